@@ -1,0 +1,48 @@
+# Every target sets up what it needs on first use; `requirements.lock` holds the exact versions.
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV := .venv
+BIN := $(VENV)/bin
+PYTEST := $(BIN)/python -m pytest
+
+.PHONY: demo test test-all lint bench docs lock clean
+
+demo: $(VENV)/ready-core  ## run the tour
+	@$(BIN)/sandlot tour
+
+test: $(VENV)/ready-test  ## every test but the slow ones, then the kernels' tests with Numba off
+	$(PYTEST) -n auto -m "not slow"
+	NUMBA_DISABLE_JIT=1 $(PYTEST) -n auto -m "not slow" tests/physics tests/control
+
+test-all: $(VENV)/ready-test  ## every test
+	$(PYTEST) -n auto
+
+lint: $(VENV)/ready-lint  ## format, lint, types, and who may import whom
+	$(BIN)/ruff format --check
+	$(BIN)/ruff check
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+bench: $(VENV)/ready-bench  ## every benchmark, side by side with its peers
+	@for file in benchmarks/[!_]*.py; do $(BIN)/python $$file || exit 1; done
+
+docs: $(VENV)/ready-docs  ## the site, in site/
+	$(BIN)/mkdocs build --strict --quiet
+	@echo "The site: site/index.html"
+
+lock:  ## write the newest versions that fit into requirements.lock
+	rm -rf $(VENV)-lock && $(PYTHON) -m venv $(VENV)-lock
+	$(VENV)-lock/bin/pip install -q 'numpy<=2.3.5' -e '.[all,test,lint]'
+	$(VENV)-lock/bin/pip freeze --exclude-editable | grep -v ' @ ' > requirements.lock
+	rm -rf $(VENV)-lock
+
+clean:  ## forget the virtual environment and everything built
+	rm -rf $(VENV) site .*_cache
+
+# An extra of pyproject.toml, installed at the locked versions.
+$(VENV)/ready-%: pyproject.toml requirements.lock
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "Sandlot needs Python 3.11 or newer; say which: make PYTHON=/path/to/python3.11"; exit 2; }
+	@echo "Setting up $* in $(VENV) (once; a minute or two) ..."
+	@test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/pip install -qq --disable-pip-version-check -c requirements.lock -e '.[$*]'
+	@touch $@
