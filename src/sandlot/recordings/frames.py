@@ -1,0 +1,58 @@
+"""The words a frame is written in: a name, a unit, what it means, and its shape.
+
+A world declares its quantities once; every frame it gives then holds exactly
+those, and a recording keeps units and meaning beside the numbers.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Frame: TypeAlias = Mapping[str, NDArray[Any]]
+"""The named quantities of one time step."""
+
+SYMBOLS = frozenset({"1", "m", "s", "rad", "kg", "N", "Pa", "W", "J", "V", "A", "K", "cell", "cycle", "unit"})
+"""SI, and what the grid worlds count in: cells, cycles and units of material."""
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """One named quantity of a frame.
+
+    Attributes:
+        units: Products of known symbols, as in ``m/s`` or ``kg*m^2``; ``1`` for a pure number.
+        long_name: What it is, in a few words.
+        dims: Names of its axes within one frame; empty for a number.
+        shape: Lengths of these axes.
+        dtype: NumPy type it is kept in.
+    """
+
+    units: str
+    long_name: str
+    dims: tuple[str, ...] = ()
+    shape: tuple[int, ...] = ()
+    dtype: str = "float64"
+
+    def __post_init__(self) -> None:
+        unknown = set(re.sub(r"\^-?\d+", "", self.units).replace("/", "*").split("*")) - SYMBOLS
+        if unknown:
+            raise ValueError(f"unit {self.units!r} has unknown parts {sorted(unknown)}; known: {sorted(SYMBOLS)}")
+        if len(self.dims) != len(self.shape):
+            raise ValueError(f"{self.long_name!r} has {len(self.dims)} dims but a shape of {len(self.shape)}")
+        np.dtype(self.dtype)
+
+
+def check_frame(frame: Frame, quantities: Mapping[str, Quantity]) -> None:
+    """Raise ``ValueError`` unless ``frame`` holds exactly the declared quantities, in shape and type."""
+    if set(frame) != set(quantities):
+        raise ValueError(f"frame has {sorted(frame)}, declared are {sorted(quantities)}")
+    for name, quantity in quantities.items():
+        value = np.asarray(frame[name])
+        if value.shape != quantity.shape or value.dtype != np.dtype(quantity.dtype):
+            raise ValueError(
+                f"{name} is {value.dtype}{value.shape}, declared as {quantity.dtype}{quantity.shape}",
+            )

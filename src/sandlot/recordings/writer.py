@@ -1,0 +1,255 @@
+"""Writes a recording frame by frame, so that a killed process loses only what it had not flushed.
+
+A recording is an ordinary Zarr store. The trick is the order of writing: first
+the chunks of every array, then the root ``zarr.json``, which holds the number of
+frames and, as consolidated metadata, the shape of every array. Replacing that
+one file is the commit; whatever lies beyond it is not seen by any reader.
+"""
+
+import contextlib
+import json
+import shutil
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+from uuid import uuid4
+
+import numpy as np
+import zarr
+from numpy.typing import NDArray
+from zarr.codecs import ZstdCodec
+from zarr.storage import LocalStore
+
+from sandlot.errors import SandlotError
+from sandlot.recordings.frames import Frame, Quantity, check_frame
+
+FORMAT = "sandlot recording"
+FORMAT_VERSION = 1
+"""Of the layout on disk. Raised when an older reader would misread a newer recording."""
+
+ROOM = 2**48
+"""Frames the arrays are opened for, so that they never have to grow; only committed shapes reach the disk."""
+
+
+class Writer:
+    """Streams frames into a new recording.
+
+    The process may die at any moment: what `flush` had written is there, exactly,
+    and nothing else. (A loss of power is not a death: files are not synced to the disk.)
+    If it dies while creating, a hidden ``.name.*.partial`` directory may remain next to the path.
+
+    Args:
+        path: Directory to create.
+        quantities: What every frame holds. One is ``time``, a number in ``s`` or ``cycle``.
+        settings: What the frames were made with; anything JSON can hold.
+        seed: Where the randomness came from, if there was any.
+        world: Name of the world, or of the robot.
+        chunk: Frames per file; a full chunk is flushed by itself.
+
+    Raises:
+        SandlotError: The path exists or cannot be written.
+        ValueError: The quantities contradict each other, or settings are not JSON.
+
+    Example:
+        >>> with Writer("recordings/a", world.quantities, settings={}, seed=1, world="Water-v0") as writer:
+        ...     writer.append(world.frame())
+    """
+
+    def __init__(
+        self,
+        path: str | Path,
+        quantities: Mapping[str, Quantity],
+        *,
+        settings: Mapping[str, Any],
+        seed: int | None,
+        world: str,
+        chunk: int = 256,
+    ) -> None:
+        _check_quantities(quantities)
+        if chunk < 1:
+            raise ValueError(f"a chunk of {chunk} frames holds nothing; at least 1")
+        self.path = Path(path)
+        self._quantities = dict(quantities)
+        self._chunk = chunk
+        self._frames = 0
+        self._first = 0  # number of the frame in the buffers' first row
+        self._held = 0  # rows in use, flushed or not
+        self._closed = False
+        self._buffers: dict[str, NDArray[Any]] = {
+            name: np.zeros((chunk, *quantity.shape), quantity.dtype) for name, quantity in quantities.items()
+        }
+        self._create(
+            {
+                "format": FORMAT,
+                "format_version": FORMAT_VERSION,
+                "world": world,
+                "settings": _to_json(settings),
+                "seed": None if seed is None else int(seed),  # NumPy integers are not JSON
+                "version": _version(),
+                "created": datetime.now(UTC).isoformat(timespec="seconds"),
+                "frames": 0,
+            }
+        )
+
+    @property
+    def frames(self) -> int:
+        """Number of frames that are safe on disk."""
+        return self._frames
+
+    def append(self, frame: Frame) -> None:
+        """Take one more frame; every ``chunk`` frames they are flushed.
+
+        Raises:
+            SandlotError: The disk did not take them; all are kept in memory for the next flush.
+            ValueError: The frame is not as declared, or the writer is closed.
+        """
+        if self._closed:
+            raise ValueError(f"recording {self.path} is closed")
+        check_frame(frame, self._quantities)
+        if self._held == self._chunk:  # an earlier flush failed
+            self.flush()
+        for name, buffer in self._buffers.items():
+            buffer[self._held] = frame[name]
+        self._held += 1
+        if self._held == self._chunk:
+            self.flush()
+
+    def flush(self) -> None:
+        """Make every frame appended so far safe.
+
+        Raises:
+            SandlotError: The disk did not take them; frames flushed before are still safe.
+        """
+        frames = self._first + self._held
+        if frames == self._frames:
+            return
+        with self._explained("write"):
+            for name, buffer in self._buffers.items():
+                buffer[self._held :] = 0
+                # Whole chunks only: Zarr would read a part of one back before writing it.
+                self._arrays[name][self._first : self._first + self._chunk] = buffer
+            self._commit(self.path, frames)
+        self._frames = frames
+        if self._held == self._chunk:
+            self._first, self._held = frames, 0
+
+    def close(self) -> None:
+        """Flush, and let readers that ignore consolidated metadata see the frames too."""
+        if self._closed:
+            return
+        self.flush()
+        with self._explained("write"):
+            self._write_shapes(self.path)
+        self._closed = True
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _create(self, attributes: dict[str, Any]) -> None:
+        """Build the empty store under another name, then give it its own in one step."""
+        with self._explained("create"):
+            if self.path.exists():
+                raise SandlotError(f"{self.path} already exists; choose another path or remove it first")
+            draft = self.path.with_name(f".{self.path.name}.{uuid4().hex}.partial")
+            try:
+                store = LocalStore(draft)
+                group = zarr.create_group(store)
+                self._arrays = {name: self._create_array(group, name) for name in self._quantities}
+                arrays = {name: json.loads((draft / name / "zarr.json").read_bytes()) for name in self._arrays}
+                self._root: dict[str, Any] = {
+                    "zarr_format": 3,
+                    "node_type": "group",
+                    "attributes": attributes,
+                    "consolidated_metadata": {"kind": "inline", "must_understand": False, "metadata": arrays},
+                }
+                self._commit(draft, 0)
+                self._write_shapes(draft)
+                draft.rename(self.path)
+                store.root = self.path
+            finally:
+                shutil.rmtree(draft, ignore_errors=True)
+
+    def _create_array(self, group: zarr.Group, name: str) -> zarr.Array[Any]:
+        quantity = self._quantities[name]
+        return group.create_array(
+            name,
+            shape=(ROOM, *quantity.shape),
+            chunks=(self._chunk, *(max(length, 1) for length in quantity.shape)),
+            dtype=quantity.dtype,
+            dimension_names=("time", *quantity.dims),
+            attributes={"units": quantity.units, "long_name": quantity.long_name},
+            # One flat directory per array: quick to write, and quick to check for holes.
+            chunk_key_encoding={"name": "default", "separator": "."},
+            compressors=ZstdCodec(level=1, checksum=True),
+            # By default Zarr leaves out chunks of zeros; then a lost one could not be told from an empty one.
+            config={"write_empty_chunks": True},
+        )
+
+    def _commit(self, path: Path, frames: int) -> None:
+        self._root["attributes"]["frames"] = frames
+        for array in self._root["consolidated_metadata"]["metadata"].values():
+            array["shape"][0] = frames
+        _replace(path / "zarr.json", self._root, path / "time" / "commit.partial")
+
+    def _write_shapes(self, path: Path) -> None:
+        for name, array in self._root["consolidated_metadata"]["metadata"].items():
+            _replace(path / name / "zarr.json", array, path / name / "zarr.partial")
+
+    @contextlib.contextmanager
+    def _explained(self, verb: str) -> Iterator[None]:
+        """Turn what the disk refuses into one line."""
+        try:
+            yield
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise SandlotError(
+                f"could not {verb} recording {self.path}: {reason}; choose a path that is writable and has space"
+            ) from error
+
+
+def _check_quantities(quantities: Mapping[str, Quantity]) -> None:
+    """Raise ``ValueError`` unless the quantities fit together in one dataset with a time axis."""
+    time = quantities.get("time")
+    if time is None or time.dims or time.units not in {"s", "cycle"}:
+        raise ValueError("a recording needs a quantity 'time', a number in 's' or 'cycle'")
+    lengths: dict[str, int] = {}
+    for name, quantity in quantities.items():
+        if not name.isidentifier():
+            raise ValueError(f"{name!r} cannot name a quantity; use letters, digits and underscores")
+        if "time" in quantity.dims or len(set(quantity.dims)) < len(quantity.dims):
+            raise ValueError(f"{name} has dims {quantity.dims}; they must differ, and 'time' is added by the recording")
+        for dim, length in zip(quantity.dims, quantity.shape, strict=True):
+            if lengths.setdefault(dim, length) != length:
+                raise ValueError(f"dim {dim!r} has length {length} in {name} but {lengths[dim]} in another quantity")
+
+
+def _to_json(settings: Mapping[str, Any]) -> str:
+    try:
+        return json.dumps(dict(settings))
+    except TypeError as error:
+        raise ValueError(f"settings must be plain JSON values: {error}") from error
+
+
+def _version() -> str:
+    try:
+        return metadata.version("sandlot")
+    except metadata.PackageNotFoundError:
+        return "unknown"
+
+
+def _replace(file: Path, content: dict[str, Any], partial: Path) -> None:
+    """Write JSON to ``partial`` and move it onto ``file``, which thus holds the old or the new, never less.
+
+    ``partial`` lies inside an array, where nobody lists files: next to the root's
+    ``zarr.json`` a leftover would make Zarr warn about an unknown member.
+    """
+    partial.write_text(json.dumps(content))
+    partial.replace(file)

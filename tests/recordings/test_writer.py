@@ -1,0 +1,307 @@
+"""A recording shows every flushed frame and nothing else, whenever and however its writer ends.
+
+The kill tests run this file as a program: it imports once, then forks writers and
+kills them for real, so that a hundred deaths cost a few seconds.
+"""
+
+import itertools
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sandlot import recordings
+from sandlot.errors import SandlotError
+from sandlot.recordings import Frame, Quantity, Writer
+
+QUANTITIES = {
+    "time": Quantity("s", "time since the start"),
+    "heights": Quantity("m", "height of the ground", ("y", "x"), (48, 64), "int32"),
+    "speeds": Quantity("m/s", "speed of each wheel", ("wheel",), (4,), "float32"),
+    "done": Quantity("1", "task is done", dtype="bool"),
+}
+
+
+def frame(number: int) -> Frame:
+    """Zeros in frame 0, so that Zarr is tempted to leave out a chunk; then something that does not compress."""
+    noise = number * np.arange(1, 1 + 48 * 64, dtype=np.uint32) * np.uint32(2654435761)
+    return {
+        "time": np.array(0.1 * number),
+        "heights": noise.astype(np.int32).reshape(48, 64),
+        "speeds": np.full(4, number, np.float32),
+        "done": np.array(number % 3 == 1),
+    }
+
+
+def writer(path: Path, chunk: int = 256) -> Writer:
+    return Writer(path, QUANTITIES, settings={"depth": 2, "tags": ["a"]}, seed=7, world="Water-v0", chunk=chunk)
+
+
+def check(dataset: xr.Dataset, frames: int) -> None:
+    assert dataset.sizes["time"] == frames
+    for name, quantity in QUANTITIES.items():
+        assert dataset[name].dims == ("time", *quantity.dims)
+        assert dataset[name].dtype == quantity.dtype
+        assert dataset[name].attrs == {"units": quantity.units, "long_name": quantity.long_name}
+        for number, value in enumerate(dataset[name].values):
+            np.testing.assert_array_equal(value, frame(number)[name], err_msg=f"{name} of frame {number}")
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(entry.name for entry in folder.iterdir())
+
+
+@pytest.mark.parametrize("frames", [0, 1, 8, 19])
+def test_closed_recording_is_plain_zarr(tmp_path: Path, frames: int) -> None:
+    with writer(tmp_path / "deep" / "a", chunk=8) as out:
+        for number in range(frames):
+            out.append(frame(number))
+    assert out.frames == frames
+    for consolidated in (True, False):
+        check(xr.open_zarr(tmp_path / "deep" / "a", consolidated=consolidated, chunks=None), frames)
+    check(recordings.open(tmp_path / "deep" / "a"), frames)
+    assert names(tmp_path / "deep") == ["a"]
+
+
+def test_recording_says_where_it_comes_from(tmp_path: Path) -> None:
+    writer(tmp_path / "a").close()
+    attributes = json.loads((tmp_path / "a" / "zarr.json").read_text())["attributes"]
+    assert attributes.pop("created").endswith("+00:00")
+    assert attributes.pop("version")
+    assert json.loads(attributes.pop("settings")) == {"depth": 2, "tags": ["a"]}
+    assert attributes == {
+        "format": "sandlot recording",
+        "format_version": 1,
+        "world": "Water-v0",
+        "seed": 7,
+        "frames": 0,
+    }
+
+
+@settings(max_examples=25, deadline=None)
+@given(chunk=st.integers(1, 5), actions=st.lists(st.sampled_from(["append", "append", "flush", "look"]), max_size=15))
+def test_only_flushed_frames_are_seen(chunk: int, actions: list[str]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "a"
+        appended = flushed = 0
+        with writer(path, chunk) as out:
+            for action in [*actions, "look"]:
+                if action == "append":
+                    out.append(frame(appended))
+                    appended += 1
+                elif action == "flush":
+                    out.flush()
+                if action == "flush" or appended % chunk == 0:
+                    flushed = appended
+                assert out.frames == flushed
+                if action == "look":
+                    check(recordings.open(path), flushed)
+        check(recordings.open(path), appended)
+
+
+def test_frames_before_an_exception_are_kept(tmp_path: Path) -> None:
+    def interrupted() -> None:
+        with writer(tmp_path / "a") as out:
+            out.append(frame(0))
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    check(recordings.open(tmp_path / "a"), 1)
+
+
+def test_appended_arrays_may_be_reused(tmp_path: Path) -> None:
+    with writer(tmp_path / "a") as out:
+        reused = {name: value.copy() for name, value in frame(0).items()}
+        for number in range(3):
+            for name, value in frame(number).items():
+                reused[name][...] = value
+            out.append(reused)
+    check(recordings.open(tmp_path / "a"), 3)
+
+
+def test_axis_of_length_zero(tmp_path: Path) -> None:
+    quantities = {"time": QUANTITIES["time"], "hits": Quantity("m", "obstacles hit", ("obstacle", "axis"), (0, 2))}
+    with Writer(tmp_path / "a", quantities, settings={}, seed=None, world="Indoor-v0") as out:
+        out.append({"time": np.array(0.0), "hits": np.zeros((0, 2))})
+    assert recordings.open(tmp_path / "a")["hits"].shape == (1, 0, 2)
+
+
+def test_existing_path_is_not_touched(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "file").write_text("mine")
+    writer(tmp_path / "recording").close()
+    for name in ("empty", "file", "recording"):
+        with pytest.raises(SandlotError, match=f"{name} already exists; choose another path"):
+            writer(tmp_path / name)
+    with pytest.raises(SandlotError, match="already exists"):
+        writer(Path())
+    assert names(tmp_path) == ["empty", "file", "recording"]
+    assert (tmp_path / "file").read_text() == "mine"
+
+
+def test_path_that_cannot_be_created(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(SandlotError, match=r"^could not create recording .*file/a: Not a directory; choose [^\n]*$"):
+        writer(tmp_path / "file" / "a")
+    assert names(tmp_path) == ["file"]
+
+
+def test_failed_flush_can_be_repeated(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    out = writer(path, chunk=2)
+    for number in range(3):
+        out.append(frame(number))
+    heights = path.joinpath("heights").rename(tmp_path / "away")
+    path.joinpath("heights").write_text("in the way")
+    with pytest.raises(SandlotError, match=r"^could not write recording .*a: [^\n]*$"):
+        out.append(frame(3))
+    assert out.frames == 2
+    path.joinpath("heights").unlink()
+    heights.rename(path / "heights")
+    check(recordings.open(path), 2)
+    out.append(frame(4))
+    assert out.frames == 4
+    out.close()
+    check(recordings.open(path), 5)
+
+
+def test_wrong_frame_and_closed_writer(tmp_path: Path) -> None:
+    out = writer(tmp_path / "a")
+    with pytest.raises(ValueError, match="frame has"):
+        out.append({"time": np.array(0.0)})
+    out.close()
+    out.close()
+    with pytest.raises(ValueError, match="is closed"):
+        out.append(frame(0))
+    check(recordings.open(tmp_path / "a"), 0)
+
+
+@pytest.mark.parametrize(
+    ("quantities", "message"),
+    [
+        ({}, "needs a quantity 'time'"),
+        ({"time": Quantity("m", "a length")}, "needs a quantity 'time'"),
+        ({"time": Quantity("s", "times", ("x",), (2,))}, "needs a quantity 'time'"),
+        ({"a/b": Quantity("m", "a path")}, "cannot name a quantity"),
+        ({"a": Quantity("m", "history", ("time",), (2,))}, "'time' is added"),
+        ({"a": Quantity("m", "square", ("x", "x"), (2, 2))}, "must differ"),
+        ({"a": Quantity("m", "a", ("x",), (2,)), "b": Quantity("m", "b", ("x",), (3,))}, "dim 'x' has length 3 in b"),
+    ],
+)
+def test_quantities_that_do_not_fit(tmp_path: Path, quantities: dict[str, Quantity], message: str) -> None:
+    if quantities and "time" not in quantities:
+        quantities = {"time": Quantity("cycle", "cycles since the start"), **quantities}
+    with pytest.raises(ValueError, match=message):
+        Writer(tmp_path / "a", quantities, settings={}, seed=None, world="Water-v0")
+    assert names(tmp_path) == []
+
+
+def test_settings_and_chunk_are_checked(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="settings must be plain JSON"):
+        Writer(tmp_path / "a", QUANTITIES, settings={"depth": np.zeros(2)}, seed=None, world="Water-v0")
+    with pytest.raises(ValueError, match="at least 1"):
+        writer(tmp_path / "a", chunk=0)
+    assert names(tmp_path) == []
+
+
+# Real deaths. From here on, names starting with "die" run in the forked processes.
+
+
+def check_survivors(folder: Path) -> list[int]:
+    """Check what each killed writer left; returns numbers of frames, -1 where nothing was created yet."""
+    found = []
+    for log in sorted(folder.glob("*.log")):
+        promised = max(map(int, log.read_text().split()), default=-1)
+        path = log.with_suffix("")
+        frames = recordings.open(path).sizes["time"] if path.exists() else -1
+        assert frames >= promised
+        if frames >= 0:
+            check(recordings.open(path), frames)
+            check(xr.open_zarr(path, chunks=None), frames)
+        found.append(frames)
+    return found
+
+
+def test_killed_at_random_moments(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, __file__, "at_random_moments", tmp_path], check=True, timeout=120)
+    found = check_survivors(tmp_path)
+    assert len(found) == 60
+    assert max(found) > 0
+
+
+@pytest.mark.filterwarnings("error")
+def test_killed_before_every_change_on_disk(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, __file__, "before_every_change", tmp_path], check=True, timeout=120)
+    found = check_survivors(tmp_path)
+    assert found == sorted(found)
+    assert set(found) == {-1, 0, 1, 2, 4, 5}
+    for path in tmp_path.glob("*[0-9]"):  # what was left half-written must not make Zarr warn either
+        xr.open_zarr(path, consolidated=False, chunks=None, drop_variables=QUANTITIES)
+
+
+def die_at_random_moments(folder: Path) -> None:
+    rng = random.Random(20)
+    for number in range(60):
+        log = folder / f"{number:03}.log"
+        child = fork_writer(log, chunk=16, frames=10**6, flush_every=rng.choice([5, 1000]))
+        if number % 2:  # else it dies young, most likely during creation
+            while not log.stat().st_size:
+                time.sleep(0.001)
+        time.sleep(rng.uniform(0, 0.1 if number % 2 else 0.06))
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+
+
+def die_before_every_change(folder: Path) -> None:
+    for change in itertools.count(1):
+        child = fork_writer(folder / f"{change:03}.log", chunk=2, frames=5, flush_every=5, last_change=change)
+        if os.waitpid(child, 0)[1] == 0:
+            return
+
+
+def fork_writer(log: Path, chunk: int, frames: int, flush_every: int, last_change: int | None = None) -> int:
+    """Start a writer that logs each number of frames it has flushed; returns its process id."""
+    promises = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    if child := os.fork():
+        os.close(promises)
+        return child
+    if last_change:
+        die_before(last_change, log.parent)
+    with writer(log.with_suffix(""), chunk) as out:
+        for number in range(frames):
+            os.write(promises, b"%d\n" % out.frames)
+            out.append(frame(number))
+            if number % flush_every == 0:
+                out.flush()
+    os.write(promises, b"%d\n" % out.frames)
+    os._exit(0)
+
+
+def die_before(last_change: int, folder: Path) -> None:
+    """Kill this process when it is about to open, move or make a file in ``folder`` for the given time."""
+    changes = itertools.count(1)
+
+    def hook(event: str, arguments: tuple[object, ...]) -> None:
+        changing = event in {"open", "os.rename", "os.mkdir"} and str(arguments[0]).startswith(str(folder))
+        if changing and next(changes) == last_change:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    sys.addaudithook(hook)
+
+
+if __name__ == "__main__":
+    {"at_random_moments": die_at_random_moments, "before_every_change": die_before_every_change}[sys.argv[1]](
+        Path(sys.argv[2])
+    )
