@@ -1,0 +1,1 @@
+"""Engineered controllers: observation in, action out."""

@@ -1,0 +1,285 @@
+"""The leveling rules of Cook (2017), section 4.2: probabilistic, and memetic in two variants.
+
+A rule sees of each agent only what the agent knows: the height beneath it, its
+estimate of the average, and whether its hand is full. It answers with what hand
+and feet want. `decide` is that rule, compiled; `run` lets it and the swarm's
+own `step` take turns at full speed, so the world's step and a full run are the
+same two kernels.
+
+One round of `run` is two cycles of the source: a sensing and an acting stage.
+An agent senses and changes only its own cell, so doing both stages agent by
+agent gives the same as doing them one after the other for all.
+"""
+
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+from pydantic import Field
+
+from sandlot.physics.randomness import below, streams, uniform
+from sandlot.physics.swarm import AGENT, NOTHING, PICK_UP, PUT_DOWN, STAY, Swarm, is_flat, step
+from sandlot.settings import Settings
+
+LENGTH = 20
+"""Actions in a chromosome: 0 to 7 are moves, then these two."""
+GENE_PICK_UP, GENE_PUT_DOWN = 8, 9
+REPEATS = 5
+"""Executions of a chromosome before agents are compared (Algorithm 3)."""
+KEEP = 1.0
+"""Fitness below which a chromosome of a pool is replaced (Algorithm 4)."""
+CYCLES_PER_ROUND = 2
+
+
+class Rule(Settings):
+    """Which rule the agents follow, and its settings.
+
+    Attributes:
+        kind: ``probabilistic`` (Algorithms 1 and 2), ``memetic`` (Algorithm 3: one chromosome each,
+            the fittest agent keeps its own) or ``pool`` (Algorithm 4: five chromosomes each).
+        pick_up: Probability of picking up above average.
+        put_down: Probability of putting down below average.
+        steepness: If positive, the k [unit] of the response curves that replace both probabilities.
+    """
+
+    kind: Literal["probabilistic", "memetic", "pool"] = "probabilistic"
+    pick_up: float = Field(0.3, ge=0.0, le=1.0)
+    put_down: float = Field(0.3, ge=0.0, le=1.0)
+    steepness: float = Field(0.0, ge=0.0)
+
+
+THOUGHT = np.dtype(
+    [
+        ("stream", np.uint64),
+        ("taken_at", np.int32),
+        ("heading", np.int8),
+    ],
+    align=True,
+)
+"""What one agent keeps in mind.
+
+``heading`` is the direction of its last wanted move, 1 to 8; ``taken_at`` [unit] the height, after taking it, of the
+cell the unit in its hand came from; ``stream`` the random stream of its decisions.
+"""
+
+
+class Mind(NamedTuple):
+    """What the agents of a rule want and keep in mind, as arrays; `decide` changes them in place.
+
+    Attributes:
+        hand: (n,) what each hand wants.
+        move: (n,) what the feet want.
+        thoughts: (n,) of THOUGHT.
+        chances: (3,) pick-up and put-down probability, and k [unit] (0 for none).
+        chromosomes: (n, pool, 20) actions; a pool of 0 for the probabilistic rule.
+        changes: (n, pool) positive changes made by each chromosome since it was last judged.
+        clock: (1,) actions executed so far.
+    """
+
+    hand: NDArray[np.int8]
+    move: NDArray[np.int8]
+    thoughts: NDArray[np.void]
+    chances: NDArray[np.float64]
+    chromosomes: NDArray[np.int8]
+    changes: NDArray[np.int64]
+    clock: NDArray[np.int64]
+
+
+def awaken(rule: Rule, agents: int, seed: np.random.SeedSequence) -> Mind:
+    """Give every agent a fresh mind for a rule."""
+    pool = {"probabilistic": 0, "memetic": 1, "pool": 5}[rule.kind]
+    thoughts = np.zeros(agents, THOUGHT)
+    thoughts["stream"] = streams(seed, agents)
+    mind = Mind(
+        hand=np.zeros(agents, np.int8),
+        move=np.zeros(agents, np.int8),
+        thoughts=thoughts,
+        chances=np.array([rule.pick_up, rule.put_down, rule.steepness]),
+        chromosomes=np.zeros((agents, pool, LENGTH), np.int8),
+        changes=np.zeros((agents, pool), np.int64),
+        clock=np.zeros(1, np.int64),
+    )
+    _prepare(mind)
+    return mind
+
+
+@njit(cache=True)
+def _prepare(mind: Mind) -> None:
+    for i in range(mind.hand.size):
+        mind.thoughts[i]["heading"] = 1 + below(mind.thoughts[i], 8)
+        for c in range(mind.chromosomes.shape[1]):
+            draw_chromosome(mind.chromosomes[i, c], mind.thoughts[i])
+
+
+@njit(cache=True)
+def draw_chromosome(genes: NDArray[np.int8], thought: np.void) -> None:
+    """Fill ``genes`` (20,) with a chromosome drawn evenly from all valid ones.
+
+    Valid are those with as many pick-ups as put-downs, every pick-up before every put-down.
+    """
+    valid = False
+    while not valid:
+        ups, downs = 0, 0
+        valid = True
+        for j in range(LENGTH):
+            genes[j] = below(thought, 10)
+            if genes[j] == GENE_PICK_UP:
+                ups += 1
+                if downs > 0:
+                    valid = False
+                    break
+            elif genes[j] == GENE_PUT_DOWN:
+                downs += 1
+                if downs > ups:
+                    valid = False
+                    break
+        valid = valid and ups == downs
+
+
+@njit(cache=True)
+def fitness(genes: NDArray[np.int8], changes: int, executions: int) -> float:
+    """Positive changes per attempted pick-up or put-down; 0 for a chromosome that never tries."""
+    attempts = 0
+    for j in range(LENGTH):
+        attempts += genes[j] >= GENE_PICK_UP
+    return changes / (attempts * executions) if attempts > 0 else 0.0
+
+
+@njit(cache=True)
+def decide(mind: Mind, agents: NDArray[np.void]) -> None:
+    """Fill ``mind.hand`` and ``mind.move`` (n,) with what every agent wants next.
+
+    Args:
+        mind: Changed in place.
+        agents: (n,) of AGENT, of which only ``height``, ``average`` and ``carrying`` are read.
+    """
+    if mind.chromosomes.shape[1] == 0:
+        _decide_by_chance(mind, agents)
+    else:
+        _decide_by_chromosome(mind, agents)
+
+
+@njit(cache=True)
+def _decide_by_chance(mind: Mind, agents: NDArray[np.void]) -> None:
+    """Algorithms 1 and 2."""
+    pick_up, put_down, k = mind.chances
+    for i in range(agents.size):
+        agent, thought = agents[i], mind.thoughts[i]
+        h = float(agent["height"])
+        mind.hand[i] = NOTHING
+        if agent["carrying"]:
+            if h < agent["average"]:
+                if k > 0.0:
+                    put_down = (k / (k + h)) ** 2
+                if uniform(thought) < put_down:
+                    mind.hand[i] = PUT_DOWN
+        elif h > agent["average"]:
+            if k > 0.0:
+                pick_up = (h / (k + h)) ** 2
+            if uniform(thought) < pick_up:
+                mind.hand[i] = PICK_UP
+        if uniform(thought) < 0.75:
+            thought["heading"] = 1 + below(thought, 8)
+        mind.move[i] = thought["heading"]
+
+
+@njit(cache=True)
+def _decide_by_chromosome(mind: Mind, agents: NDArray[np.void]) -> None:
+    """Algorithms 3 and 4: execute the next gene, and judge when all have been executed."""
+    pool = mind.chromosomes.shape[1]
+    done = mind.clock[0]
+    gene, execution = done % LENGTH, done // LENGTH
+    if done > 0 and gene == 0 and execution % REPEATS == 0:
+        if pool == 1:
+            _keep_fittest_agent(mind)
+        else:
+            _keep_fit_chromosomes(mind)
+    mind.clock[0] += 1
+    c = execution % pool
+    for i in range(agents.size):
+        agent, thought = agents[i], mind.thoughts[i]
+        h, action = agent["height"], mind.chromosomes[i, c, gene]
+        mind.hand[i], mind.move[i] = NOTHING, STAY
+        if action == GENE_PICK_UP:
+            if not agent["carrying"] and h > agent["average"]:
+                mind.hand[i] = PICK_UP
+                thought["taken_at"] = h - 1
+                mind.changes[i, c] += 1
+        elif action == GENE_PUT_DOWN:
+            if agent["carrying"] and h < agent["average"]:
+                mind.hand[i] = PUT_DOWN
+                mind.changes[i, c] += abs(h + 1 - thought["taken_at"]) > 1
+        else:
+            mind.move[i] = 1 + action
+
+
+@njit(cache=True)
+def _keep_fittest_agent(mind: Mind) -> None:
+    """All but the fittest agent (the first, if several) get a new chromosome."""
+    best, best_fitness = 0, -1.0
+    for i in range(mind.hand.size):
+        value = fitness(mind.chromosomes[i, 0], mind.changes[i, 0], REPEATS)
+        if value > best_fitness:
+            best, best_fitness = i, value
+    for i in range(mind.hand.size):
+        mind.changes[i, 0] = 0
+        if i != best:
+            draw_chromosome(mind.chromosomes[i, 0], mind.thoughts[i])
+
+
+@njit(cache=True)
+def _keep_fit_chromosomes(mind: Mind) -> None:
+    """Chromosomes that were not perfect are replaced."""
+    for i in range(mind.hand.size):
+        for c in range(mind.chromosomes.shape[1]):
+            if fitness(mind.chromosomes[i, c], mind.changes[i, c], 1) < KEEP:
+                draw_chromosome(mind.chromosomes[i, c], mind.thoughts[i])
+            mind.changes[i, c] = 0
+
+
+@njit(cache=True)
+def run(swarm: Swarm, mind: Mind, rounds: int, sensing: float, slope: float) -> int:
+    """Let a swarm follow its rule until the terrain is flat; returns the rounds it took.
+
+    Args:
+        swarm: Changed in place; every agent must have sensed once.
+        mind: Changed in place.
+        rounds: Stop after so many.
+        sensing: Probability of storing a sensed height.
+        slope: Flat means no gradient above this [unit/cell]; negative: a height range of at most one.
+    """
+    done = 0
+    while done < rounds and not is_flat(swarm, slope):
+        decide(mind, swarm.agents)
+        step(swarm, mind.hand, mind.move, sensing, slope)
+        done += 1
+    return done
+
+
+class LevelingController:
+    """A rule as a controller: the observation of the leveling world in, its action out.
+
+    Attributes:
+        rule: Which rule it follows.
+        mind: What its agents keep in mind.
+    """
+
+    def __init__(self, rule: Rule, agents: int, seed: np.random.SeedSequence) -> None:
+        self.rule = rule
+        self.mind = awaken(rule, agents, seed)
+        self._seen = np.zeros(agents, AGENT)
+
+    def __call__(self, observation: NDArray[np.float32]) -> NDArray[np.int8]:
+        """Decide for every agent.
+
+        Args:
+            observation: (n, 11) as the leveling world gives it.
+
+        Returns:
+            (n, 2) hand and move of each agent.
+        """
+        for k, name in enumerate(("height", "average", "carrying")):
+            self._seen[name] = observation[:, k]
+        decide(self.mind, self._seen)
+        return np.column_stack([self.mind.hand, self.mind.move])

@@ -1,0 +1,1 @@
+"""How things move: kernels on arrays, and the terrains they act on."""

@@ -1,0 +1,64 @@
+"""Terrains to start from: hills, a heap, an image.
+
+Each maker gives a ``(ny, nx)`` array of heights from 0 to ``relief``, in whatever
+unit the caller thinks in; grid worlds round them.
+"""
+
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image, UnidentifiedImageError
+
+from sandlot.errors import SandlotError
+
+Heights = NDArray[np.float64]
+
+
+def hills(
+    shape: tuple[int, int], rng: np.random.Generator, size: float = 8.0, relief: float = 12.0, roughness: float = 0.0
+) -> Heights:
+    """Draw random hills and valleys.
+
+    White noise, filtered so that waves shorter than about four times ``size`` fade out.
+
+    Args:
+        shape: (ny, nx) of the terrain.
+        rng: Where the noise comes from.
+        size: Typical radius of a hill [cell].
+        relief: Height of the highest point above the lowest.
+        roughness: 0 for rounded hills, up to 1 for detail at every scale.
+    """
+    # The noise wraps around; of a field twice as large in each direction, one corner does not.
+    ny, nx = 2 * shape[0], 2 * shape[1]
+    wave = np.hypot(np.fft.fftfreq(ny)[:, None], np.fft.rfftfreq(nx)[None, :]) * 4.0 * size
+    spectrum = np.fft.rfft2(rng.standard_normal((ny, nx))) * (1.0 + wave**2) ** (-4.0 + 3.0 * roughness)
+    field = np.fft.irfft2(spectrum, s=(ny, nx))[: shape[0], : shape[1]]
+    span = float(np.ptp(field))
+    return (field - field.min()) * (relief / span) if span > 0.0 else np.zeros(shape)
+
+
+def heap(shape: tuple[int, int], radius: float = 8.0, relief: float = 12.0) -> Heights:
+    """Put one cone of ``radius`` [cell] and height ``relief`` in the middle of flat ground."""
+    y, x = np.indices(shape)
+    distance = np.hypot(y - (shape[0] - 1) / 2, x - (shape[1] - 1) / 2)
+    return relief * np.clip(1.0 - distance / radius, 0.0, None)
+
+
+def from_image(path: Path, relief: float = 12.0) -> Heights:
+    """Read a grayscale image, 8 or 16 bit: black is 0, white is ``relief``, the top row is the last.
+
+    Raises:
+        SandlotError: If the file is missing, is no image, or is cut off.
+    """
+    try:
+        with Image.open(path) as image:
+            # Sixteen-bit modes do not survive a conversion to "L"; anything else does.
+            deep = image.mode.startswith("I")
+            gray = np.asarray(image if deep else image.convert("L"), np.float64) / (65535.0 if deep else 255.0)
+    except FileNotFoundError:
+        raise SandlotError(f"no image at {path}") from None
+    except (UnidentifiedImageError, OSError, SyntaxError, ValueError) as error:
+        reason = "it is not an image" if isinstance(error, UnidentifiedImageError) else str(error)
+        raise SandlotError(f"cannot read {path} as a grayscale image: {reason}") from None
+    return np.flipud(gray) * relief

@@ -1,0 +1,250 @@
+"""Agents on a grid of integer heights: they move, pick up, put down and sense.
+
+The model of Cook (2017), section 4.2: an agent sits on one cell, works only on
+the cell beneath it, holds at most one unit of material, and remembers the last
+eight heights it chose to store. Two agents never share a cell. What an agent
+*wants* comes from above (`sandlot.control.leveling` or a learner); this file
+says what then happens.
+
+Flatness is kept up to date with every unit that moves, so asking for it costs
+nothing however large the grid is.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from sandlot.errors import SandlotError
+from sandlot.physics.randomness import streams, uniform
+
+MEMORY = 8
+"""Heights an agent remembers."""
+CEILING = 4095
+"""Highest cell [unit]: what is put on top of it stays in the hand."""
+
+NOTHING, PICK_UP, PUT_DOWN = 0, 1, 2
+"""What a hand can want."""
+STAY = 0
+DX = (0, 1, 1, 0, -1, -1, -1, 0, 1)
+DY = (0, 0, 1, 1, 1, 0, -1, -1, -1)
+"""What a move can want: 0 stays, 1 to 8 are the neighbours, counter-clockwise from +x [cell]."""
+
+LOW, HIGH, STEEP, MOVED = 0, 1, 2, 3
+"""Where `Swarm.tally` keeps the lowest and highest cell, the number of steep cells, and the units put down."""
+
+
+AGENT = np.dtype(
+    [
+        ("x", np.int32),
+        ("y", np.int32),
+        ("average", np.float64),
+        ("stream", np.uint64),
+        ("memory", np.int16, MEMORY),
+        ("stored", np.int32),
+        ("height", np.int16),
+        ("carrying", np.bool_),
+    ],
+    align=True,
+)
+"""One agent, in one cache line.
+
+``x`` and ``y`` [cell] are its column and row, ``carrying`` whether it holds a unit, ``height`` [unit] that of the cell
+beneath it. ``memory`` [unit] is a ring of the heights it stored, ``stored`` how many it ever stored, and ``average``
+[unit] their mean, its estimate of the terrain's; while it remembers nothing that is the height beneath it, so that it
+is neither above nor below average. ``stream`` is the random stream of its sensing.
+"""
+
+
+class Swarm(NamedTuple):
+    """The whole state, as arrays; kernels change them in place.
+
+    Attributes:
+        heights: (ny, nx) [unit] material on each cell.
+        occupied: (ny, nx) whether an agent sits there.
+        agents: (n,) of AGENT.
+        levels: (4096,) number of cells at each height.
+        tally: (4,) LOW, HIGH, STEEP and MOVED.
+    """
+
+    heights: NDArray[np.int16]
+    occupied: NDArray[np.bool_]
+    agents: NDArray[np.void]
+    levels: NDArray[np.int64]
+    tally: NDArray[np.int64]
+
+
+def place(heights: NDArray[Any], agents: int, seed: np.random.SeedSequence, slope: float = -1.0) -> Swarm:
+    """Put agents on different random cells of a terrain.
+
+    Args:
+        heights: (ny, nx) [unit] whole numbers from 0 to 4095; copied.
+        agents: How many.
+        seed: Where they start, and their sensing, come from this.
+        slope: Steepest allowed gradient [unit/cell]; negative if nobody will ask.
+
+    Raises:
+        SandlotError: If the terrain or the number of agents is impossible.
+    """
+    heights = np.asarray(heights)
+    if heights.ndim != 2 or heights.size == 0:
+        raise SandlotError(f"a terrain is a grid of heights with two axes, not of shape {heights.shape}")
+    if not np.all((heights >= 0) & (heights <= CEILING) & (heights == np.floor(heights))):
+        raise SandlotError(f"heights must be whole numbers from 0 to {CEILING}")
+    if not 1 <= agents <= heights.size:
+        raise SandlotError(f"agents={agents} on {heights.size} cells; allowed are 1 to {heights.size}")
+    place_seed, sense_seed = seed.spawn(2)
+    crowd = np.zeros(agents, AGENT)
+    cells = np.random.default_rng(place_seed).choice(heights.size, agents, replace=False)
+    crowd["y"], crowd["x"] = np.unravel_index(cells, heights.shape)
+    crowd["stream"] = streams(sense_seed, agents)
+    heights = heights.astype(np.int16)
+    occupied = np.zeros(heights.shape, np.bool_)
+    occupied[crowd["y"], crowd["x"]] = True
+    levels = np.bincount(heights.ravel(), minlength=CEILING + 1).astype(np.int64)
+    tally = np.array([heights.min(), heights.max(), count_steep(heights, slope), 0], np.int64)
+    return Swarm(heights, occupied, crowd, levels, tally)
+
+
+@njit(cache=True, inline="always")
+def _is_steep(heights: NDArray[np.int16], y: int, x: int, slope: float) -> bool:
+    """Whether the gradient at a cell, by forward differences, exceeds ``slope`` [unit/cell]."""
+    ny, nx = heights.shape
+    h = float(heights[y, x])
+    gx = heights[y, x + 1] - h if x + 1 < nx else 0.0
+    gy = heights[y + 1, x] - h if y + 1 < ny else 0.0
+    return gx * gx + gy * gy > slope * slope
+
+
+@njit(cache=True)
+def count_steep(heights: NDArray[np.int16], slope: float) -> int:
+    """Count the cells whose gradient exceeds ``slope`` [unit/cell]; 0 if ``slope`` is negative."""
+    if slope < 0.0:
+        return 0
+    count = 0
+    for y in range(heights.shape[0]):
+        for x in range(heights.shape[1]):
+            count += _is_steep(heights, y, x, slope)
+    return count
+
+
+@njit(cache=True, inline="always")
+def _steep_near(heights: NDArray[np.int16], y: int, x: int, slope: float) -> int:
+    """Count the steep cells among the three whose gradient a change at (y, x) can alter."""
+    count = int(_is_steep(heights, y, x, slope))
+    if x > 0:
+        count += _is_steep(heights, y, x - 1, slope)
+    if y > 0:
+        count += _is_steep(heights, y - 1, x, slope)
+    return count
+
+
+@njit(cache=True)
+def _change(
+    heights: NDArray[np.int16],
+    levels: NDArray[np.int64],
+    tally: NDArray[np.int64],
+    y: int,
+    x: int,
+    delta: int,
+    slope: float,
+) -> None:
+    """Raise or lower a cell by one unit, and keep levels and tally true."""
+    if slope >= 0.0:
+        tally[STEEP] -= _steep_near(heights, y, x, slope)
+    before = int(heights[y, x])
+    after = before + delta
+    heights[y, x] = after
+    levels[before] -= 1
+    levels[after] += 1
+    # A cell moves by one level, so a bound that empties moves by one too.
+    tally[LOW] = min(tally[LOW], after)
+    tally[HIGH] = max(tally[HIGH], after)
+    if levels[before] == 0:
+        if before == tally[LOW]:
+            tally[LOW] = after
+        if before == tally[HIGH]:
+            tally[HIGH] = after
+    if slope >= 0.0:
+        tally[STEEP] += _steep_near(heights, y, x, slope)
+
+
+@njit(cache=True)
+def step(swarm: Swarm, hand: NDArray[np.int8], move: NDArray[np.int8], sensing: float, slope: float) -> None:
+    """Let every agent act as it wants, then sense; agents take their turns in order.
+
+    What cannot be done fails silently: picking up from a bare cell or with a full hand, putting
+    down with an empty hand or on the ceiling, moving off the grid or onto another agent.
+
+    Args:
+        swarm: Changed in place.
+        hand: (n,) NOTHING, PICK_UP or PUT_DOWN.
+        move: (n,) STAY or 1 to 8.
+        sensing: Probability that an agent stores the height of the cell it has come to.
+        slope: Steepest allowed gradient [unit/cell], for the tally; negative for none.
+    """
+    heights, occupied, agents, levels, tally = swarm
+    ny, nx = heights.shape
+    for i in range(agents.size):
+        agent = agents[i]
+        x, y = agent["x"], agent["y"]
+        if hand[i] == PICK_UP:
+            if not agent["carrying"] and heights[y, x] > 0:
+                agent["carrying"] = True
+                _change(heights, levels, tally, y, x, -1, slope)
+        elif hand[i] == PUT_DOWN and agent["carrying"] and heights[y, x] < CEILING:
+            agent["carrying"] = False
+            _change(heights, levels, tally, y, x, 1, slope)
+            tally[MOVED] += 1
+
+        to_x, to_y = x + DX[move[i]], y + DY[move[i]]
+        if 0 <= to_x < nx and 0 <= to_y < ny and not occupied[to_y, to_x]:
+            occupied[y, x] = False
+            occupied[to_y, to_x] = True
+            agent["x"], agent["y"] = to_x, to_y
+        _sense(heights, agent, sensing)
+
+
+@njit(cache=True)
+def _sense(heights: NDArray[np.int16], agent: np.void, sensing: float) -> None:
+    """Let an agent see the height beneath it, and store it with probability ``sensing``."""
+    h = heights[agent["y"], agent["x"]]
+    agent["height"] = h
+    if uniform(agent) < sensing:
+        agent["memory"][agent["stored"] % MEMORY] = h
+        agent["stored"] += 1
+        filled = min(agent["stored"], MEMORY)
+        total = 0
+        for j in range(filled):
+            total += agent["memory"][j]
+        agent["average"] = total / filled
+    elif agent["stored"] == 0:
+        agent["average"] = h
+
+
+@njit(cache=True)
+def sense(swarm: Swarm, sensing: float) -> None:
+    """The first sensing stage, before anyone has acted."""
+    for i in range(swarm.agents.size):
+        _sense(swarm.heights, swarm.agents[i], sensing)
+
+
+@njit(cache=True, inline="always")
+def is_flat(swarm: Swarm, slope: float) -> bool:
+    """Whether the terrain is flat: no steep cell, or with a negative ``slope``, a height range of at most one."""
+    if slope >= 0.0:
+        return swarm.tally[STEEP] == 0
+    return swarm.tally[HIGH] - swarm.tally[LOW] <= 1
+
+
+@njit(cache=True)
+def free_neighbours(swarm: Swarm) -> NDArray[np.bool_]:
+    """Tell where each agent could move to: (n, 8), in the order of the moves 1 to 8."""
+    ny, nx = swarm.heights.shape
+    free = np.zeros((swarm.agents.size, 8), np.bool_)
+    for i in range(swarm.agents.size):
+        for k in range(8):
+            x, y = swarm.agents[i]["x"] + DX[k + 1], swarm.agents[i]["y"] + DY[k + 1]
+            free[i, k] = 0 <= x < nx and 0 <= y < ny and not swarm.occupied[y, x]
+    return free
