@@ -1,0 +1,42 @@
+"""The worlds: Gymnasium environments that compose the rooms below."""
+
+import importlib
+from typing import TYPE_CHECKING
+
+import gymnasium
+
+from sandlot.errors import SandlotError
+from sandlot.settings import nearest
+
+if TYPE_CHECKING:
+    from sandlot.worlds.base import World
+
+WORLDS = {
+    "leveling": "sandlot.worlds.leveling:Leveling",
+}
+"""Short name to class. Classes load when used, so that starting up stays quick."""
+
+
+def world_id(name: str) -> str:
+    """The Gymnasium id of a world, such as ``sandlot/Leveling-v0``."""
+    return f"sandlot/{name.capitalize()}-v0"
+
+
+def register() -> None:
+    """Tell Gymnasium about every world; more than once does no harm."""
+    for name, entry_point in WORLDS.items():
+        if world_id(name) not in gymnasium.registry:
+            gymnasium.register(world_id(name), entry_point=entry_point)
+
+
+def load(name: str) -> "type[World]":
+    """The class of a world.
+
+    Raises:
+        SandlotError: If there is no world of that name.
+    """
+    if name not in WORLDS:
+        raise SandlotError(f"no world {name!r}; {nearest(name, list(WORLDS))}")
+    module, _, attribute = WORLDS[name].partition(":")
+    world: type[World] = getattr(importlib.import_module(module), attribute)
+    return world

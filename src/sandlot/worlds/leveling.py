@@ -1,0 +1,211 @@
+"""The leveling world: a swarm makes a terrain flat, one unit at a time."""
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from gymnasium.spaces import Box, MultiDiscrete
+from numpy.typing import NDArray
+from pydantic import Field
+
+from sandlot.control.leveling import CYCLES_PER_ROUND, LevelingController, Rule, run
+from sandlot.errors import SandlotError
+from sandlot.physics.heights import from_image, heap, hills
+from sandlot.physics.swarm import CEILING, HIGH, LOW, MOVED, free_neighbours, is_flat, place, sense, step
+from sandlot.recordings import Frame, Quantity
+from sandlot.worlds.base import Controller, World, WorldSettings
+
+
+class LevelingSettings(WorldSettings):
+    """What can be set in the leveling world.
+
+    Attributes:
+        fidelity: Only ``fast``: the grid is the model itself.
+        terrain: ``hills``, ``heap``, or the path of a grayscale image.
+        shape: (ny, nx) [cell] of hills and heap; an image brings its own.
+        hill_size: Typical radius of a hill, or radius of the heap [cell].
+        relief: Height of the highest cell above the lowest [unit].
+        roughness: From 0, rounded hills, to 1, detail at every scale.
+        agents: How many.
+        sensing: Probability that an agent stores the height it has come to. It has to be low: the eight heights it
+            remembers should come from all over the terrain, not from one hill.
+        flatness: When the terrain is flat: ``range``, highest and lowest cell differ by at most one unit, or
+            ``gradient``, no gradient (by forward differences) is steeper than ``slope`` anywhere.
+        slope: Steepest gradient of flat ground [unit/cell], for ``flatness="gradient"``.
+    """
+
+    fidelity: Literal["fast"] = "fast"
+    terrain: Literal["hills", "heap"] | Path = "hills"
+    shape: tuple[int, int] = (32, 32)
+    hill_size: float = Field(8.0, gt=0.0)
+    relief: int = Field(12, ge=0, le=CEILING)
+    roughness: float = Field(0.0, ge=0.0, le=1.0)
+    agents: int = Field(8, ge=1)
+    sensing: float = Field(0.01, ge=0.0, le=1.0)
+    flatness: Literal["range", "gradient"] = "range"
+    slope: float = Field(1.0, ge=0.0)
+
+    def heights(self, rng: np.random.Generator) -> NDArray[np.int16]:
+        """Make the terrain: (ny, nx) [unit]."""
+        if isinstance(self.terrain, Path):
+            field = from_image(self.terrain, self.relief)
+        elif self.terrain == "heap":
+            field = heap(self.shape, self.hill_size, self.relief)
+        else:
+            field = hills(self.shape, rng, self.hill_size, self.relief, self.roughness)
+        return np.rint(field).astype(np.int16)
+
+
+class Leveling(World):
+    """A swarm makes a terrain flat, one unit of material at a time.
+
+    The terrain is a grid of whole-number heights. Each agent sits on a cell of its own, knows the height beneath it,
+    remembers eight heights it has stored on its way, and takes their mean for the average of the whole terrain. It
+    can hold one unit. The volume, on the ground and in hands, never changes. The model is that of Cook (2017),
+    section 4.2.
+
+    ## Actions
+    ``MultiDiscrete`` of shape (agents, 2). First the hand: 0 nothing, 1 pick up from, 2 put down on the cell beneath.
+    Then the feet: 0 stay, 1 to 8 move to a neighbour, counter-clockwise from +x. Agents take their turns in order, and
+    what cannot be done fails silently: an agent neither leaves the grid nor enters an occupied cell.
+
+    ## Observations
+    ``Box`` of shape (agents, 11), per agent: the height beneath it [unit], its estimate of the average [unit], whether
+    its hand is full, and whether each of its eight neighbours is free.
+
+    ## Reward
+    By how much the step brought the terrain closer to its mean level: the decrease of the sum over all cells of
+    (height - mean)^2 [unit^2]. The sum of all rewards depends only on the first and the last terrain.
+
+    ## Start and end
+    ``reset(seed=...)`` draws terrain and places; ``options={"heights": array}`` gives a terrain instead. An episode
+    terminates when the terrain is flat, by default when its highest and lowest cell differ by at most one unit. One
+    step is two cycles of the source, an acting and a sensing stage.
+
+    ## Controllers
+    ``probabilistic``, ``memetic`` and ``pool``, the three rules of the source; ``random``. `run` lets a rule work at
+    full speed, with the same result as stepping.
+
+    ## Versions
+    v0: first version.
+    """
+
+    Settings: ClassVar[type[WorldSettings]] = LevelingSettings
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["rgb_array"], "render_fps": 30}
+    settings: LevelingSettings
+
+    def __init__(self, render_mode: str | None = None, **settings: Any) -> None:
+        super().__init__(render_mode, **settings)
+        self._slope = self.settings.slope if self.settings.flatness == "gradient" else -1.0
+        n = self.settings.agents
+        high = np.array([CEILING, CEILING] + 9 * [1], np.float32)
+        self.observation_space = Box(0.0, np.tile(high, (n, 1)), (n, 11), np.float32)
+        self.action_space = MultiDiscrete(np.tile([3, 9], (n, 1)))
+        # An image's size is only known once it is read, and frames need a shape from the start.
+        shape = self.settings.heights(np.random.default_rng(0)).shape
+        self._shape = shape
+        self.quantities = {
+            "time": Quantity("cycle", "cycles of the source since the start"),
+            "heights": Quantity("unit", "height of each cell", ("y", "x"), shape, "int16"),
+            "agent_x": Quantity("cell", "column of each agent", ("agent",), (n,), "int32"),
+            "agent_y": Quantity("cell", "row of each agent", ("agent",), (n,), "int32"),
+            "carrying": Quantity("1", "whether the agent holds a unit", ("agent",), (n,), "bool"),
+            "average": Quantity("unit", "the agent's estimate of the mean height", ("agent",), (n,)),
+            "range": Quantity("unit", "highest minus lowest cell", dtype="int64"),
+            "moved": Quantity("unit", "units put down since the start", dtype="int64"),
+        }
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[NDArray[np.float32], dict[str, Any]]:
+        """Start anew; ``options={"heights": (ny, nx) array}`` replaces the terrain of the settings."""
+        super().reset(seed=seed)
+        heights = (options or {}).get("heights")
+        if heights is None:
+            heights = self.settings.heights(self.np_random)
+        elif np.shape(heights) != self._shape:
+            raise SandlotError(f"the given heights are of shape {np.shape(heights)}; this world's are {self._shape}")
+        seeds = np.random.SeedSequence(int(self.np_random.integers(2**63)))
+        self.swarm = place(heights, self.settings.agents, seeds, self._slope)
+        sense(self.swarm, self.settings.sensing)
+        self._rounds = 0
+        self._level = float(self.swarm.heights.mean())
+        return self._observe(), self._info()
+
+    def step(self, action: NDArray[Any]) -> tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]:
+        """Let every agent act, then sense."""
+        gains = self.act(action)
+        return self._observe(), float(gains.sum()), self.flat, False, self._info()
+
+    def act(self, action: NDArray[Any]) -> NDArray[np.float64]:
+        """The step's work; returns what each agent gained by it: (n,) [unit^2]."""
+        agents = self.swarm.agents
+        height, carried = agents["height"] - self._level, agents["carrying"].copy()
+        hand, move = np.ascontiguousarray(np.asarray(action, np.int8).T)
+        step(self.swarm, hand, move, self.settings.sensing, self._slope)
+        self._rounds += 1
+        delta = carried.astype(np.float64) - agents["carrying"]
+        return -delta * (2.0 * height + delta)
+
+    def run(self, controller: LevelingController, cycles: int) -> int:
+        """Let a rule work at full speed until the terrain is flat; returns the cycles since the start.
+
+        Args:
+            controller: One of this world's rules, for as many agents.
+            cycles: Stop after so many.
+        """
+        rounds = cycles // CYCLES_PER_ROUND
+        self._rounds += run(self.swarm, controller.mind, rounds, self.settings.sensing, self._slope)
+        return self.cycles
+
+    @property
+    def cycles(self) -> int:
+        """Cycles since the start, as the source counts them."""
+        return self._rounds * CYCLES_PER_ROUND
+
+    @property
+    def flat(self) -> bool:
+        """Whether the terrain is flat."""
+        return bool(is_flat(self.swarm, self._slope))
+
+    def controllers(self) -> dict[str, Callable[[np.random.SeedSequence], Controller]]:
+        """The three rules of the source, and random."""
+        rules = (Rule(kind="probabilistic"), Rule(kind="memetic"), Rule(kind="pool"))
+        made = {rule.kind: partial(LevelingController, rule, self.settings.agents) for rule in rules}
+        return {**made, **super().controllers()}
+
+    def frame(self) -> Frame:
+        """The terrain, and where the agents are."""
+        agents, tally = self.swarm.agents, self.swarm.tally
+        return {
+            "time": np.float64(self.cycles),
+            "heights": self.swarm.heights,
+            "agent_x": agents["x"],
+            "agent_y": agents["y"],
+            "carrying": agents["carrying"],
+            "average": agents["average"],
+            "range": tally[HIGH] - tally[LOW],
+            "moved": tally[MOVED],
+        }
+
+    def render(self) -> NDArray[np.uint8]:
+        """The terrain from above, in shades of earth, agents in white and, when carrying, in red: (8 ny, 8 nx, 3)."""
+        top = max(int(self.swarm.tally[HIGH]), 1)
+        shade = self.swarm.heights[:, :, None] / top
+        picture = (np.array([60.0, 45.0, 35.0]) + shade * np.array([170.0, 140.0, 90.0])).astype(np.uint8)
+        picture = np.repeat(np.repeat(picture, 8, 0), 8, 1)
+        for agent in self.swarm.agents:
+            y, x = 8 * agent["y"], 8 * agent["x"]
+            picture[y + 2 : y + 6, x + 2 : x + 6] = (220, 40, 40) if agent["carrying"] else (255, 255, 255)
+        return np.flipud(picture)
+
+    def _observe(self) -> NDArray[np.float32]:
+        agents = self.swarm.agents
+        known = [agents["height"], agents["average"], agents["carrying"]]
+        return np.column_stack([*known, free_neighbours(self.swarm)]).astype(np.float32)
+
+    def _info(self) -> dict[str, Any]:
+        tally = self.swarm.tally
+        return {"cycles": self.cycles, "range": int(tally[HIGH] - tally[LOW]), "moved": int(tally[MOVED])}

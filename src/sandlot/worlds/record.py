@@ -1,0 +1,75 @@
+"""Recording any world: a Gymnasium wrapper that keeps every frame."""
+
+from pathlib import Path
+from typing import Any, SupportsFloat
+
+import gymnasium
+import numpy as np
+from numpy.typing import NDArray
+
+from sandlot.errors import SandlotError
+from sandlot.recordings import Quantity, Writer
+from sandlot.worlds.base import World
+
+
+class Record(gymnasium.Wrapper[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]):
+    """Writes a recording while the world runs.
+
+    A frame is kept at every reset and after every step: the world's own quantities, and with them ``action`` (what led
+    here; zero at a reset), ``reward`` and ``episode`` (counted from 0).
+    """
+
+    def __init__(self, env: gymnasium.Env[Any, Any], path: Path | str, seed: int | None = None) -> None:
+        """Start a recording.
+
+        Args:
+            env: A world, possibly wrapped.
+            path: Where to keep the recording.
+            seed: Noted in the recording; give the one passed to ``reset``.
+
+        Raises:
+            SandlotError: If ``env`` is not a world, or ``path`` cannot be written.
+        """
+        super().__init__(env)
+        world = env.unwrapped
+        if not isinstance(world, World):
+            raise SandlotError(f"only Sandlot worlds can be recorded, not {type(world).__name__}")
+        self._world = world
+        sample = np.asarray(env.action_space.sample())
+        self._still = np.zeros_like(sample)
+        dims = tuple(f"action_{k}" for k in range(sample.ndim))
+        quantities = {
+            **world.quantities,
+            "action": Quantity("1", "action that led here", dims, sample.shape, str(sample.dtype)),
+            "reward": Quantity("1", "reward of the step that led here"),
+            "episode": Quantity("1", "episodes finished before", dtype="int64"),
+        }
+        settings = world.settings.model_dump(mode="json")
+        self._episode = -1
+        self.writer = Writer(Path(path), quantities, settings=settings, seed=seed, world=type(world).__name__)
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        """Reset the world and keep its first frame."""
+        observation, info = super().reset(seed=seed, options=options)
+        self._episode += 1
+        self._keep(self._still, 0.0)
+        return observation, info
+
+    def step(self, action: NDArray[Any]) -> tuple[Any, SupportsFloat, bool, bool, dict[str, Any]]:
+        """Step the world and keep its frame."""
+        observation, reward, terminated, truncated, info = super().step(action)
+        self._keep(action, float(reward))
+        return observation, reward, terminated, truncated, info
+
+    def close(self) -> None:
+        """Finish the recording and close the world."""
+        self.writer.close()
+        super().close()
+
+    def _keep(self, action: NDArray[Any], reward: float) -> None:
+        mine = {
+            "action": np.asarray(action, self._still.dtype),
+            "reward": np.float64(reward),
+            "episode": np.int64(self._episode),
+        }
+        self.writer.append({**self._world.frame(), **mine})
