@@ -1,0 +1,86 @@
+"""One self-contained HTML page from finished runs: figures, claims, settings, where the data lies."""
+
+import base64
+import io
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import jinja2
+from matplotlib.figure import Figure
+
+import sandlot
+from sandlot.studies.base import Picture
+from sandlot.studies.runner import Outcome
+
+
+def write_report(outcome: Outcome) -> Path:
+    """Write the page of one run into its directory; returns its path."""
+    study = outcome.study
+    return write_page(outcome.directory / "index.html", study.name, study.question(), [outcome])
+
+
+def write_page(path: Path, title: str, lead: str, outcomes: Sequence[Outcome]) -> Path:
+    """Write a page about one or more runs; returns its path."""
+    environment = jinja2.Environment(loader=jinja2.PackageLoader("sandlot.studies"), autoescape=True)
+    page = environment.get_template("page.html.j2").render(
+        title=title,
+        lead=lead,
+        version=sandlot.__version__,
+        sections=[_section(outcome, path.parent) for outcome in outcomes],
+    )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(page, encoding="utf-8")
+    return path
+
+
+def _section(outcome: Outcome, base: Path) -> dict[str, Any]:
+    study, run = outcome.study, outcome.directory
+    figure = study.figure(outcome.results)
+    figure.savefig(run / "figure.png", dpi=150)
+    return {
+        "name": study.name,
+        "question": study.question(),
+        "source": study.source,
+        "jobs": outcome.results.sizes["job"],
+        "wall_time": f"{outcome.wall_time:.1f}",
+        "figure": _inline(Picture("Mean over the runs, with 95% confidence intervals.", figure)),
+        "scenes": [_inline(picture) for picture in study.scenes()],
+        "claims": outcome.claims,
+        "comparisons": study.comparisons(outcome.results),
+        "settings": _flat(study.model_dump(mode="json")),
+        "files": [os.path.relpath(run / name, base) for name in ("results.csv", "results.sqlite", "figure.png")],
+        "digest": outcome.digest,
+        "command": _command(outcome),
+    }
+
+
+def _inline(picture: Picture) -> dict[str, str]:
+    return {"caption": picture.caption, "png": _png(picture.figure)}
+
+
+def _png(figure: Figure) -> str:
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=130)
+    return base64.b64encode(buffer.getvalue()).decode()
+
+
+def _flat(settings: dict[str, Any], prefix: str = "") -> list[tuple[str, str]]:
+    """Nested settings as dotted names and TOML-like values."""
+    rows = []
+    for key, value in settings.items():
+        if isinstance(value, dict):
+            rows += _flat(value, f"{prefix}{key}.")
+        else:
+            rows.append((prefix + key, json.dumps(value)))
+    return rows
+
+
+def _command(outcome: Outcome) -> str:
+    """The command that makes this run again: its settings, where they are not the default."""
+    study = outcome.study
+    usual = dict(_flat(type(study)().model_dump(mode="json")))
+    changed = [f"--set '{key}={value}'" for key, value in _flat(study.model_dump(mode="json")) if usual[key] != value]
+    return " ".join(["sandlot run", study.name, *changed])

@@ -1,0 +1,225 @@
+"""Running a study: jobs to workers, results to the store, and everything again from the store."""
+
+import contextlib
+import logging
+import os
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import joblib
+import xarray as xr
+
+import sandlot
+from sandlot.errors import SandlotError
+from sandlot.settings import build
+from sandlot.studies import all_studies, find
+from sandlot.studies.base import Claim, Job, Study
+from sandlot.studies.store import Store
+
+Backend = Literal["processes", "ray"]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A finished run.
+
+    Attributes:
+        study: With the settings it ran with.
+        directory: Where it is kept.
+        results: Parameters and outcomes of every job, along ``job``.
+        digest: SHA-256 over the results in job order.
+        wall_time: Time spent running, over all resumptions [s].
+        claims: The source's, beside what was measured.
+    """
+
+    study: Study
+    directory: Path
+    results: xr.Dataset = field(repr=False)
+    digest: str
+    wall_time: float
+    claims: list[Claim]
+
+    def summary(self) -> dict[str, Any]:
+        """The run as one JSON object."""
+        return {
+            "study": self.study.name,
+            "source": self.study.source,
+            "settings": self.study.model_dump(mode="json"),
+            "seed": self.study.seed,
+            "run_directory": str(self.directory),
+            "jobs": self.results.sizes["job"],
+            "wall_time": round(self.wall_time, 3),
+            "digest": self.digest,
+            "claims": [asdict(claim) for claim in self.claims],
+        }
+
+
+def run(
+    study: Study,
+    directory: Path,
+    workers: int = 1,
+    backend: Backend = "processes",
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> Outcome:
+    """Run a study, or what is left of it; the results do not depend on workers, backend or interruptions.
+
+    Args:
+        study: What to run.
+        directory: Where to keep it; a run of the same study and settings there is resumed.
+        workers: How many jobs at a time.
+        backend: ``processes`` of this machine, or a ``ray`` cluster.
+        progress: Called with the number of finished jobs and of all jobs.
+
+    Raises:
+        SandlotError: If the directory holds another run, or a job fails. Finished jobs are kept.
+    """
+    jobs = list(study.jobs())
+    with Store(directory) as store:
+        _begin(store, study, directory)
+        done = store.done()
+        left = [job for job in jobs if job.index not in done]
+        spent, last = float(store.about().get("wall_time", 0.0)), time.perf_counter()
+        finished = len(jobs) - len(left)
+        progress(finished, len(jobs))
+        for job, results in _work(study, left, workers, backend):
+            store.keep(job.index, job.parameters, results)
+            finished += 1
+            now = time.perf_counter()
+            spent, last = spent + now - last, now
+            store.note(wall_time=spent)
+            progress(finished, len(jobs))
+        store.export(directory / "results.csv")
+    return load(directory)
+
+
+def load(directory: Path) -> Outcome:
+    """Read a finished run.
+
+    Raises:
+        SandlotError: If there is none, or it is not finished.
+    """
+    if not (directory / Store.FILE).is_file():
+        raise SandlotError(f"no run in {directory}; `sandlot run STUDY --out {directory}` makes one")
+    with Store(directory) as store:
+        about = store.about()
+        if "study" not in about:
+            raise SandlotError(f"{directory / Store.FILE} was not written by `sandlot run`")
+        study = build(find(about["study"]), about["settings"])
+        total, rows = len(list(study.jobs())), store.rows()
+        if len(rows) < total:
+            again = f"`sandlot run {study.name} --out {directory}` with the same settings resumes it"
+            raise SandlotError(f"the run in {directory} has finished {len(rows)} of {total} jobs; {again}")
+        results = _dataset(study, rows)
+        digest, wall_time = store.digest(), float(about["wall_time"])
+    return Outcome(study, directory, results, digest, wall_time, study.claims(results))
+
+
+def _begin(store: Store, study: Study, directory: Path) -> None:
+    """Note what is being run, or make sure that it is the same as before."""
+    mine: dict[str, Any] = {"study": study.name, "settings": study.model_dump(mode="json")}
+    before = store.about()
+    if not before:
+        store.note(**mine, version=sandlot.__version__, wall_time=0.0)
+        return
+    if before.get("study") != study.name:
+        raise SandlotError(f"{directory} holds a run of {before.get('study')}; choose another --out")
+    for key, value in mine["settings"].items():
+        if before["settings"].get(key) != value:
+            was = before["settings"].get(key)
+            raise SandlotError(f"{directory} holds a run with {key}={was}, not {value}; choose another --out")
+    if before["version"] != sandlot.__version__:
+        raise SandlotError(f"{directory} holds a run of sandlot {before['version']}; choose another --out")
+
+
+def _work(study: Study, jobs: list[Job], workers: int, backend: Backend) -> Iterator[tuple[Job, dict[str, float]]]:
+    """Give jobs to workers; yields them as they finish, in any order."""
+    if not jobs:
+        return
+    by_index = {job.index: job for job in jobs}
+    with _backend(backend, min(workers, len(jobs))) as parallel:
+        for index, results in parallel(joblib.delayed(_do)(study, job) for job in jobs):
+            yield by_index[index], results
+
+
+def _do(study: Study, job: Job) -> tuple[int, dict[str, float]]:
+    """One job, in a worker."""
+    try:
+        results = study.run(job)
+    except SandlotError:
+        raise
+    except Exception as error:
+        what = ", ".join(f"{key}={value}" for key, value in job.parameters.items())
+        raise SandlotError(f"job {job.index} of {study.name} ({what}) failed: {error!r}") from error
+    return job.index, {name: float(results[name]) for name in study.outcomes}
+
+
+@contextlib.contextmanager
+def _backend(backend: Backend, workers: int) -> Iterator[joblib.Parallel]:
+    if backend == "processes":
+        yield joblib.Parallel(workers, return_as="generator_unordered", pre_dispatch="4*n_jobs")
+        return
+    try:
+        import ray
+        from ray.util.joblib import register_ray
+    except ImportError:
+        raise SandlotError("--backend ray needs Ray; install it with: pip install 'sandlot[cluster]'") from None
+    register_ray()
+    if not ray.is_initialized():
+        ray.init(num_cpus=None if "RAY_ADDRESS" in os.environ else workers, logging_level=logging.ERROR)
+    try:
+        with joblib.parallel_config("ray", n_jobs=workers):
+            yield joblib.Parallel(return_as="generator_unordered")
+    finally:
+        ray.shutdown()
+
+
+def _dataset(study: Study, rows: list[dict[str, Any]]) -> xr.Dataset:
+    """Jobs as labelled data."""
+    results = xr.Dataset({name: ("job", [row[name] for row in rows]) for name in rows[0]})
+    for name, quantity in study.outcomes.items():
+        results[name].attrs = {"units": quantity.units, "long_name": quantity.long_name}
+    return results.assign_attrs(study=study.name, source=study.source, seed=study.seed)
+
+
+@dataclass(frozen=True)
+class State:
+    """How far the last run of a study has come.
+
+    Attributes:
+        state: ``never run``, ``unfinished`` or ``finished``.
+        run_directory: Where it is, if anywhere.
+        done: Finished jobs.
+        jobs: All jobs.
+        holding: Claims that hold, if finished.
+        claims: All claims, if finished.
+    """
+
+    state: str = "never run"
+    run_directory: str | None = None
+    done: int = 0
+    jobs: int = 0
+    holding: int = 0
+    claims: int = 0
+
+
+def last_runs(root: Path) -> dict[str, State]:
+    """The state of the newest run of each study in or below ``root``."""
+    states: dict[str, State] = {}
+    for file in sorted(root.rglob(Store.FILE), key=lambda path: path.stat().st_mtime):
+        with Store(file.parent) as store:
+            about, done = store.about(), len(store.done())
+        if about.get("study") not in all_studies():
+            continue
+        try:
+            study = build(find(about["study"]), about["settings"])
+            jobs = len(list(study.jobs()))
+            claims = load(file.parent).claims if done >= jobs else []
+        except SandlotError:
+            continue  # Made by a version with other settings.
+        state = "finished" if done >= jobs else "unfinished"
+        holding = sum(claim.holds for claim in claims)
+        states[study.name] = State(state, str(file.parent), done, jobs, holding, len(claims))
+    return states

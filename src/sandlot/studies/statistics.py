@@ -1,0 +1,84 @@
+"""The statistics of the studies: means with confidence, and tests between groups."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A mean and the ends of its confidence interval."""
+
+    mean: float
+    low: float
+    high: float
+
+
+def mean_interval(sample: ArrayLike, confidence: float = 0.95) -> Interval:
+    """Mean with Student's confidence interval; a single value has no width."""
+    values = np.asarray(sample, np.float64)
+    mean = float(values.mean())
+    if values.size < 2:
+        return Interval(mean, mean, mean)
+    half = float(stats.sem(values) * stats.t.ppf(0.5 + confidence / 2, values.size - 1))
+    return Interval(mean, mean - half, mean + half)
+
+
+def holm(p_values: ArrayLike) -> NDArray[np.float64]:
+    """Correct p-values for having made several tests (Holm 1979)."""
+    p = np.asarray(p_values, np.float64)
+    order = np.argsort(p)
+    corrected = np.maximum.accumulate(p[order] * np.arange(p.size, 0, -1))
+    result = np.empty_like(p)
+    result[order] = np.minimum(corrected, 1.0)
+    return result
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A group against a baseline.
+
+    Attributes:
+        group: Name of the group.
+        baseline: Name of what it is compared with.
+        quantity: What was compared.
+        ratio: Mean of the group over mean of the baseline.
+        p: Mann-Whitney U, two-sided, Holm-corrected over the groups compared together.
+        effect: Vargha-Delaney A: the chance that a value of the group exceeds one of the baseline; 0.5 for no effect.
+    """
+
+    group: str
+    baseline: str
+    quantity: str
+    ratio: float
+    p: float
+    effect: float
+
+    def above(self, significance: float = 0.05) -> bool:
+        """Whether the group is significantly larger than the baseline."""
+        return self.p < significance and self.effect > 0.5
+
+    def below(self, significance: float = 0.05) -> bool:
+        """Whether the group is significantly smaller than the baseline."""
+        return self.p < significance and self.effect < 0.5
+
+
+def compare(groups: Mapping[str, NDArray[np.float64]], baseline: str, quantity: str) -> list[Comparison]:
+    """Compare every other group with the one named ``baseline``."""
+    base = groups[baseline]
+    others = {name: group for name, group in groups.items() if name != baseline}
+    tests = [stats.mannwhitneyu(group, base, alternative="two-sided") for group in others.values()]
+    return [
+        Comparison(
+            name,
+            baseline,
+            quantity,
+            float(group.mean() / base.mean()),
+            float(p),
+            float(test.statistic / (group.size * base.size)),
+        )
+        for (name, group), test, p in zip(others.items(), tests, holm([test.pvalue for test in tests]), strict=True)
+    ]
