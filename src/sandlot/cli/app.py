@@ -1,0 +1,59 @@
+"""The command's frame: its help, its version, and how errors are shown."""
+
+import sys
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+import sandlot
+from sandlot.cli import show, work
+from sandlot.errors import SandlotError
+
+HELP = """A robot lab: worlds, controllers and studies.
+
+New here? [bold]sandlot tour[/bold] runs a few studies and writes a page about them,
+[bold]sandlot studies[/bold] lists them all, [bold]sandlot run leveling.probabilities[/bold] runs one.
+"""
+
+app = typer.Typer(help=HELP, rich_markup_mode="rich", no_args_is_help=True, pretty_exceptions_enable=False)
+app.command()(work.tour)
+app.command()(show.worlds)
+app.command()(show.studies)
+app.command()(work.run)
+app.command()(work.report)
+app.command()(work.record)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"sandlot {sandlot.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Show it.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show where an error came from.")] = False,
+) -> None:
+    """Options that stand before or after any command."""
+
+
+def main() -> None:
+    """Run the command; a mistake gets one clear line on standard error and exit status 2."""
+    debug = "--debug" in sys.argv
+    arguments = [argument for argument in sys.argv[1:] if argument != "--debug"]
+    try:
+        app(args=arguments, prog_name="sandlot")
+    except SandlotError as error:
+        if debug:
+            raise
+        Console(stderr=True, highlight=False, soft_wrap=True).print(f"[bold red]error:[/] {_plain(str(error))}")
+        sys.exit(2)
+
+
+def _plain(text: str) -> str:
+    """One line, with nothing that Rich would take for markup."""
+    from rich.markup import escape
+
+    return escape(" ".join(text.split()))

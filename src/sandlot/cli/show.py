@@ -1,0 +1,74 @@
+"""Commands that show what there is: ``worlds`` and ``studies``."""
+
+import inspect
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from sandlot.worlds import WORLDS, load, world_id
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
+
+
+def worlds(as_json: Json = False) -> None:
+    """List the worlds and their fidelities."""
+    rows = []
+    for name in WORLDS:
+        world = load(name)
+        fidelity = world.Settings.model_json_schema()["properties"]["fidelity"]
+        rows.append(
+            {
+                "world": name,
+                "id": world_id(name),
+                "about": (inspect.getdoc(world) or "").split("\n")[0],
+                "fidelities": fidelity.get("enum") or [fidelity["const"]],
+            }
+        )
+    if as_json:
+        print_json(rows)
+        return
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for column in ("world", "Gymnasium id", "fidelities", "what happens there"):
+        table.add_column(column)
+    for row in rows:
+        table.add_row(row["world"], row["id"], ", ".join(row["fidelities"]), row["about"])
+    Console().print(table)
+
+
+def studies(
+    runs: Annotated[Path, typer.Option(help="Where to look for runs.")] = Path("runs"), as_json: Json = False
+) -> None:
+    """List the studies, their sources, and how their last runs ended."""
+    from sandlot.studies import all_studies
+    from sandlot.studies.runner import State, last_runs
+
+    states = last_runs(runs)
+    rows = [
+        {"study": name, "source": each.source, "question": each.question(), **asdict(states.get(name, State()))}
+        for name, each in all_studies().items()
+    ]
+    if as_json:
+        print_json(rows)
+        return
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for column in ("study", "question", "source", "last run"):
+        table.add_column(column)
+    for row in rows:
+        ending = row["state"]
+        if ending == "finished":
+            ending = f"{row['holding']} of {row['claims']} claims hold"
+        elif ending == "unfinished":
+            ending = f"{row['done']} of {row['jobs']} jobs done"
+        table.add_row(row["study"], row["question"], row["source"], ending)
+    Console().print(table)
+
+
+def print_json(value: object) -> None:
+    """Print one JSON value on standard output, and nothing else."""
+    import json
+
+    typer.echo(json.dumps(value, indent=2))

@@ -1,0 +1,199 @@
+"""Commands that work: ``tour``, ``run``, ``report`` and ``record``."""
+
+import enum
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from sandlot.cli.show import Json, print_json
+from sandlot.settings import read_settings
+from sandlot.worlds import WORLDS, load, world_id
+
+if TYPE_CHECKING:
+    from sandlot.studies.base import Claim
+
+error_console = Console(stderr=True)
+
+Out = Annotated[Path | None, typer.Option("--out", help="Directory to write to.", show_default=False)]
+Set = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Change a setting; may be repeated.", show_default=False),
+]
+SettingsFile = Annotated[
+    Path | None, typer.Option("--settings", help="TOML file with settings.", show_default=False, dir_okay=False)
+]
+Workers = Annotated[int, typer.Option(min=1, help="Jobs at a time.", show_default="all cores")]
+CORES = os.cpu_count() or 1
+
+
+class Backend(enum.StrEnum):
+    """Where jobs run."""
+
+    processes = "processes"
+    ray = "ray"
+
+
+def _studies() -> list[str]:
+    from sandlot.studies import all_studies
+
+    return list(all_studies())
+
+
+def tour(
+    out: Annotated[Path, typer.Option("--out", help="Directory to write to.")] = Path("runs/tour"),
+    workers: Workers = CORES,
+) -> None:
+    """See what Sandlot does: run a few studies and write a page about them."""
+    console = Console()
+    console.print("Taking the tour. The first time, kernels are compiled; that takes some seconds.", style="dim")
+    from sandlot.studies.tour import take_tour
+
+    with progress_bar("job") as show:
+        page = take_tour(out, workers, lambda study: show(study.name))
+    console.print(f"The tour's page: [bold]{escape(str(page))}[/bold]", soft_wrap=True)
+    console.print("Open it in a browser. Then try: sandlot studies", style="dim")
+
+
+def run(
+    study: Annotated[str, typer.Argument(help="Name of a study; see: sandlot studies", autocompletion=_studies)],
+    assignments: Set = None,
+    settings: SettingsFile = None,
+    out: Out = None,
+    workers: Workers = CORES,
+    backend: Annotated[Backend, typer.Option(help="This machine's processes, or a Ray cluster.")] = Backend.processes,
+    as_json: Json = False,
+) -> None:
+    """Run a study, or resume it: finished jobs are kept, even if the run is killed.
+
+    Results depend on settings and seed alone, not on workers, backend or interruptions.
+    Runs go to runs/STUDY unless --out says otherwise; the same directory again resumes.
+    """
+    from sandlot.settings import build
+    from sandlot.studies import find
+    from sandlot.studies.report import write_report
+    from sandlot.studies.runner import run as run_study
+
+    chosen = build(find(study), read_settings(settings, assignments or ()))
+    directory = out or Path("runs") / study
+    try:
+        with progress_bar("job") as show:
+            outcome = run_study(chosen, directory, workers, backend.value, show(study))
+    except KeyboardInterrupt:
+        error_console.print(f"Stopped. Finished jobs are kept in {directory}; the same command resumes.")
+        raise typer.Exit(130) from None
+    page = write_report(outcome)
+    if as_json:
+        print_json(outcome.summary())
+        return
+    print_claims(outcome.claims)
+    Console().print(f"Report: [bold]{escape(str(page))}[/bold]", soft_wrap=True)
+
+
+def report(
+    directory: Annotated[Path, typer.Argument(metavar="RUN", help="Directory of a finished run.")],
+    as_json: Json = False,
+) -> None:
+    """Write the page of a finished run: settings, figure, claims, and where the data lies."""
+    from sandlot.studies.report import write_report
+    from sandlot.studies.runner import load as load_run
+
+    outcome = load_run(directory)
+    page = write_report(outcome)
+    if as_json:
+        print_json(outcome.summary())
+        return
+    print_claims(outcome.claims)
+    Console().print(f"Report: [bold]{escape(str(page))}[/bold]", soft_wrap=True)
+
+
+def record(
+    world: Annotated[
+        str, typer.Argument(help="Name of a world; see: sandlot worlds", autocompletion=lambda: [*WORLDS])
+    ],
+    fidelity: Annotated[str | None, typer.Option(help="Which physics.", show_default="the world's first")] = None,
+    controller: Annotated[str | None, typer.Option(help="Who acts.", show_default="the world's own")] = None,
+    steps: Annotated[int, typer.Option(min=1, help="Steps to record.")] = 1000,
+    seed: Annotated[int, typer.Option(min=0, help="Same seed, same recording.")] = 0,
+    assignments: Set = None,
+    settings: SettingsFile = None,
+    out: Out = None,
+    as_json: Json = False,
+) -> None:
+    """Record a world: every frame, with units, into a Zarr store.
+
+    Open it with sandlot.recordings.open(PATH), an xarray.Dataset. When an episode ends, the next begins.
+    """
+    import gymnasium
+    import numpy as np
+
+    from sandlot.worlds.record import Record
+
+    load(world)
+    values = read_settings(settings, assignments or ())
+    if fidelity is not None:
+        values["fidelity"] = fidelity
+    path = out or Path("recordings") / world
+    base = gymnasium.make(world_id(world), disable_env_checker=True, **values)
+    place = base.unwrapped
+    name = controller or next(iter(place.controllers()))
+    act = place.controller(name, np.random.SeedSequence(seed))
+    env = Record(base, path, seed=seed)
+    episodes = 1
+    with progress_bar("step") as show:
+        step = show(f"recording {world}")
+        observation, _ = env.reset(seed=seed)
+        for done in range(steps):
+            observation, _, terminated, truncated, _ = env.step(act(observation))
+            if terminated or truncated:
+                observation, _ = env.reset()
+                episodes += 1
+            if done % 100 == 99 or done == steps - 1:
+                step(done + 1, steps)
+    env.close()
+    if as_json:
+        facts = {"world": world, "controller": name, "seed": seed, "steps": steps, "episodes": episodes}
+        print_json({**facts, "frames": env.writer.frames, "recording": str(path)})
+        return
+    Console().print(f"Recording: [bold]{escape(str(path))}[/bold] ({env.writer.frames:,} frames)", soft_wrap=True)
+
+
+@contextmanager
+def progress_bar(noun: str) -> Iterator[Callable[[str], Callable[[int, int], None]]]:
+    """Show progress on standard error, with a rate and the time left; gives a bar for each name."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[rate]}", style="dim"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=error_console) as progress:
+
+        def bar(name: str) -> Callable[[int, int], None]:
+            task = progress.add_task(name, total=None, rate="")
+
+            def update(done: int, total: int) -> None:
+                speed = progress.tasks[task].speed
+                rate = f"{speed:,.1f} {noun}s/s" if speed else ""
+                progress.update(task, completed=done, total=total, rate=rate)
+
+            return update
+
+        yield bar
+
+
+def print_claims(claims: "list[Claim]") -> None:
+    """One line for each claim: whether it holds, what the source says, what was measured."""
+    console = Console(highlight=False)
+    for claim in claims:
+        mark = "[green]holds[/]         " if claim.holds else "[red]does not hold[/] "
+        console.print(f"{mark} {escape(claim.text)}", soft_wrap=True)
+        said = f"               source: {claim.source}; measured: {claim.measured}"
+        console.print(escape(said), style="dim", soft_wrap=True)
