@@ -20,22 +20,17 @@ def worlds(as_json: Json = False) -> None:
     for name in WORLDS:
         world = load(name)
         fidelity = world.Settings.model_json_schema()["properties"]["fidelity"]
-        rows.append(
-            {
-                "world": name,
-                "id": world_id(name),
-                "about": (inspect.getdoc(world) or "").split("\n")[0],
-                "fidelities": fidelity.get("enum") or [fidelity["const"]],
-            }
-        )
+        about = (inspect.getdoc(world) or "").split("\n")[0]
+        offered: list[str] = fidelity.get("enum") or [fidelity["const"]]
+        rows.append((name, world_id(name), offered, about))
     if as_json:
-        print_json(rows)
+        print_json([dict(zip(("world", "id", "fidelities", "about"), row, strict=True)) for row in rows])
         return
     table = Table(box=None, header_style="bold", pad_edge=False)
     for column in ("world", "Gymnasium id", "fidelities", "what happens there"):
         table.add_column(column)
-    for row in rows:
-        table.add_row(row["world"], row["id"], ", ".join(row["fidelities"]), row["about"])
+    for name, gym_id, offered, about in rows:
+        table.add_row(name, gym_id, ", ".join(offered), about)
     Console().print(table)
 
 

@@ -14,7 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from sandlot.cli.show import Json, print_json
 from sandlot.settings import read_settings
-from sandlot.worlds import WORLDS, load, world_id
+from sandlot.worlds import WORLDS
 
 if TYPE_CHECKING:
     from sandlot.studies.base import Claim
@@ -130,38 +130,18 @@ def record(
 
     Open it with sandlot.recordings.open(PATH), an xarray.Dataset. When an episode ends, the next begins.
     """
-    import gymnasium
-    import numpy as np
+    from sandlot.worlds.record import record_world
 
-    from sandlot.worlds.record import Record
-
-    load(world)
     values = read_settings(settings, assignments or ())
     if fidelity is not None:
         values["fidelity"] = fidelity
     path = out or Path("recordings") / world
-    base = gymnasium.make(world_id(world), disable_env_checker=True, **values)
-    place = base.unwrapped
-    name = controller or next(iter(place.controllers()))
-    act = place.controller(name, np.random.SeedSequence(seed))
-    env = Record(base, path, seed=seed)
-    episodes = 1
     with progress_bar("step") as show:
-        step = show(f"recording {world}")
-        observation, _ = env.reset(seed=seed)
-        for done in range(steps):
-            observation, _, terminated, truncated, _ = env.step(act(observation))
-            if terminated or truncated:
-                observation, _ = env.reset()
-                episodes += 1
-            if done % 100 == 99 or done == steps - 1:
-                step(done + 1, steps)
-    env.close()
+        facts = record_world(world, path, steps, controller, seed, values, show(f"recording {world}"))
     if as_json:
-        facts = {"world": world, "controller": name, "seed": seed, "steps": steps, "episodes": episodes}
-        print_json({**facts, "frames": env.writer.frames, "recording": str(path)})
+        print_json(facts)
         return
-    Console().print(f"Recording: [bold]{escape(str(path))}[/bold] ({env.writer.frames:,} frames)", soft_wrap=True)
+    Console().print(f"Recording: [bold]{escape(str(path))}[/bold] ({facts['frames']:,} frames)", soft_wrap=True)
 
 
 @contextmanager

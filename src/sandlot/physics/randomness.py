@@ -18,7 +18,7 @@ TOP_53 = np.uint64(11)
 
 def streams(seed: np.random.SeedSequence, n: int) -> NDArray[np.uint64]:
     """Start ``n`` independent streams from one seed; shape ``(n,)``."""
-    return seed.generate_state(n, np.uint64)
+    return seed.generate_state(n, np.uint64).astype(np.uint64, copy=False)
 
 
 @njit(cache=True, inline="always")

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-Frame: TypeAlias = Mapping[str, NDArray[Any]]
+Frame: TypeAlias = Mapping[str, NDArray[Any] | np.generic]
 """The named quantities of one time step."""
 
 SYMBOLS = frozenset({"1", "m", "s", "rad", "kg", "N", "Pa", "W", "J", "V", "A", "K", "cell", "cycle", "unit"})

@@ -166,7 +166,7 @@ def _backend(backend: Backend, workers: int) -> Iterator[joblib.Parallel]:
         from ray.util.joblib import register_ray
     except ImportError:
         raise SandlotError("--backend ray needs Ray; install it with: pip install 'sandlot[cluster]'") from None
-    register_ray()
+    register_ray()  # type: ignore[no-untyped-call]
     if not ray.is_initialized():
         ray.init(num_cpus=None if "RAY_ADDRESS" in os.environ else workers, logging_level=logging.ERROR)
     try:

@@ -17,6 +17,9 @@ from sandlot.physics.swarm import CEILING, HIGH, LOW, MOVED, free_neighbours, is
 from sandlot.recordings import Frame, Quantity
 from sandlot.worlds.base import Controller, World, WorldSettings
 
+MOST = np.array([CEILING, CEILING] + 9 * [1], np.float32)
+"""Highest values in an agent's observation: height, average, carrying, eight free neighbours; the lowest are 0."""
+
 
 class LevelingSettings(WorldSettings):
     """What can be set in the leveling world.
@@ -93,15 +96,14 @@ class Leveling(World):
     """
 
     Settings: ClassVar[type[WorldSettings]] = LevelingSettings
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["rgb_array"], "render_fps": 30}
+    metadata = {"render_modes": ["rgb_array"], "render_fps": 30}  # noqa: RUF012 - as Gymnasium declares it
     settings: LevelingSettings
 
     def __init__(self, render_mode: str | None = None, **settings: Any) -> None:
         super().__init__(render_mode, **settings)
         self._slope = self.settings.slope if self.settings.flatness == "gradient" else -1.0
         n = self.settings.agents
-        high = np.array([CEILING, CEILING] + 9 * [1], np.float32)
-        self.observation_space = Box(0.0, np.tile(high, (n, 1)), (n, 11), np.float32)
+        self.observation_space = Box(0.0, np.tile(MOST, (n, 1)), (n, MOST.size), np.float32)
         self.action_space = MultiDiscrete(np.tile([3, 9], (n, 1)))
         # An image's size is only known once it is read, and frames need a shape from the start.
         shape = self.settings.heights(np.random.default_rng(0)).shape
@@ -136,18 +138,19 @@ class Leveling(World):
 
     def step(self, action: NDArray[Any]) -> tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]:
         """Let every agent act, then sense."""
-        gains = self.act(action)
-        return self._observe(), float(gains.sum()), self.flat, False, self._info()
+        observation, gains, flat, info = self.advance(action)
+        return observation, float(gains.sum()), flat, False, info
 
-    def act(self, action: NDArray[Any]) -> NDArray[np.float64]:
-        """The step's work; returns what each agent gained by it: (n,) [unit^2]."""
+    def advance(self, action: NDArray[Any]) -> tuple[NDArray[np.float32], NDArray[np.float64], bool, dict[str, Any]]:
+        """A step, with what each agent gained by it, (n,) [unit^2], in place of the reward."""
         agents = self.swarm.agents
-        height, carried = agents["height"] - self._level, agents["carrying"].copy()
+        height, carried = agents["height"] - self._level, agents["carrying"].astype(np.float64)
         hand, move = np.ascontiguousarray(np.asarray(action, np.int8).T)
         step(self.swarm, hand, move, self.settings.sensing, self._slope)
         self._rounds += 1
-        delta = carried.astype(np.float64) - agents["carrying"]
-        return -delta * (2.0 * height + delta)
+        change = carried - agents["carrying"]
+        gains = -change * (2.0 * height + change)
+        return self._observe(), gains, self.flat, self._info()
 
     def run(self, controller: LevelingController, cycles: int) -> int:
         """Let a rule work at full speed until the terrain is flat; returns the cycles since the start.
@@ -173,8 +176,8 @@ class Leveling(World):
     def controllers(self) -> dict[str, Callable[[np.random.SeedSequence], Controller]]:
         """The three rules of the source, and random."""
         rules = (Rule(kind="probabilistic"), Rule(kind="memetic"), Rule(kind="pool"))
-        made = {rule.kind: partial(LevelingController, rule, self.settings.agents) for rule in rules}
-        return {**made, **super().controllers()}
+        made = {str(rule.kind): partial(LevelingController, rule, self.settings.agents) for rule in rules}
+        return made | super().controllers()
 
     def frame(self) -> Frame:
         """The terrain, and where the agents are."""

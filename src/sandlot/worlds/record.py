@@ -1,5 +1,6 @@
-"""Recording any world: a Gymnasium wrapper that keeps every frame."""
+"""Recording any world: a Gymnasium wrapper that keeps every frame, and a loop that drives one."""
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, SupportsFloat
 
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 
 from sandlot.errors import SandlotError
 from sandlot.recordings import Quantity, Writer
+from sandlot.worlds import load
 from sandlot.worlds.base import World
 
 
@@ -17,6 +19,10 @@ class Record(gymnasium.Wrapper[NDArray[Any], NDArray[Any], NDArray[Any], NDArray
 
     A frame is kept at every reset and after every step: the world's own quantities, and with them ``action`` (what led
     here; zero at a reset), ``reward`` and ``episode`` (counted from 0).
+
+    Attributes:
+        writer: The recording being written.
+        episodes: How many have begun.
     """
 
     def __init__(self, env: gymnasium.Env[Any, Any], path: Path | str, seed: int | None = None) -> None:
@@ -45,13 +51,13 @@ class Record(gymnasium.Wrapper[NDArray[Any], NDArray[Any], NDArray[Any], NDArray
             "episode": Quantity("1", "episodes finished before", dtype="int64"),
         }
         settings = world.settings.model_dump(mode="json")
-        self._episode = -1
+        self.episodes = 0
         self.writer = Writer(Path(path), quantities, settings=settings, seed=seed, world=type(world).__name__)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Reset the world and keep its first frame."""
         observation, info = super().reset(seed=seed, options=options)
-        self._episode += 1
+        self.episodes += 1
         self._keep(self._still, 0.0)
         return observation, info
 
@@ -67,9 +73,50 @@ class Record(gymnasium.Wrapper[NDArray[Any], NDArray[Any], NDArray[Any], NDArray
         super().close()
 
     def _keep(self, action: NDArray[Any], reward: float) -> None:
-        mine = {
+        mine: dict[str, Any] = {
             "action": np.asarray(action, self._still.dtype),
             "reward": np.float64(reward),
-            "episode": np.int64(self._episode),
+            "episode": np.int64(self.episodes - 1),
         }
         self.writer.append({**self._world.frame(), **mine})
+
+
+def record_world(
+    name: str,
+    path: Path,
+    steps: int,
+    controller: str | None = None,
+    seed: int = 0,
+    settings: Mapping[str, Any] | None = None,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> dict[str, Any]:
+    """Let a controller drive a world and record it; when an episode ends, the next begins.
+
+    Args:
+        name: Short name of the world.
+        path: Where to keep the recording.
+        steps: How many.
+        controller: One of the world's; its first if not given.
+        seed: Same seed, same recording.
+        settings: Of the world.
+        progress: Called now and then with the steps done and all steps.
+
+    Returns:
+        What was recorded, for showing.
+    """
+    world = load(name)(**dict(settings or {}))
+    driver = controller or next(iter(world.controllers()))
+    act = world.controller(driver, np.random.SeedSequence(seed))
+    env = Record(world, path, seed)
+    try:
+        observation, _ = env.reset(seed=seed)
+        for done in range(1, steps + 1):
+            observation, _, terminated, truncated, _ = env.step(act(observation))
+            if terminated or truncated:
+                observation, _ = env.reset()
+            if done % 100 == 0 or done == steps:
+                progress(done, steps)
+    finally:
+        env.close()
+    facts = {"world": name, "controller": driver, "seed": seed, "steps": steps, "episodes": env.episodes}
+    return {**facts, "frames": env.writer.frames, "recording": str(path)}
