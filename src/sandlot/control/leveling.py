@@ -100,16 +100,17 @@ def awaken(rule: Rule, agents: int, seed: np.random.SeedSequence) -> Mind:
         changes=np.zeros((agents, pool), np.int64),
         clock=np.zeros(1, np.int64),
     )
-    _prepare(mind)
+    _prepare(mind.thoughts, mind.chromosomes)
     return mind
 
 
 @njit(cache=True)
-def _prepare(mind: Mind) -> None:
-    for i in range(mind.hand.size):
-        mind.thoughts[i]["heading"] = 1 + below(mind.thoughts[i], 8)
-        for c in range(mind.chromosomes.shape[1]):
-            draw_chromosome(mind.chromosomes[i, c], mind.thoughts[i])
+def _prepare(thoughts: NDArray[np.void], chromosomes: NDArray[np.int8]) -> None:
+    """Face anywhere, and draw the first chromosomes."""
+    for i in range(thoughts.size):
+        thoughts[i]["heading"] = 1 + below(thoughts[i], 8)
+        for c in range(chromosomes.shape[1]):
+            draw_chromosome(chromosomes[i, c], thoughts[i])
 
 
 @njit(cache=True)
@@ -146,96 +147,129 @@ def fitness(genes: NDArray[np.int8], changes: int, executions: int) -> float:
     return changes / (attempts * executions) if attempts > 0 else 0.0
 
 
-@njit(cache=True)
-def decide(mind: Mind, agents: NDArray[np.void]) -> None:
-    """Fill ``mind.hand`` and ``mind.move`` (n,) with what every agent wants next.
+@njit(cache=True, inline="always")
+def decide(
+    hand: NDArray[np.int8],
+    move: NDArray[np.int8],
+    thoughts: NDArray[np.void],
+    chances: NDArray[np.float64],
+    chromosomes: NDArray[np.int8],
+    changes: NDArray[np.int64],
+    clock: NDArray[np.int64],
+    agents: NDArray[np.void],
+) -> None:
+    """Fill ``hand`` and ``move`` (n,) with what every agent wants next.
+
+    Call it as ``decide(*mind, agents)``.
 
     Args:
-        mind: Changed in place.
+        hand: As in `Mind`, like the six that follow; changed in place.
+        move: What the feet want.
+        thoughts: What each agent keeps in mind.
+        chances: Probabilities and k.
+        chromosomes: Sequences of actions.
+        changes: Positive changes made by each.
+        clock: Actions executed so far.
         agents: (n,) of AGENT, of which only ``height``, ``average`` and ``carrying`` are read.
     """
-    if mind.chromosomes.shape[1] == 0:
-        _decide_by_chance(mind, agents)
+    if chromosomes.shape[1] == 0:
+        _decide_by_chance(hand, move, thoughts, chances, agents)
     else:
-        _decide_by_chromosome(mind, agents)
+        _decide_by_chromosome(hand, move, thoughts, chromosomes, changes, clock, agents)
 
 
 @njit(cache=True)
-def _decide_by_chance(mind: Mind, agents: NDArray[np.void]) -> None:
+def _decide_by_chance(
+    hand: NDArray[np.int8],
+    move: NDArray[np.int8],
+    thoughts: NDArray[np.void],
+    chances: NDArray[np.float64],
+    agents: NDArray[np.void],
+) -> None:
     """Algorithms 1 and 2."""
-    pick_up, put_down, k = mind.chances
+    pick_up, put_down, k = chances
     for i in range(agents.size):
-        agent, thought = agents[i], mind.thoughts[i]
+        agent, thought = agents[i], thoughts[i]
         h = float(agent["height"])
-        mind.hand[i] = NOTHING
+        hand[i] = NOTHING
         if agent["carrying"]:
             if h < agent["average"]:
                 if k > 0.0:
                     put_down = (k / (k + h)) ** 2
                 if uniform(thought) < put_down:
-                    mind.hand[i] = PUT_DOWN
+                    hand[i] = PUT_DOWN
         elif h > agent["average"]:
             if k > 0.0:
                 pick_up = (h / (k + h)) ** 2
             if uniform(thought) < pick_up:
-                mind.hand[i] = PICK_UP
+                hand[i] = PICK_UP
         if uniform(thought) < 0.75:
             thought["heading"] = 1 + below(thought, 8)
-        mind.move[i] = thought["heading"]
+        move[i] = thought["heading"]
 
 
 @njit(cache=True)
-def _decide_by_chromosome(mind: Mind, agents: NDArray[np.void]) -> None:
+def _decide_by_chromosome(
+    hand: NDArray[np.int8],
+    move: NDArray[np.int8],
+    thoughts: NDArray[np.void],
+    chromosomes: NDArray[np.int8],
+    changes: NDArray[np.int64],
+    clock: NDArray[np.int64],
+    agents: NDArray[np.void],
+) -> None:
     """Algorithms 3 and 4: execute the next gene, and judge when all have been executed."""
-    pool = mind.chromosomes.shape[1]
-    done = mind.clock[0]
+    pool = chromosomes.shape[1]
+    done = clock[0]
     gene, execution = done % LENGTH, done // LENGTH
     if done > 0 and gene == 0 and execution % REPEATS == 0:
         if pool == 1:
-            _keep_fittest_agent(mind)
+            _keep_fittest_agent(thoughts, chromosomes, changes)
         else:
-            _keep_fit_chromosomes(mind)
-    mind.clock[0] += 1
+            _keep_fit_chromosomes(thoughts, chromosomes, changes)
+    clock[0] += 1
     c = execution % pool
     for i in range(agents.size):
-        agent, thought = agents[i], mind.thoughts[i]
-        h, action = agent["height"], mind.chromosomes[i, c, gene]
-        mind.hand[i], mind.move[i] = NOTHING, STAY
+        agent, thought = agents[i], thoughts[i]
+        h, action = agent["height"], chromosomes[i, c, gene]
+        hand[i], move[i] = NOTHING, STAY
         if action == GENE_PICK_UP:
             if not agent["carrying"] and h > agent["average"]:
-                mind.hand[i] = PICK_UP
+                hand[i] = PICK_UP
                 thought["taken_at"] = h - 1
-                mind.changes[i, c] += 1
+                changes[i, c] += 1
         elif action == GENE_PUT_DOWN:
             if agent["carrying"] and h < agent["average"]:
-                mind.hand[i] = PUT_DOWN
-                mind.changes[i, c] += abs(h + 1 - thought["taken_at"]) > 1
+                hand[i] = PUT_DOWN
+                changes[i, c] += abs(h + 1 - thought["taken_at"]) > 1
         else:
-            mind.move[i] = 1 + action
+            move[i] = 1 + action
 
 
 @njit(cache=True)
-def _keep_fittest_agent(mind: Mind) -> None:
+def _keep_fittest_agent(thoughts: NDArray[np.void], chromosomes: NDArray[np.int8], changes: NDArray[np.int64]) -> None:
     """All but the fittest agent (the first, if several) get a new chromosome."""
     best, best_fitness = 0, -1.0
-    for i in range(mind.hand.size):
-        value = fitness(mind.chromosomes[i, 0], mind.changes[i, 0], REPEATS)
+    for i in range(thoughts.size):
+        value = fitness(chromosomes[i, 0], changes[i, 0], REPEATS)
         if value > best_fitness:
             best, best_fitness = i, value
-    for i in range(mind.hand.size):
-        mind.changes[i, 0] = 0
+    for i in range(thoughts.size):
+        changes[i, 0] = 0
         if i != best:
-            draw_chromosome(mind.chromosomes[i, 0], mind.thoughts[i])
+            draw_chromosome(chromosomes[i, 0], thoughts[i])
 
 
 @njit(cache=True)
-def _keep_fit_chromosomes(mind: Mind) -> None:
+def _keep_fit_chromosomes(
+    thoughts: NDArray[np.void], chromosomes: NDArray[np.int8], changes: NDArray[np.int64]
+) -> None:
     """Chromosomes that were not perfect are replaced."""
-    for i in range(mind.hand.size):
-        for c in range(mind.chromosomes.shape[1]):
-            if fitness(mind.chromosomes[i, c], mind.changes[i, c], 1) < KEEP:
-                draw_chromosome(mind.chromosomes[i, c], mind.thoughts[i])
-            mind.changes[i, c] = 0
+    for i in range(thoughts.size):
+        for c in range(chromosomes.shape[1]):
+            if fitness(chromosomes[i, c], changes[i, c], 1) < KEEP:
+                draw_chromosome(chromosomes[i, c], thoughts[i])
+            changes[i, c] = 0
 
 
 @njit(cache=True)
@@ -249,10 +283,13 @@ def run(swarm: Swarm, mind: Mind, rounds: int, sensing: float, slope: float) -> 
         sensing: Probability of storing a sensed height.
         slope: Flat means no gradient above this [unit/cell]; negative: a height range of at most one.
     """
+    # Taken apart here, once: in the loop, tuples of arrays would cost more than the agents do.
+    heights, occupied, agents, levels, tally = swarm
+    hand, move, thoughts, chances, chromosomes, changes, clock = mind
     done = 0
-    while done < rounds and not is_flat(swarm, slope):
-        decide(mind, swarm.agents)
-        step(swarm, mind.hand, mind.move, sensing, slope)
+    while done < rounds and not is_flat(tally, slope):
+        decide(hand, move, thoughts, chances, chromosomes, changes, clock, agents)
+        step(heights, occupied, agents, levels, tally, hand, move, sensing, slope)
         done += 1
     return done
 
@@ -281,5 +318,5 @@ class LevelingController:
         """
         for k, name in enumerate(("height", "average", "carrying")):
             self._seen[name] = observation[:, k]
-        decide(self.mind, self._seen)
+        decide(*self.mind, self._seen)
         return np.column_stack([self.mind.hand, self.mind.move])

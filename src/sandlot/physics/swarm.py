@@ -171,20 +171,34 @@ def _change(
 
 
 @njit(cache=True)
-def step(swarm: Swarm, hand: NDArray[np.int8], move: NDArray[np.int8], sensing: float, slope: float) -> None:
+def step(
+    heights: NDArray[np.int16],
+    occupied: NDArray[np.bool_],
+    agents: NDArray[np.void],
+    levels: NDArray[np.int64],
+    tally: NDArray[np.int64],
+    hand: NDArray[np.int8],
+    move: NDArray[np.int8],
+    sensing: float,
+    slope: float,
+) -> None:
     """Let every agent act as it wants, then sense; agents take their turns in order.
 
-    What cannot be done fails silently: picking up from a bare cell or with a full hand, putting
-    down with an empty hand or on the ceiling, moving off the grid or onto another agent.
+    Call it as ``step(*swarm, hand, move, sensing, slope)``. What cannot be done fails silently: picking up from a bare
+    cell or with a full hand, putting down with an empty hand or on the ceiling, moving off the grid or onto another
+    agent.
 
     Args:
-        swarm: Changed in place.
+        heights: As in `Swarm`, like the four that follow; changed in place.
+        occupied: Whether an agent sits there.
+        agents: The agents.
+        levels: Number of cells at each height.
+        tally: LOW, HIGH, STEEP and MOVED.
         hand: (n,) NOTHING, PICK_UP or PUT_DOWN.
         move: (n,) STAY or 1 to 8.
         sensing: Probability that an agent stores the height of the cell it has come to.
         slope: Steepest allowed gradient [unit/cell], for the tally; negative for none.
     """
-    heights, occupied, agents, levels, tally = swarm
     ny, nx = heights.shape
     for i in range(agents.size):
         agent = agents[i]
@@ -224,27 +238,27 @@ def _sense(heights: NDArray[np.int16], agent: np.void, sensing: float) -> None:
 
 
 @njit(cache=True)
-def sense(swarm: Swarm, sensing: float) -> None:
+def sense(heights: NDArray[np.int16], agents: NDArray[np.void], sensing: float) -> None:
     """The first sensing stage, before anyone has acted."""
-    for i in range(swarm.agents.size):
-        _sense(swarm.heights, swarm.agents[i], sensing)
+    for i in range(agents.size):
+        _sense(heights, agents[i], sensing)
 
 
 @njit(cache=True, inline="always")
-def is_flat(swarm: Swarm, slope: float) -> bool:
+def is_flat(tally: NDArray[np.int64], slope: float) -> bool:
     """Whether the terrain is flat: no steep cell, or with a negative ``slope``, a height range of at most one."""
     if slope >= 0.0:
-        return swarm.tally[STEEP] == 0
-    return swarm.tally[HIGH] - swarm.tally[LOW] <= 1
+        return tally[STEEP] == 0
+    return tally[HIGH] - tally[LOW] <= 1
 
 
 @njit(cache=True)
-def free_neighbours(swarm: Swarm) -> NDArray[np.bool_]:
+def free_neighbours(occupied: NDArray[np.bool_], agents: NDArray[np.void]) -> NDArray[np.bool_]:
     """Tell where each agent could move to: (n, 8), in the order of the moves 1 to 8."""
-    ny, nx = swarm.heights.shape
-    free = np.zeros((swarm.agents.size, 8), np.bool_)
-    for i in range(swarm.agents.size):
+    ny, nx = occupied.shape
+    free = np.zeros((agents.size, 8), np.bool_)
+    for i in range(agents.size):
         for k in range(8):
-            x, y = swarm.agents[i]["x"] + DX[k + 1], swarm.agents[i]["y"] + DY[k + 1]
-            free[i, k] = 0 <= x < nx and 0 <= y < ny and not swarm.occupied[y, x]
+            x, y = agents[i]["x"] + DX[k + 1], agents[i]["y"] + DY[k + 1]
+            free[i, k] = 0 <= x < nx and 0 <= y < ny and not occupied[y, x]
     return free

@@ -1,5 +1,6 @@
 """The studies of the leveling world: Cook (2017), figures 4.1 to 4.5, and how it scales."""
 
+import itertools
 from collections.abc import Iterator, Mapping
 from typing import Annotated, ClassVar
 
@@ -12,6 +13,7 @@ from pydantic import Field
 from sandlot.control.leveling import LevelingController, Rule
 from sandlot.physics.swarm import MOVED
 from sandlot.recordings import Quantity
+from sandlot.settings import build
 from sandlot.studies.base import Claim, Job, Picture, Study, study
 from sandlot.studies.plots import COLOURS, bars, blocks, canvas, curve
 from sandlot.studies.statistics import Comparison, compare
@@ -233,7 +235,9 @@ RULES = {
 class Memetic(LevelingStudy):
     """Do evolved sequences of actions move less material?
 
-    The probabilistic rule at 0.3 against both memetic rules, on several terrains.
+    The probabilistic rule at 0.3 against both memetic rules, on several terrains. What is saved depends on the mean
+    height: the closer it is to a whole number, the fewer cells of a nearly flat terrain lie on the rarer of its two
+    levels, the longer an agent searches for one, and the less an evolved sequence has ahead of plain chance.
 
     Attributes:
         terrains: On how many terrains; their seeds follow ``terrain_seed``.
@@ -258,7 +262,7 @@ class Memetic(LevelingStudy):
         """Units moved, and cycles, for each terrain and rule."""
         figure, axes = canvas(2, width=9.5)
         for each, quantity, label in zip(axes, ("moved", "cycles"), ("units moved", "cycles until flat"), strict=True):
-            bars(each, {f"terrain {t + 1}": self._by_rule(results, t, quantity) for t in range(self.terrains)})
+            bars(each, {self._name(t): self._by_rule(results, t, quantity) for t in range(self.terrains)})
             each.set(ylabel=label)
             each.yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
             each.grid(visible=False, axis="x")
@@ -292,6 +296,90 @@ class Memetic(LevelingStudy):
                 )
         return found
 
+    def _name(self, terrain: int) -> str:
+        """A terrain with its mean height, which decides how much there is to save."""
+        mean = self.world.heights(np.random.default_rng(self.terrain_seed + terrain)).mean()
+        return f"terrain {terrain + 1}\nmean height {mean:.2f}"
+
     def _by_rule(self, results: xr.Dataset, terrain: int, quantity: str) -> dict[str, NDArray[np.float64]]:
         here = results.isel(job=results["terrain"].values == terrain)
         return {rule: here[quantity].values[here["rule"].values == rule] for rule in RULES}
+
+
+@study("leveling.scaling", source="not in Cook 2017")
+class Scaling(LevelingStudy):
+    """How does the work grow with the terrain, and shrink with the swarm?
+
+    The probabilistic rule at 0.3, on terrains of the same kind but different size. ``world.sensing`` is what agents use
+    on 32 x 32 cells; on other sizes it is changed in inverse proportion to the number of cells, so that eight stored
+    heights always come from all over the terrain.
+
+    Attributes:
+        sizes: Cells along each side.
+        swarms: Numbers of agents.
+    """
+
+    sizes: tuple[Count, ...] = (16, 32, 64, 128, 256)
+    swarms: tuple[Count, ...] = (1, 2, 4, 8, 16, 32, 64)
+    replicates: int = Field(3, ge=1)
+    max_cycles: int = Field(20_000_000_000, ge=2)
+
+    def jobs(self) -> Iterator[Job]:
+        """Every size and swarm, ``replicates`` times."""
+        return self.cross(size=self.sizes, agents=self.swarms, replicate=range(self.replicates))
+
+    def run(self, job: Job) -> dict[str, float]:
+        """Level a terrain of one size with one swarm."""
+        size, agents = int(job.parameters["size"]), int(job.parameters["agents"])
+        sensing = min(1.0, self.world.sensing * (32 / size) ** 2)
+        changes = {"shape": (size, size), "agents": agents, "sensing": sensing}
+        world = build(LevelingSettings, self.world.model_dump() | changes)
+        return self.measure(self.level(Rule(), job.seed, world, self.terrain_seed))
+
+    def figure(self, results: xr.Dataset) -> Figure:
+        """Cycles over agents, and the work of all agents over cells."""
+        figure, (left, right) = canvas(2, width=9.5)
+        for colour, size in zip(itertools.cycle(COLOURS), self.sizes, strict=False):
+            here = results.isel(job=results["size"].values == size)
+            curve(left, groups(here, "agents", "cycles"), colour, f"{size} x {size}")
+        left.set(xscale="log", yscale="log", xlabel="agents", ylabel="cycles until flat")
+        left.set_xticks(self.swarms, [str(n) for n in self.swarms])
+        left.minorticks_off()
+        left.legend(frameon=False, fontsize=8)
+        work = results.assign(work=results["cycles"] * results["agents"], cells=results["size"] ** 2)
+        curve(right, groups(work, "cells", "work"))
+        right.set(xscale="log", yscale="log", xlabel="cells", ylabel="agent-cycles until flat, all swarms")
+        return figure
+
+    def claims(self, results: xr.Dataset) -> list[Claim]:
+        """Nothing to compare with: what the exponents are, and whether agents hinder each other."""
+        exponents = {}
+        for size in self.sizes:
+            cycles = groups(results.isel(job=results["size"].values == size), "agents", "cycles")
+            exponents[size] = _exponent(cycles)
+        work = results.assign(work=results["cycles"] * results["agents"], cells=results["size"] ** 2)
+        growth = _exponent(groups(work, "cells", "work"))
+        measured = ", ".join(f"{value:.2f} on {size} x {size}" for size, value in exponents.items())
+        return [
+            Claim(
+                "Agents do not hinder each other: cycles fall with agents to the power -1.",
+                "not studied",
+                measured,
+                all(abs(value + 1.0) <= 0.1 for value in exponents.values()),
+                "within 0.1, by a straight line through the logarithms",
+            ),
+            Claim(
+                "The work of all agents grows faster than the number of cells: with a power above 1.",
+                "not studied",
+                round(growth, 3),
+                growth > 1.0,
+                "by a straight line through the logarithms",
+            ),
+        ]
+
+
+def _exponent(groups: Mapping[float, NDArray[np.float64]]) -> float:
+    """The power with which the means of groups grow; 0 for a single group."""
+    if len(groups) < 2:
+        return 0.0
+    return float(np.polyfit(np.log(list(groups)), np.log([group.mean() for group in groups.values()]), 1)[0])

@@ -131,7 +131,7 @@ class Leveling(World):
             raise SandlotError(f"the given heights are of shape {np.shape(heights)}; this world's are {self._shape}")
         seeds = np.random.SeedSequence(int(self.np_random.integers(2**63)))
         self.swarm = place(heights, self.settings.agents, seeds, self._slope)
-        sense(self.swarm, self.settings.sensing)
+        sense(self.swarm.heights, self.swarm.agents, self.settings.sensing)
         self._rounds = 0
         self._level = float(self.swarm.heights.mean())
         return self._observe(), self._info()
@@ -146,7 +146,7 @@ class Leveling(World):
         agents = self.swarm.agents
         height, carried = agents["height"] - self._level, agents["carrying"].astype(np.float64)
         hand, move = np.ascontiguousarray(np.asarray(action, np.int8).T)
-        step(self.swarm, hand, move, self.settings.sensing, self._slope)
+        step(*self.swarm, hand, move, self.settings.sensing, self._slope)
         self._rounds += 1
         change = carried - agents["carrying"]
         gains = -change * (2.0 * height + change)
@@ -171,7 +171,7 @@ class Leveling(World):
     @property
     def flat(self) -> bool:
         """Whether the terrain is flat."""
-        return bool(is_flat(self.swarm, self._slope))
+        return bool(is_flat(self.swarm.tally, self._slope))
 
     def controllers(self) -> dict[str, Callable[[np.random.SeedSequence], Controller]]:
         """The three rules of the source, and random."""
@@ -207,7 +207,7 @@ class Leveling(World):
     def _observe(self) -> NDArray[np.float32]:
         agents = self.swarm.agents
         known = [agents["height"], agents["average"], agents["carrying"]]
-        return np.column_stack([*known, free_neighbours(self.swarm)]).astype(np.float32)
+        return np.column_stack([*known, free_neighbours(self.swarm.occupied, agents)]).astype(np.float32)
 
     def _info(self) -> dict[str, Any]:
         tally = self.swarm.tally
