@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from gymnasium.spaces import Box, MultiDiscrete
@@ -19,6 +19,9 @@ from sandlot.worlds.base import Controller, World, WorldSettings
 
 MOST = np.array([CEILING, CEILING] + 9 * [1], np.float32)
 """Highest values in an agent's observation: height, average, carrying, eight free neighbours; the lowest are 0."""
+
+
+Cells = Annotated[int, Field(ge=1, le=65536)]
 
 
 class LevelingSettings(WorldSettings):
@@ -41,7 +44,7 @@ class LevelingSettings(WorldSettings):
 
     fidelity: Literal["fast"] = "fast"
     terrain: Literal["hills", "heap"] | Path = "hills"
-    shape: tuple[int, int] = (32, 32)
+    shape: tuple[Cells, Cells] = (32, 32)
     hill_size: float = Field(8.0, gt=0.0)
     relief: int = Field(12, ge=0, le=CEILING)
     roughness: float = Field(0.0, ge=0.0, le=1.0)
@@ -105,8 +108,9 @@ class Leveling(World):
         n = self.settings.agents
         self.observation_space = Box(0.0, np.tile(MOST, (n, 1)), (n, MOST.size), np.float32)
         self.action_space = MultiDiscrete(np.tile([3, 9], (n, 1)))
-        # An image's size is only known once it is read, and frames need a shape from the start.
-        shape = self.settings.heights(np.random.default_rng(0)).shape
+        # An image brings its own size, known only once it is read.
+        image = isinstance(self.settings.terrain, Path)
+        shape = self.settings.heights(np.random.default_rng()).shape if image else self.settings.shape
         self._shape = shape
         self.quantities = {
             "time": Quantity("cycle", "cycles of the source since the start"),
