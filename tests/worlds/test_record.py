@@ -1,0 +1,59 @@
+import gymnasium
+import numpy as np
+import pytest
+
+from sandlot import recordings
+from sandlot.errors import SandlotError
+from sandlot.worlds import WORLDS, load
+from sandlot.worlds.record import Record, record_world
+
+
+@pytest.mark.parametrize("name", WORLDS)
+def test_records_every_frame_of_any_world(name, tmp_path):
+    world = load(name)()
+    world.action_space.seed(0)
+    kept = []
+    with Record(world, tmp_path / "a", seed=7) as env:
+        env.reset(seed=7)
+        kept.append({key: np.copy(value) for key, value in world.frame().items()})
+        for _ in range(20):
+            _, reward, *_ = env.step(world.action_space.sample())
+            kept.append({key: np.copy(value) for key, value in world.frame().items()} | {"reward": reward})
+    recording = recordings.open(tmp_path / "a")
+    assert recording.sizes["time"] == 21
+    assert recording.attrs["seed"] == 7
+    assert recording.attrs["settings"] == world.settings.model_dump(mode="json")
+    for key, quantity in world.quantities.items():
+        assert recording[key].attrs["units"] == quantity.units
+        assert np.array_equal(recording[key].values, np.stack([frame[key] for frame in kept]))
+    assert recording["reward"].values[1:].tolist() == [frame["reward"] for frame in kept[1:]]
+
+
+def test_same_seed_same_recording(tmp_path):
+    for name in ("a", "b"):
+        record_world("leveling", tmp_path / name, 50, seed=3)
+    one, other = (recordings.open(tmp_path / name).load() for name in ("a", "b"))
+    assert one.equals(other)
+
+
+def test_episodes_follow_each_other(tmp_path):
+    facts = record_world("leveling", tmp_path / "a", 10, settings={"relief": 0})
+    recording = recordings.open(tmp_path / "a")
+    assert facts["episodes"] == 11
+    assert recording.sizes["time"] == facts["frames"] == 21
+    assert recording["episode"].values.tolist() == sorted([*range(10), *range(11)])
+
+
+def test_only_worlds_can_be_recorded(tmp_path):
+    with pytest.raises(SandlotError, match="only Sandlot worlds"):
+        Record(gymnasium.make("CartPole-v1"), tmp_path / "a")
+
+
+def test_wrapped_worlds_can_be_recorded(tmp_path):
+    env = Record(gymnasium.make("sandlot/Leveling-v0", max_episode_steps=5), tmp_path / "a", seed=0)
+    env.reset(seed=0)
+    for _ in range(5):
+        *_, truncated, _ = env.step(env.action_space.sample())
+    assert truncated
+    env.close()
+    assert recordings.open(tmp_path / "a").sizes["time"] == 6
