@@ -2,6 +2,8 @@
 
 import enum
 import os
+import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -31,6 +33,8 @@ SettingsFile = Annotated[
 ]
 Workers = Annotated[int, typer.Option(min=1, help="Jobs at a time.", show_default="all cores")]
 CORES = os.cpu_count() or 1
+LOG_EVERY = 60.0
+"""Between lines about progress in a log file [s]."""
 
 
 class Backend(enum.StrEnum):
@@ -146,7 +150,10 @@ def record(
 
 @contextmanager
 def progress_bar(noun: str) -> Iterator[Callable[[str], Callable[[int, int], None]]]:
-    """Show progress on standard error, with a rate and the time left; gives a bar for each name."""
+    """Show progress on standard error, with a rate and the time left; gives a bar for each name.
+
+    Where nobody watches, as in a log file, a line now and then takes the place of the bar.
+    """
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -158,11 +165,16 @@ def progress_bar(noun: str) -> Iterator[Callable[[str], Callable[[int, int], Non
 
         def bar(name: str) -> Callable[[int, int], None]:
             task = progress.add_task(name, total=None, rate="")
+            said = time.monotonic()
 
             def update(done: int, total: int) -> None:
+                nonlocal said
                 speed = progress.tasks[task].speed
                 rate = f"{speed:,.1f} {noun}s/s" if speed else ""
                 progress.update(task, completed=done, total=total, rate=rate)
+                if not error_console.is_terminal and time.monotonic() - said > LOG_EVERY:
+                    said = time.monotonic()
+                    print(f"{name}: {done} of {total} {noun}s {rate}", file=sys.stderr, flush=True)
 
             return update
 
