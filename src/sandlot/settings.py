@@ -85,7 +85,8 @@ def allowed(node: dict[str, Any], schema: dict[str, Any]) -> str:
     kind = node.get("type", "a value")
     if kind == "array":
         items = [allowed(item, schema) for item in node.get("prefixItems", [node.get("items", {})])]
-        return f"a list of: {', '.join(items)}"
+        least = f"at least {node['minItems']} of" if "minItems" in node and "items" in node else "a list of"
+        return f"{least}: {', '.join(items)}"
     words = {"integer": "a whole number", "number": "a number", "string": "text", "boolean": "true or false"}
     words |= {"object": "a table", "null": "nothing"}
     limits = {"minimum": "at least", "maximum": "at most", "exclusiveMinimum": "above", "exclusiveMaximum": "below"}

@@ -27,8 +27,9 @@ def worlds(as_json: Json = False) -> None:
         print_json([dict(zip(("world", "id", "fidelities", "about"), row, strict=True)) for row in rows])
         return
     table = Table(box=None, header_style="bold", pad_edge=False)
-    for column in ("world", "Gymnasium id", "fidelities", "what happens there"):
-        table.add_column(column)
+    for column in ("world", "Gymnasium id", "fidelities"):
+        table.add_column(column, no_wrap=True)
+    table.add_column("what happens there")
     for name, gym_id, offered, about in rows:
         table.add_row(name, gym_id, ", ".join(offered), about)
     Console().print(table)
@@ -50,7 +51,8 @@ def studies(
         print_json(rows)
         return
     table = Table(box=None, header_style="bold", pad_edge=False)
-    for column in ("study", "question", "source", "last run"):
+    table.add_column("study", no_wrap=True)
+    for column in ("question", "source", "last run"):
         table.add_column(column)
     for row in rows:
         ending = row["state"]

@@ -16,6 +16,11 @@ COLOURS = ("#2f6f8f", "#d1793f", "#5f8f4e", "#9a5b8f", "#b8a03c", "#7a7a7a")
 EARTH = "gist_earth"
 
 
+def thousands(value: float, _: float) -> str:
+    """A number for an axis, with thousands marked."""
+    return f"{value:,.0f}"
+
+
 def canvas(columns: int = 1, width: float = 7.0, height: float = 4.2) -> tuple[Figure, Sequence[Axes]]:
     """A figure with a row of plain axes."""
     figure = Figure(figsize=(width, height), layout="constrained")

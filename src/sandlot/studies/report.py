@@ -15,11 +15,13 @@ import sandlot
 from sandlot.studies.base import Picture
 from sandlot.studies.runner import Outcome
 
+PAGE = "index.html"
+
 
 def write_report(outcome: Outcome) -> Path:
     """Write the page of one run into its directory; returns its path."""
     study = outcome.study
-    return write_page(outcome.directory / "index.html", study.name, study.question(), [outcome])
+    return write_page(outcome.directory / PAGE, study.name, study.question(), [outcome])
 
 
 def write_page(path: Path, title: str, lead: str, outcomes: Sequence[Outcome]) -> Path:
@@ -42,6 +44,7 @@ def _section(outcome: Outcome, base: Path) -> dict[str, Any]:
     figure.savefig(run / "figure.png", dpi=150)
     return {
         "name": study.name,
+        "page": os.path.relpath(run / PAGE, base),
         "question": study.question(),
         "source": study.source,
         "jobs": outcome.results.sizes["job"],

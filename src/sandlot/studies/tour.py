@@ -6,7 +6,7 @@ from typing import Any
 
 from sandlot.studies import find
 from sandlot.studies.base import Study
-from sandlot.studies.report import write_page, write_report
+from sandlot.studies.report import PAGE, write_page, write_report
 from sandlot.studies.runner import run
 
 STOPS: dict[str, dict[str, Any]] = {
@@ -33,4 +33,4 @@ def take_tour(directory: Path, workers: int, progress: Callable[[Study], Callabl
         outcomes.append(run(study, directory / name, workers, progress=progress(study)))
         write_report(outcomes[-1])
     lead = "Published studies, run again on this machine: what their sources claim, beside what was measured."
-    return write_page(directory / "index.html", "A tour of Sandlot", lead, outcomes)
+    return write_page(directory / PAGE, "A tour of Sandlot", lead, outcomes)

@@ -1,0 +1,94 @@
+"""What the leveling studies share: a terrain, a swarm, and runs until it is flat."""
+
+from collections.abc import Iterator, Mapping
+from typing import ClassVar
+
+import numpy as np
+import xarray as xr
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+from pydantic import Field
+
+from sandlot.control.leveling import LevelingController, Rule
+from sandlot.physics.swarm import MOVED
+from sandlot.recordings import Quantity
+from sandlot.studies.base import Job, Picture, Study
+from sandlot.studies.plots import COLOURS, blocks, canvas, thousands
+from sandlot.worlds.leveling import Leveling, LevelingSettings
+
+
+class LevelingStudy(Study):
+    """What the leveling studies share: a terrain, a swarm, and runs until it is flat.
+
+    Attributes:
+        world: Settings of the world.
+        terrain_seed: Which terrain; the same one for every job, unless the study says otherwise.
+        replicates: Runs for each value.
+        max_cycles: A run that is not flat by then is cut, and counted as such.
+    """
+
+    outcomes: ClassVar[Mapping[str, Quantity]] = {
+        "cycles": Quantity("cycle", "cycles until flat"),
+        "moved": Quantity("unit", "units moved"),
+        "flat": Quantity("1", "whether it became flat"),
+    }
+
+    world: LevelingSettings = LevelingSettings()
+    terrain_seed: int = Field(0, ge=0)
+    replicates: int = Field(30, ge=1)
+    max_cycles: int = Field(20_000_000, ge=2)
+
+    def terrain(self, number: int = 0) -> NDArray[np.int16]:
+        """One of the study's terrains: (ny, nx) [unit]."""
+        return self.world.heights(np.random.default_rng(self.terrain_seed + number))
+
+    def level(self, rule: Rule, job: Job, heights: NDArray[np.int16], world: LevelingSettings) -> dict[str, float]:
+        """Let a swarm follow a rule until the terrain is flat; returns the outcomes."""
+        place, controller = begin(rule, job.seed, heights, world)
+        place.run(controller, self.max_cycles)
+        return {"cycles": place.cycles, "moved": place.swarm.tally[MOVED], "flat": place.flat}
+
+    def example(self) -> Rule:
+        """The rule that the scenes show."""
+        return Rule()
+
+    def scenes(self) -> Iterator[Picture]:
+        """The terrain before and after, and how flat it was in between."""
+        place, controller = begin(self.example(), np.random.SeedSequence(self.seed), self.terrain(), self.world)
+        before, trace = place.swarm.heights.copy(), []
+        while not place.flat and place.cycles < self.max_cycles:
+            trace.append((place.cycles, np.ptp(place.swarm.heights), place.swarm.heights.std()))
+            # Finer steps at the start, where most happens.
+            place.run(controller, 2 * (1 + place.cycles // 100))
+        trace.append((place.cycles, np.ptp(place.swarm.heights), place.swarm.heights.std()))
+        after, agents = place.swarm.heights, self.world.agents
+
+        terrains = Figure(figsize=(9.0, 3.8), layout="constrained")
+        blocks(terrains, (1, 2, 1), before, "before", before.max())
+        blocks(terrains, (1, 2, 2), after, f"after {place.cycles:,} cycles", before.max())
+        ny, nx = before.shape
+        yield Picture(f"A {nx} x {ny} terrain before and after {agents} agents have leveled it.", terrains)
+
+        cycles, spread, deviation = np.array(trace).T
+        figure, (axes,) = canvas()
+        axes.step(cycles, spread, where="post", color=COLOURS[1], label="height range (flat: at most 1)")
+        axes.plot(cycles, deviation, color=COLOURS[0], label="standard deviation of height")
+        axes.set(xlabel="cycles", ylabel="[unit]", ylim=(0, None))
+        axes.xaxis.set_major_formatter(thousands)
+        axes.legend(frameon=False)
+        yield Picture("How flat the terrain of that run was over time.", figure)
+
+
+def begin(
+    rule: Rule, seed: np.random.SeedSequence, heights: NDArray[np.int16], world: LevelingSettings
+) -> tuple[Leveling, LevelingController]:
+    """A world at its start, and the controller for it."""
+    place_seed, rule_seed = seed.spawn(2)
+    place = Leveling(**world.model_dump())
+    place.reset(seed=int(place_seed.generate_state(1)[0]), options={"heights": heights})
+    return place, LevelingController(rule, world.agents, rule_seed)
+
+
+def groups(results: xr.Dataset, by: str, quantity: str) -> dict[float, NDArray[np.float64]]:
+    """The values of ``quantity`` for each value of the parameter ``by``, in order."""
+    return {float(v): results[quantity].values[results[by].values == v] for v in np.unique(results[by].values)}

@@ -1,0 +1,99 @@
+"""How the work grows with the terrain, and shrinks with the swarm."""
+
+import itertools
+from collections.abc import Iterator, Mapping
+from typing import Annotated
+
+import numpy as np
+import xarray as xr
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+from pydantic import Field
+
+from sandlot.control.leveling import Rule
+from sandlot.settings import build
+from sandlot.studies.base import Claim, Job, study
+from sandlot.studies.leveling.base import LevelingStudy, groups
+from sandlot.studies.plots import COLOURS, canvas, curve
+from sandlot.worlds.leveling import LevelingSettings
+
+Count = Annotated[int, Field(ge=1)]
+
+
+@study("leveling.scaling", source="not in Cook 2017")
+class Scaling(LevelingStudy):
+    """How does the work grow with the terrain, and shrink with the swarm?
+
+    The probabilistic rule at 0.3, on terrains of the same kind but different size. ``world.sensing`` is what agents use
+    on 32 x 32 cells; on other sizes it is changed in inverse proportion to the number of cells, so that eight stored
+    heights always come from all over the terrain.
+
+    Attributes:
+        sizes: Cells along each side.
+        swarms: Numbers of agents.
+    """
+
+    sizes: tuple[Count, ...] = (16, 32, 64, 128, 256)
+    swarms: tuple[Count, ...] = (1, 2, 4, 8, 16, 32, 64)
+    replicates: int = Field(3, ge=1)
+    max_cycles: int = Field(20_000_000_000, ge=2)
+
+    def jobs(self) -> Iterator[Job]:
+        """Every size and swarm, ``replicates`` times."""
+        return self.cross(size=self.sizes, agents=self.swarms, replicate=range(self.replicates))
+
+    def run(self, job: Job) -> dict[str, float]:
+        """Level a terrain of one size with one swarm."""
+        size, agents = int(job.parameters["size"]), int(job.parameters["agents"])
+        sensing = min(1.0, self.world.sensing * (32 / size) ** 2)
+        changes = {"shape": (size, size), "agents": agents, "sensing": sensing}
+        world = build(LevelingSettings, self.world.model_dump() | changes)
+        return self.level(Rule(), job, world.heights(np.random.default_rng(self.terrain_seed)), world)
+
+    def figure(self, results: xr.Dataset) -> Figure:
+        """Cycles over agents, and the work of all agents over cells."""
+        figure, (left, right) = canvas(2, width=9.5)
+        for colour, size in zip(itertools.cycle(COLOURS), self.sizes, strict=False):
+            here = results.isel(job=results["size"].values == size)
+            curve(left, groups(here, "agents", "cycles"), colour, f"{size} x {size}")
+        left.set(xscale="log", yscale="log", xlabel="agents", ylabel="cycles until flat")
+        left.set_xticks(self.swarms, [str(n) for n in self.swarms])
+        left.minorticks_off()
+        left.legend(frameon=False, fontsize=8)
+        work = results.assign(work=results["cycles"] * results["agents"], cells=results["size"] ** 2)
+        curve(right, groups(work, "cells", "work"))
+        right.set(xscale="log", yscale="log", xlabel="cells", ylabel="agent-cycles until flat, all swarms")
+        return figure
+
+    def claims(self, results: xr.Dataset) -> list[Claim]:
+        """Nothing to compare with: what the exponents are, and whether agents hinder each other."""
+        exponents = {}
+        for size in self.sizes:
+            cycles = groups(results.isel(job=results["size"].values == size), "agents", "cycles")
+            exponents[size] = _exponent(cycles)
+        work = results.assign(work=results["cycles"] * results["agents"], cells=results["size"] ** 2)
+        growth = _exponent(groups(work, "cells", "work"))
+        measured = ", ".join(f"{value:.2f} on {size} x {size}" for size, value in exponents.items())
+        return [
+            Claim(
+                "Agents do not hinder each other: cycles fall with agents to the power -1.",
+                "not studied",
+                measured,
+                all(abs(value + 1.0) <= 0.1 for value in exponents.values()),
+                "within 0.1, by a straight line through the logarithms",
+            ),
+            Claim(
+                "The work of all agents grows faster than the number of cells: with a power above 1.",
+                "not studied",
+                round(growth, 3),
+                growth > 1.0,
+                "by a straight line through the logarithms",
+            ),
+        ]
+
+
+def _exponent(groups: Mapping[float, NDArray[np.float64]]) -> float:
+    """The power with which the means of groups grow; 0 for a single group."""
+    if len(groups) < 2:
+        return 0.0
+    return float(np.polyfit(np.log(list(groups)), np.log([group.mean() for group in groups.values()]), 1)[0])
