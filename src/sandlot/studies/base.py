@@ -94,7 +94,7 @@ class Study(Settings):
 
     @abstractmethod
     def figure(self, results: xr.Dataset) -> Figure:
-        """The picture that answers the question."""
+        """The picture that answers the question; a study's docstring here is the caption."""
 
     @abstractmethod
     def claims(self, results: xr.Dataset) -> list[Claim]:

@@ -1,6 +1,7 @@
 """One self-contained HTML page from finished runs: figures, claims, settings, where the data lies."""
 
 import base64
+import inspect
 import io
 import json
 import os
@@ -49,7 +50,7 @@ def _section(outcome: Outcome, base: Path) -> dict[str, Any]:
         "source": study.source,
         "jobs": outcome.results.sizes["job"],
         "wall_time": f"{outcome.wall_time:.1f}",
-        "figure": _inline(Picture("Mean over the runs, with 95% confidence intervals.", figure)),
+        "figure": _inline(Picture(inspect.getdoc(study.figure) or "", figure)),
         "scenes": [_inline(picture) for picture in study.scenes()],
         "claims": outcome.claims,
         "comparisons": study.comparisons(outcome.results),

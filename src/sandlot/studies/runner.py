@@ -1,6 +1,5 @@
 """Running a study: jobs to workers, results to the store, and everything again from the store."""
 
-import contextlib
 import logging
 import os
 import time
@@ -20,6 +19,8 @@ from sandlot.studies.base import Claim, Job, Study
 from sandlot.studies.store import Store
 
 Backend = Literal["processes", "ray"]
+BLOCK = 8
+"""Jobs for each worker between two moments at which a Ray cluster's results are kept."""
 
 
 @dataclass(frozen=True)
@@ -139,39 +140,52 @@ def _work(study: Study, jobs: list[Job], workers: int, backend: Backend) -> Iter
     if not jobs:
         return
     by_index = {job.index: job for job in jobs}
-    with _backend(backend, min(workers, len(jobs))) as parallel:
-        for index, results in parallel(joblib.delayed(_do)(study, job) for job in jobs):
-            yield by_index[index], results
+    for index, results, failure in (_on_ray if backend == "ray" else _on_processes)(study, jobs, workers):
+        if failure:
+            job = by_index[index]
+            what = ", ".join(f"{key}={value}" for key, value in job.parameters.items())
+            raise SandlotError(f"job {index} of {study.name} ({what}) failed: {failure}")
+        yield by_index[index], results
 
 
-def _do(study: Study, job: Job) -> tuple[int, dict[str, float]]:
-    """One job, in a worker."""
+Done = tuple[int, dict[str, float], str]
+"""Index, results, and if it failed, why."""
+
+
+def _do(study: Study, job: Job) -> Done:
+    """One job, in a worker. A failure is returned: raised, each backend would wrap it in its own way."""
     try:
         results = study.run(job)
-    except SandlotError:
-        raise
+        return job.index, {name: float(results[name]) for name in study.outcomes}, ""
+    except SandlotError as error:
+        return job.index, {}, str(error)
     except Exception as error:
-        what = ", ".join(f"{key}={value}" for key, value in job.parameters.items())
-        raise SandlotError(f"job {job.index} of {study.name} ({what}) failed: {error!r}") from error
-    return job.index, {name: float(results[name]) for name in study.outcomes}
+        return job.index, {}, repr(error)
 
 
-@contextlib.contextmanager
-def _backend(backend: Backend, workers: int) -> Iterator[joblib.Parallel]:
-    if backend == "processes":
-        yield joblib.Parallel(workers, return_as="generator_unordered", pre_dispatch="4*n_jobs")
-        return
+def _on_processes(study: Study, jobs: list[Job], workers: int) -> Iterator[Done]:
+    parallel = joblib.Parallel(min(workers, len(jobs)), return_as="generator_unordered")
+    yield from parallel(joblib.delayed(_do)(study, job) for job in jobs)
+
+
+def _on_ray(study: Study, jobs: list[Job], workers: int) -> Iterator[Done]:
     try:
         import ray
         from ray.util.joblib import register_ray
     except ImportError:
         raise SandlotError("--backend ray needs Ray; install it with: pip install 'sandlot[cluster]'") from None
+    quiet: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False}
+    if "RAY_ADDRESS" not in os.environ:
+        # A cluster of this machine alone, which listens to nobody else.
+        quiet |= {"num_cpus": workers, "include_dashboard": False, "_node_ip_address": "127.0.0.1"}
+    ray.init(**quiet)
     register_ray()  # type: ignore[no-untyped-call]
-    if not ray.is_initialized():
-        ray.init(num_cpus=None if "RAY_ADDRESS" in os.environ else workers, logging_level=logging.ERROR)
     try:
-        with joblib.parallel_config("ray", n_jobs=workers):
-            yield joblib.Parallel(return_as="generator_unordered")
+        # Ray's backend only returns when all is done, so jobs go there in blocks, each kept when it has finished.
+        with joblib.parallel_config("ray", n_jobs=workers), joblib.Parallel() as parallel:
+            for start in range(0, len(jobs), BLOCK * workers):
+                block = jobs[start : start + BLOCK * workers]
+                yield from parallel(joblib.delayed(_do)(study, job) for job in block)
     finally:
         ray.shutdown()
 

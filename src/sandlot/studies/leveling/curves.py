@@ -99,7 +99,7 @@ class Probabilities(LevelingStudy):
         return self.level(rule, job, self.terrain(), self.world)
 
     def figure(self, results: xr.Dataset) -> Figure:
-        """Cycles over probability."""
+        """Cycles until flat, over the probability of acting."""
         return draw_cycles(results, "probability", "probability of picking up and putting down", 0.3)
 
     def comparisons(self, results: xr.Dataset) -> list[Comparison]:
@@ -139,7 +139,7 @@ class Steepness(LevelingStudy):
         return Rule(steepness=6.0)
 
     def figure(self, results: xr.Dataset) -> Figure:
-        """Cycles over k."""
+        """Cycles until flat, over k."""
         return draw_cycles(results, "k", "k [unit]", 6.0)
 
     def comparisons(self, results: xr.Dataset) -> list[Comparison]:

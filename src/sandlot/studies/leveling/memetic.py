@@ -50,7 +50,7 @@ class Memetic(LevelingStudy):
         return Rule(kind="pool")
 
     def figure(self, results: xr.Dataset) -> Figure:
-        """Units moved, and cycles, for each terrain and rule."""
+        """Units moved, and cycles until flat, for each terrain and rule: means with 95% confidence intervals."""
         figure, axes = canvas(2, width=9.5)
         for each, quantity, label in zip(axes, ("moved", "cycles"), ("units moved", "cycles until flat"), strict=True):
             bars(each, {self._name(t): self._by_rule(results, t, quantity) for t in range(self.terrains)})

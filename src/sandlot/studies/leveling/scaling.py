@@ -51,7 +51,7 @@ class Scaling(LevelingStudy):
         return self.level(Rule(), job, world.heights(np.random.default_rng(self.terrain_seed)), world)
 
     def figure(self, results: xr.Dataset) -> Figure:
-        """Cycles over agents, and the work of all agents over cells."""
+        """Cycles over agents, and the work of all agents over cells: means with 95% confidence intervals."""
         figure, (left, right) = canvas(2, width=9.5)
         for colour, size in zip(itertools.cycle(COLOURS), self.sizes, strict=False):
             here = results.isel(job=results["size"].values == size)
