@@ -99,6 +99,25 @@ def test_impossible_settings_are_explained(settings, says):
         Leveling(**settings)
 
 
+@pytest.mark.parametrize(
+    "action", [np.zeros((2, 2)), np.full((3, 2), 3), np.full((3, 2), -1), np.zeros(6), np.full((3, 2), np.nan)]
+)
+def test_impossible_actions_are_refused_and_change_nothing(action):
+    world = Leveling(agents=3)
+    world.reset(seed=0)
+    before = world.swarm.agents.copy()
+    with pytest.raises(SandlotError, match="3 rows of hand"):
+        world.step(action)
+    assert np.array_equal(before, world.swarm.agents)
+
+
+def test_a_controller_for_other_agents_is_refused():
+    world = Leveling(agents=3)
+    world.reset(seed=0)
+    with pytest.raises(SandlotError, match="for 2 agents; this world has 3"):
+        world.run(LevelingController(Rule(), 2, np.random.SeedSequence(0)), 10)
+
+
 def test_more_agents_than_cells_are_refused():
     with pytest.raises(SandlotError, match="1 to 4"):
         Leveling(shape=(2, 2), agents=5).reset(seed=0)

@@ -13,7 +13,7 @@ from pydantic import Field
 from sandlot.control.leveling import CYCLES_PER_ROUND, LevelingController, Rule, run
 from sandlot.errors import SandlotError
 from sandlot.physics.heights import from_image, heap, hills
-from sandlot.physics.swarm import CEILING, HIGH, LOW, MOVED, free_neighbours, is_flat, place, sense, step
+from sandlot.physics.swarm import CEILING, HIGH, LOW, MOVED, PUT_DOWN, free_neighbours, is_flat, place, sense, step
 from sandlot.recordings import Frame, Quantity
 from sandlot.worlds.base import Controller, World, WorldSettings
 
@@ -147,9 +147,12 @@ class Leveling(World):
 
     def advance(self, action: NDArray[Any]) -> tuple[NDArray[np.float32], NDArray[np.float64], bool, dict[str, Any]]:
         """A step, with what each agent gained by it, (n,) [unit^2], in place of the reward."""
+        action = np.asarray(action)
         agents = self.swarm.agents
+        if action.shape != (agents.size, 2) or not np.all((action >= 0) & (action <= (PUT_DOWN, 8))):
+            raise SandlotError(f"an action is {agents.size} rows of hand (0 to {PUT_DOWN}) and feet (0 to 8)")
         height, carried = agents["height"] - self._level, agents["carrying"].astype(np.float64)
-        hand, move = np.ascontiguousarray(np.asarray(action, np.int8).T)
+        hand, move = np.ascontiguousarray(action.T, np.int8)
         step(*self.swarm, hand, move, self.settings.sensing, self._slope)
         self._rounds += 1
         change = carried - agents["carrying"]
@@ -162,7 +165,14 @@ class Leveling(World):
         Args:
             controller: One of this world's rules, for as many agents.
             cycles: Stop after so many.
+
+        Raises:
+            SandlotError: If the controller is for another number of agents.
         """
+        if controller.mind.hand.size != self.settings.agents:
+            raise SandlotError(
+                f"the controller is for {controller.mind.hand.size} agents; this world has {self.settings.agents}"
+            )
         rounds = cycles // CYCLES_PER_ROUND
         self._rounds += run(self.swarm, controller.mind, rounds, self.settings.sensing, self._slope)
         return self.cycles
