@@ -20,6 +20,7 @@ from sandlot.worlds import WORLDS
 
 if TYPE_CHECKING:
     from sandlot.studies.base import Claim
+    from sandlot.studies.runner import Outcome
 
 error_console = Console(stderr=True)
 
@@ -81,7 +82,6 @@ def run(
     """
     from sandlot.settings import build
     from sandlot.studies import find
-    from sandlot.studies.report import write_report
     from sandlot.studies.runner import run as run_study
 
     chosen = build(find(study), read_settings(settings, assignments or ()))
@@ -92,12 +92,7 @@ def run(
     except KeyboardInterrupt:
         error_console.print(f"Stopped. Finished jobs are kept in {directory}; the same command resumes.")
         raise typer.Exit(130) from None
-    page = write_report(outcome)
-    if as_json:
-        print_json(outcome.summary())
-        return
-    print_claims(outcome.claims)
-    Console().print(f"Report: [bold]{escape(str(page))}[/bold]", soft_wrap=True)
+    _finish(outcome, as_json)
 
 
 def report(
@@ -105,10 +100,16 @@ def report(
     as_json: Json = False,
 ) -> None:
     """Write the page of a finished run: settings, figure, claims, and where the data lies."""
-    from sandlot.studies.report import write_report
     from sandlot.studies.runner import load as load_run
 
     outcome = load_run(directory)
+    _finish(outcome, as_json)
+
+
+def _finish(outcome: "Outcome", as_json: bool) -> None:
+    """Write the run's page, and say what came out."""
+    from sandlot.studies.report import write_report
+
     page = write_report(outcome)
     if as_json:
         print_json(outcome.summary())
