@@ -26,7 +26,7 @@ bench: $(VENV)/ready-bench  ## every benchmark, side by side with its peers
 	@for file in benchmarks/[!_]*.py; do $(BIN)/python $$file || exit 1; done
 
 docs: $(VENV)/ready-docs  ## the site, in site/
-	$(BIN)/mkdocs build --strict --quiet
+	@NO_MKDOCS_2_WARNING=1 DISABLE_MKDOCS_2_WARNING=true $(BIN)/mkdocs build --strict --quiet
 	@echo "The site: site/index.html"
 
 lock:  ## write the newest versions that fit into requirements.lock

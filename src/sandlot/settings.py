@@ -6,6 +6,7 @@ Worlds, rules and studies describe what can be set as pydantic models.
 """
 
 import difflib
+import json
 import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -128,3 +129,14 @@ def _value(text: str) -> Any:
         return tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
         return text
+
+
+def flatten(settings: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
+    """Nested settings as dotted keys and the values that `read_settings` would take for them."""
+    flat: dict[str, str] = {}
+    for key, value in settings.items():
+        if isinstance(value, Mapping):
+            flat |= flatten(value, f"{prefix}{key}.")
+        else:
+            flat[prefix + key] = json.dumps(value)
+    return flat

@@ -63,7 +63,7 @@ def tour(
     with progress_bar("job") as show:
         page = take_tour(out, workers, lambda study: show(study.name))
     console.print(f"The tour's page: [bold]{escape(str(page))}[/bold]", soft_wrap=True)
-    console.print("Open it in a browser. Then try: sandlot studies", style="dim")
+    console.print(f"Open it in a browser. Then try: {escape(sys.argv[0])} studies", style="dim", soft_wrap=True)
 
 
 def run(

@@ -53,7 +53,7 @@ class Writer:
         SandlotError: The path exists or cannot be written.
         ValueError: The quantities contradict each other, or settings are not JSON.
 
-    Example:
+    Examples:
         >>> with Writer("recordings/a", world.quantities, settings={}, seed=1, world="Water-v0") as writer:
         ...     writer.append(world.frame())
     """

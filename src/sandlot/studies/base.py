@@ -65,6 +65,9 @@ class Study(Settings):
     """An experiment with a question; its fields are its settings, its docstring the question.
 
     A subclass gives `jobs`, `run`, `figure` and `claims`, and names in ``outcomes`` what a job returns.
+
+    Attributes:
+        seed: Where all randomness comes from; every job has its own part of it.
     """
 
     name: ClassVar[str]

@@ -3,7 +3,6 @@
 import base64
 import inspect
 import io
-import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,7 +12,8 @@ import jinja2
 from matplotlib.figure import Figure
 
 import sandlot
-from sandlot.studies.base import Picture
+from sandlot.settings import flatten
+from sandlot.studies.base import Picture, Study
 from sandlot.studies.runner import Outcome
 
 PAGE = "index.html"
@@ -54,10 +54,10 @@ def _section(outcome: Outcome, base: Path) -> dict[str, Any]:
         "scenes": [_inline(picture) for picture in study.scenes()],
         "claims": outcome.claims,
         "comparisons": study.comparisons(outcome.results),
-        "settings": _flat(study.model_dump(mode="json")),
+        "settings": flatten(study.model_dump(mode="json")).items(),
         "files": [os.path.relpath(run / name, base) for name in ("results.csv", "results.sqlite", "figure.png")],
         "digest": outcome.digest,
-        "command": _command(outcome),
+        "command": command(study),
     }
 
 
@@ -71,20 +71,8 @@ def _png(figure: Figure) -> str:
     return base64.b64encode(buffer.getvalue()).decode()
 
 
-def _flat(settings: dict[str, Any], prefix: str = "") -> list[tuple[str, str]]:
-    """Nested settings as dotted names and TOML-like values."""
-    rows = []
-    for key, value in settings.items():
-        if isinstance(value, dict):
-            rows += _flat(value, f"{prefix}{key}.")
-        else:
-            rows.append((prefix + key, json.dumps(value)))
-    return rows
-
-
-def _command(outcome: Outcome) -> str:
-    """The command that makes this run again: its settings, where they are not the default."""
-    study = outcome.study
-    usual = dict(_flat(type(study)().model_dump(mode="json")))
-    changed = [f"--set '{key}={value}'" for key, value in _flat(study.model_dump(mode="json")) if usual[key] != value]
+def command(study: Study) -> str:
+    """The command that makes a run again: its settings, where they are not the default."""
+    usual = flatten(type(study)().model_dump(mode="json"))
+    changed = [f"--set '{k}={v}'" for k, v in flatten(study.model_dump(mode="json")).items() if usual[k] != v]
     return " ".join(["sandlot run", study.name, *changed])

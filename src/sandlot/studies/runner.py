@@ -13,7 +13,7 @@ import xarray as xr
 
 import sandlot
 from sandlot.errors import SandlotError
-from sandlot.settings import build
+from sandlot.settings import build, flatten
 from sandlot.studies import all_studies, find
 from sandlot.studies.base import Claim, Job, Study
 from sandlot.studies.store import Store
@@ -127,10 +127,10 @@ def _begin(store: Store, study: Study, directory: Path) -> None:
         return
     if before.get("study") != study.name:
         raise SandlotError(f"{directory} holds a run of {before.get('study')}; choose another --out")
-    for key, value in mine["settings"].items():
-        if before["settings"].get(key) != value:
-            was = before["settings"].get(key)
-            raise SandlotError(f"{directory} holds a run with {key}={was}, not {value}; choose another --out")
+    was = flatten(before["settings"])
+    for key, value in flatten(mine["settings"]).items():
+        if was.get(key) != value:
+            raise SandlotError(f"{directory} holds a run with {key}={was.get(key)}, not {value}; choose another --out")
     if before["version"] != sandlot.__version__:
         raise SandlotError(f"{directory} holds a run of sandlot {before['version']}; choose another --out")
 
@@ -173,7 +173,7 @@ def _on_ray(study: Study, jobs: list[Job], workers: int) -> Iterator[Done]:
         import ray
         from ray.util.joblib import register_ray
     except ImportError:
-        raise SandlotError("--backend ray needs Ray; install it with: pip install 'sandlot[cluster]'") from None
+        raise SandlotError("--backend ray needs Ray; install it with: pip install ray") from None
     quiet: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False}
     if "RAY_ADDRESS" not in os.environ:
         # A cluster of this machine alone, which listens to nobody else.

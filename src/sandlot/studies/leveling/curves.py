@@ -74,6 +74,9 @@ class Probabilities(LevelingStudy):
 
     Pick-up and put-down happen with the same constant probability. An agent that always acts shuffles material
     between neighbours; one that rarely acts walks further before it does, and wastes its time if too rarely.
+
+    Attributes:
+        probabilities: Those to try, at least three.
     """
 
     probabilities: Annotated[tuple[Probability, ...], Field(min_length=3)] = (
@@ -121,6 +124,9 @@ class Steepness(LevelingStudy):
 
     An agent picks up with probability (h / (k + h))^2 and puts down with (k / (k + h))^2, h being the height beneath
     it: high cells invite picking up, low ones putting down, and k is the height where both are equally likely.
+
+    Attributes:
+        steepnesses: The k to try [unit], at least three.
     """
 
     steepnesses: Annotated[tuple[Positive, ...], Field(min_length=3)] = (2, 4, 6, 8, 10, 12, 14, 16, 18, 20)

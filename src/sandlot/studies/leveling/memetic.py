@@ -96,7 +96,7 @@ class Memetic(LevelingStudy):
         return {rule: here[quantity].values[here["rule"].values == rule] for rule in RULES}
 
 
-@study("leveling.remainder", source="not in Cook 2017")
+@study("leveling.remainder", source="a question beyond Cook 2017")
 class Remainder(LevelingStudy):
     """Why do evolved sequences save material on some terrains and not on others?
 

@@ -20,7 +20,7 @@ from sandlot.worlds.leveling import LevelingSettings
 Count = Annotated[int, Field(ge=1)]
 
 
-@study("leveling.scaling", source="not in Cook 2017")
+@study("leveling.scaling", source="a question beyond Cook 2017")
 class Scaling(LevelingStudy):
     """How does the work grow with the terrain, and shrink with the swarm?
 

@@ -1,0 +1,47 @@
+"""Checks the example of the page "Add a world", as if its files lay in the package: python docs/examples/check.py."""
+
+import runpy
+import sys
+import tempfile
+from importlib import import_module
+from pathlib import Path
+
+import gymnasium
+import numpy as np
+from gymnasium.utils.env_checker import check_env
+
+from sandlot import recordings, studies, worlds
+from sandlot.studies.runner import run
+from sandlot.worlds.record import Record
+
+HERE = Path(__file__).parent
+for room in ("physics", "control", "worlds", "studies"):
+    import_module(f"sandlot.{room}").__path__.append(str(HERE / room))
+
+worlds.WORLDS["cart"] = "sandlot.worlds.cart:Cart"
+worlds.register()
+studies.MODULES += ("sandlot.studies.cart",)
+
+sys.path.append(str(HERE / "tests"))
+runpy.run_path(str(HERE / "tests/physics/test_cart.py"))["test_agrees_with_its_twin"]()
+
+ends = {}
+for fidelity in ("fast", "reference"):
+    world = gymnasium.make(worlds.world_id("cart"), fidelity=fidelity, render_mode="rgb_array")
+    check_env(world.unwrapped)
+    with tempfile.TemporaryDirectory() as folder:
+        env = Record(world, Path(folder) / "a", seed=0)
+        act = world.unwrapped.controller("spring", np.random.SeedSequence(0))
+        observation, _ = env.reset(seed=0)
+        terminated = False
+        while not terminated:
+            observation, _, terminated, _, _ = env.step(act(observation))
+        env.close()
+        with recordings.open(Path(folder) / "a") as recording:
+            ends[fidelity] = float(recording["time"][-1])
+print("time until stopped [s]:", ends)
+assert abs(ends["fast"] - ends["reference"]) < 0.5, "the fidelities disagree"
+
+with tempfile.TemporaryDirectory() as folder:
+    outcome = run(studies.find("cart.damping")(), Path(folder))
+print(*outcome.claims, sep="\n")

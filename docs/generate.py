@@ -1,0 +1,216 @@
+"""Makes the pages that come from the code: worlds, studies and the API. Run by mkdocs-gen-files.
+
+A page of a study shows what ``docs/results`` holds of it: ``<study>.json``, the output of ``sandlot run <study>
+--json``; ``<study>.png``, the figure of that run; and ``<study>.md``, more to say about it.
+"""
+
+import importlib
+import inspect
+import json
+import pkgutil
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import mkdocs_gen_files
+import xarray as xr
+from griffe import Docstring, DocstringSectionKind
+from PIL import Image
+from pydantic import BaseModel
+
+from sandlot.settings import allowed, build, flatten
+from sandlot.studies import MODULES, Claim, Study, all_studies
+from sandlot.studies.report import command
+from sandlot.studies.runner import Outcome
+from sandlot.worlds import WORLDS, load, world_id
+
+RESULTS = Path(__file__).parent / "results"
+ROOMS = ("physics", "recordings", "control", "worlds", "studies")
+
+
+def main() -> None:
+    """Write every page and the navigation."""
+    outcomes = {name: read_outcome(study) for name, study in all_studies().items()}
+    for name in WORLDS:
+        write(f"worlds/{name}.md", world_page(name))
+    write("studies/index.md", studies_page(outcomes))
+    for name, outcome in outcomes.items():
+        write(f"studies/{name}.md", study_page(all_studies()[name], outcome))
+    for room in ROOMS:
+        write(f"api/{room}.md", room_page(room))
+    mkdocs_gen_files.config.nav = [
+        {"Home": "index.md"},
+        {"Quick start": "quick-start.md"},
+        {"Worlds": [{name.capitalize(): f"worlds/{name}.md"} for name in WORLDS]},
+        {"Studies": ["studies/index.md", *({name: f"studies/{name}.md"} for name in outcomes)]},
+        {"Add a world": "add-a-world.md"},
+        {"API": [{room: f"api/{room}.md"} for room in ROOMS]},
+    ]
+
+
+def write(path: str, text: str) -> None:
+    """Add a page to the site."""
+    with mkdocs_gen_files.open(path, "w") as file:
+        file.write(text)
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A Markdown table."""
+    lines = [header, ["---"] * len(header), *([cell.replace("|", r"\|") for cell in row] for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def parts(cls: type) -> tuple[str, dict[str, str]]:
+    """The prose of a class docstring, and what it and those of its bases say about attributes."""
+    prose, meanings = "", {}
+    for base in reversed(cls.__mro__):
+        for section in Docstring(inspect.cleandoc(base.__doc__ or "")).parse("google", warnings=False):
+            if section.kind is DocstringSectionKind.attributes:
+                meanings |= {each.name: " ".join(each.description.split()) for each in section.value}
+            elif base is cls and section.kind is DocstringSectionKind.text:
+                prose += section.value + "\n\n"
+    return prose, meanings
+
+
+def settings_table(model: type[BaseModel]) -> str:
+    """Every setting, by the name that ``--set`` knows it by; those inside tables come last."""
+    rows = []
+    for key, default in flatten(model().model_dump(mode="json")).items():
+        *tables, name = key.split(".")
+        owner = model
+        for each in tables:
+            owner = owner.model_fields[each].annotation
+        schema = owner.model_json_schema()
+        meaning = parts(owner)[1].get(name, "")
+        rows.append((f"`{key}`", allowed(schema["properties"][name], schema), f"`{default}`", meaning))
+    rows.sort(key=lambda row: "." in row[0])
+    return table(("setting", "allowed", "default", "meaning"), rows)
+
+
+def world_page(name: str) -> str:
+    """The docstring of a world, then its settings, frames and studies."""
+    world = load(name)()
+    frames = [
+        (f"`{key}`", f"`{each.units}`", f"({', '.join(each.dims)})" if each.dims else "one number", each.long_name)
+        for key, each in world.quantities.items()
+    ]
+    asked = [f"- [{key}](../studies/{key}.md): {each.question()}" for key, each in all_studies().items()]
+    return "\n\n".join(
+        [
+            f"# {name.capitalize()}",
+            f"`{world_id(name)}`",
+            picture(name),
+            inspect.getdoc(type(world)) or "",
+            "## Settings",
+            f'`gymnasium.make("{world_id(name)}", ...)` and `sandlot record {name} --set ...` take:',
+            settings_table(world.Settings),
+            "## Frames",
+            "Every step gives one; a [recording](../quick-start.md#record-a-world) keeps them.",
+            table(("quantity", "unit", "shape", "meaning"), frames),
+            "## Studies",
+            "\n".join(line for line in asked if line.startswith(f"- [{name}.")) or "None yet.",
+        ]
+    )
+
+
+def picture(name: str) -> str:
+    """What a world looks like when it starts, if it can be rendered."""
+    cls = load(name)
+    if "rgb_array" not in cls.metadata["render_modes"]:
+        return ""
+    world = cls(render_mode="rgb_array")
+    world.reset(seed=0)
+    with mkdocs_gen_files.open(f"worlds/{name}.png", "wb") as file:
+        Image.fromarray(world.render()).save(file, "png")
+    return f"![What the world looks like when it starts]({name}.png){{ .pixels align=right }}"
+
+
+def read_outcome(study: type[Study]) -> Outcome | None:
+    """The kept run of a study, without its jobs, if there is one."""
+    file = RESULTS / f"{study.name}.json"
+    if not file.exists():
+        return None
+    summary = json.loads(file.read_text())
+    found = [Claim(**claim) for claim in summary["claims"]]
+    jobs = xr.Dataset(coords={"job": range(summary["jobs"])})
+    made_with = build(study, summary["settings"])
+    return Outcome(made_with, RESULTS, jobs, summary["digest"], summary["wall_time"], found)
+
+
+def studies_page(outcomes: dict[str, Outcome | None]) -> str:
+    """All studies, and how many of their claims hold."""
+    rows = []
+    for name, outcome in outcomes.items():
+        study = all_studies()[name]
+        found = outcome.claims if outcome else []
+        holding = f"{sum(claim.holds for claim in found)} of {len(found)}" if outcome else "not run yet"
+        rows.append((f"[{name}]({name}.md)", study.question(), study.source, holding))
+    lead = "A study asks a question and answers it by experiment. Where a source has answered it before, each of its "
+    lead += "claims stands beside what was measured. A claim that does not hold stays, and says so."
+    return "\n\n".join(["# Studies", lead, table(("study", "question", "source", "claims that hold"), rows)])
+
+
+def study_page(study: type[Study], outcome: Outcome | None) -> str:
+    """The docstring of a study, its claims and figure, then its settings."""
+    more = RESULTS / f"{study.name}.md"
+    _, _, prose = parts(study)[0].partition("\n\n")
+    return "\n\n".join(
+        [
+            f"# {study.name}",
+            f"{study.question()}\n{{ .lead }}",
+            prose,
+            f"Source: {study.source}.",
+            claims(outcome) if outcome else f"Not run yet. To run it: `sandlot run {study.name}`",
+            more.read_text() if more.exists() else "",
+            again(outcome) if outcome else "",
+            "## Settings",
+            f"`sandlot run {study.name} --set ...` takes:",
+            settings_table(study),
+        ]
+    )
+
+
+def claims(outcome: Outcome) -> str:
+    """The claims and the figure of a run."""
+    verdicts = {True: "**✓ holds**{ .yes }", False: "**✗ does not hold**{ .no }"}
+    rows = [
+        (f"{each.text}<br><small>{each.note}</small>", str(each.source), str(each.measured), verdicts[each.holds])
+        for each in outcome.claims
+    ]
+    caption = inspect.getdoc(outcome.study.figure)
+    figure = f"![{caption}](../results/{outcome.study.name}.png)\n<figcaption>{caption}</figcaption>"
+    return "\n\n".join(
+        [
+            "## Claims",
+            table(("claim", "source", "measured", ""), rows),
+            f'<figure markdown="span">\n{figure}\n</figure>',
+        ]
+    )
+
+
+def again(outcome: Outcome) -> str:
+    """How to make a run again, and how to tell that it is the same."""
+    jobs = outcome.results.sizes["job"]
+    return "\n\n".join(
+        [
+            "## Run it again",
+            f"```sh\n{command(outcome.study)}\n```",
+            f"These {jobs} jobs took {outcome.wall_time:.0f} s. The same settings give the same numbers; the SHA-256 "
+            "over them, in job order, is",
+            f"```text\n{outcome.digest}\n```",
+        ]
+    )
+
+
+def room_page(room: str) -> str:
+    """What a room offers: its own names, then those of its modules.
+
+    Left out are modules whose names the room itself offers, and those of studies, which have pages of their own.
+    """
+    package = importlib.import_module(f"sandlot.{room}")
+    offered = {inspect.getmodule(getattr(package, name)) for name in getattr(package, "__all__", ())}
+    names = [f"{package.__name__}.{module.name}" for module in pkgutil.iter_modules(package.__path__)]
+    left = [name for name in names if name not in MODULES and importlib.import_module(name) not in offered]
+    return "\n\n".join([f"::: {package.__name__}\n    options: {{heading_level: 1}}", *(f"::: {n}" for n in left)])
+
+
+main()
