@@ -1,0 +1,216 @@
+"""Every mistake in a setting is one line that names the key and says what is allowed."""
+
+from typing import Literal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import Field, field_validator
+
+from sandlot.errors import SandlotError
+from sandlot.settings import Settings, build, flatten, read_settings
+
+
+class Place(Settings):
+    agents: int = Field(8, ge=1)
+    shape: tuple[int, int] = (32, 32)
+    flatness: Literal["range", "gradient"] = "range"
+    fidelity: Literal["fast"] = "fast"
+
+
+class Plan(Settings):
+    world: Place = Place()
+    replicates: int = Field(30, ge=1)
+    share: float = Field(0.5, gt=0.0, lt=1.0)
+    shares: tuple[float, ...] = (0.1, 0.2)
+    counts: tuple[int, ...] = Field((1, 2, 3), min_length=3)
+    note: str = ""
+    size: int | None = None
+    even: int = 2
+
+    @field_validator("even")
+    @classmethod
+    def _even(cls, value: int) -> int:
+        if value % 2:
+            raise ValueError("only even numbers will do")
+        return value
+
+
+def complaint(values: dict) -> str:
+    with pytest.raises(SandlotError) as caught:
+        build(Plan, values)
+    message = str(caught.value)
+    assert len(message.splitlines()) == 1
+    return message
+
+
+def test_builds_what_is_right():
+    plan = build(Plan, {"replicates": 3, "world": {"agents": 2, "shape": [4, 5]}, "shares": [0.3]})
+    assert plan == Plan(replicates=3, world=Place(agents=2, shape=(4, 5)), shares=(0.3,))
+    assert build(Plan, {}) == Plan()
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"replicats": 3}, ["'replicats'", "did you mean 'replicates'?"]),
+        ({"world": {"agnets": 3}}, ["'world.agnets'", "agents'?"]),
+        ({"zzz": 3}, ["'zzz'", "known: ", "replicates", "shares", "world"]),
+        ({"world": {"zzz": 3}}, ["'world.zzz'", "known: ", "agents", "shape"]),
+    ],
+)
+def test_an_unknown_key_gets_a_suggestion(values, words):
+    message = complaint(values)
+    assert all(word in message for word in words), message
+
+
+@pytest.mark.parametrize(
+    ("values", "start", "allowed"),
+    [
+        ({"replicates": "many"}, "replicates=many ", "a whole number at least 1"),
+        ({"replicates": 1.5}, "replicates=1.5 ", "a whole number at least 1"),
+        ({"replicates": [3]}, "replicates=[3] ", "a whole number at least 1"),
+        ({"replicates": -1}, "replicates=-1 ", "a whole number at least 1"),
+        ({"share": 0}, "share=0 ", "a number above 0 and below 1"),
+        ({"share": 1.0}, "share=1.0 ", "a number above 0 and below 1"),
+        ({"share": float("nan")}, "share=nan ", "a number above 0 and below 1"),
+        ({"share": float("inf")}, "share=inf ", "a number above 0 and below 1"),
+        ({"note": 3}, "note=3 ", "text"),
+        ({"size": "big"}, "size=big ", "a whole number or nothing"),
+        ({"world": 3}, "world=3 ", "a table"),
+        ({"world": {"agents": 0}}, "world.agents=0 ", "a whole number at least 1"),
+        ({"world": {"flatness": "steep"}}, "world.flatness=steep ", "one of range, gradient"),
+        ({"world": {"fidelity": "slow"}}, "world.fidelity=slow ", "only fast"),
+        ({"shares": 0.3}, "shares=0.3 ", "a list of: a number"),
+        ({"counts": [1, 2]}, "counts=[1, 2] ", "at least 3 of: a whole number"),
+    ],
+)
+def test_an_impossible_value_says_what_is_allowed(values, start, allowed):
+    message = complaint(values)
+    assert message.startswith(start)
+    assert message.endswith(f"allowed: {allowed}")
+
+
+@pytest.mark.parametrize(
+    ("values", "key", "element"),
+    [
+        ({"shares": [0.1, "x"]}, "shares", "x"),
+        ({"world": {"shape": [16, "y"]}}, "world.shape", "y"),
+    ],
+)
+def test_a_wrong_element_of_a_list_is_shown_with_its_key(values, key, element):
+    message = complaint(values)
+    assert message.startswith(key)
+    assert element in message.removeprefix(key).split("allowed:")[0]
+
+
+@pytest.mark.parametrize("shape", [[16], [16, 16, 16]])
+def test_a_list_of_the_wrong_length_names_its_key(shape):
+    message = complaint({"world": {"shape": shape}})
+    assert message.startswith("world.shape")
+    assert message.endswith("allowed: a list of: a whole number, a whole number")
+
+
+def test_a_rule_of_the_model_speaks_for_itself():
+    assert complaint({"even": 3}) == "even=3: only even numbers will do"
+
+
+def test_a_value_of_several_lines_still_gives_one_line():
+    assert complaint({"replicates": "one\ntwo"}).startswith("replicates=one")
+
+
+def test_settings_cannot_be_changed():
+    with pytest.raises(ValueError, match="frozen"):
+        Plan().replicates = 4
+
+
+@given(st.dictionaries(st.sampled_from(["replicates", "share", "world", "note", "nonsense"]), st.text(), min_size=1))
+def test_whatever_is_written_is_right_or_gets_one_line(values):
+    message = ""
+    try:
+        build(Plan, values)
+    except SandlotError as error:
+        message = str(error)
+    assert len(message.splitlines()) <= 1
+
+
+def test_assignments_win_over_the_file(tmp_path):
+    file = tmp_path / "settings.toml"
+    file.write_text("replicates = 3\nnote = 'kept'\n[world]\nagents = 4\nflatness = 'gradient'\n")
+    read = read_settings(file, ["replicates=5", "world.agents=6", "share=0.25"])
+    assert read == {
+        "replicates": 5,
+        "note": "kept",
+        "share": 0.25,
+        "world": {"agents": 6, "flatness": "gradient"},
+    }
+
+
+def test_the_last_of_two_assignments_wins():
+    assert read_settings(None, ["replicates=5", "replicates=6"]) == {"replicates": 6}
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("3", 3),
+        ("-0.5", -0.5),
+        ("true", True),
+        ("[16, 8]", [16, 8]),
+        ("range", "range"),
+        ('"in quotes"', "in quotes"),
+        ("a=b", "a=b"),
+        ("pictures/it's.png", "pictures/it's.png"),
+        ("", ""),
+    ],
+)
+def test_a_value_is_toml_or_else_text(text, value):
+    assert read_settings(None, [f"key={text}"]) == {"key": value}
+
+
+def test_spaces_around_an_assignment_do_not_matter():
+    assert read_settings(None, [" world.agents = 3 "]) == {"world": {"agents": 3}}
+
+
+def said(*arguments) -> str:
+    with pytest.raises(SandlotError) as caught:
+        read_settings(*arguments)
+    assert len(str(caught.value).splitlines()) == 1
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("assignment", ["replicates", "=3", " =3", ""])
+def test_an_assignment_needs_a_key_and_a_value(assignment):
+    message = said(None, [assignment])
+    assert assignment in message
+    assert "key=value" in message
+
+
+def test_a_value_has_no_keys_of_its_own():
+    assert "'world' is a value, not a table" in said(None, ["world=3", "world.agents=4"])
+
+
+def test_a_missing_file_is_named(tmp_path):
+    assert str(tmp_path / "none.toml") in said(tmp_path / "none.toml")
+    assert str(tmp_path) in said(tmp_path)
+
+
+@pytest.mark.parametrize("content", [b"replicates = \n", b"[world\n", b"note = '\xff'\n"])
+def test_a_broken_file_is_named(tmp_path, content):
+    file = tmp_path / "broken.toml"
+    file.write_bytes(content)
+    assert f"{file} is not TOML" in said(file)
+
+
+@given(
+    st.builds(
+        Plan,
+        world=st.builds(Place, agents=st.integers(1), shape=st.tuples(st.integers(), st.integers())),
+        share=st.floats(0.0, 1.0, exclude_min=True, exclude_max=True),
+        shares=st.lists(st.floats(allow_nan=False, allow_infinity=False)).map(tuple),
+    )
+)
+def test_flat_settings_can_be_assigned_again(plan):
+    flat = flatten(plan.model_dump(mode="json", exclude_none=True))
+    assert flat["world.agents"] == str(plan.world.agents)
+    assert build(Plan, read_settings(None, [f"{key}={value}" for key, value in flat.items()])) == plan
