@@ -6,4 +6,7 @@ the command line prints just that line and exits with status 2.
 
 
 class SandlotError(Exception):
-    """What was wrong and what would be right, in one line."""
+    """What was wrong and what would be right, in one line, whatever it quotes."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(" ".join(message.split()))

@@ -24,6 +24,7 @@ class Settings(BaseModel):
 
 
 M = TypeVar("M", bound=BaseModel)
+V = TypeVar("V")
 
 
 def build(model: type[M], values: Mapping[str, Any]) -> M:
@@ -39,10 +40,17 @@ def build(model: type[M], values: Mapping[str, Any]) -> M:
         raise SandlotError(_explain(model, problem["type"], problem["loc"], problem["msg"], problem["input"])) from None
 
 
-def nearest(word: str, known: list[str]) -> str:
-    """A hint for a misspelt word: the closest known one, or all of them."""
+def distinct(values: tuple[V, ...]) -> tuple[V, ...]:
+    """For a field whose values must all differ."""
+    if len(set(values)) < len(values):
+        raise ValueError("the values must all differ")
+    return values
+
+
+def nearest(word: str, known: list[str], prefix: str = "") -> str:
+    """A hint for a misspelt word: the closest known one, behind ``prefix``, or all of them."""
     close = difflib.get_close_matches(word, known, n=1)
-    return f"did you mean {close[0]!r}?" if close else f"known: {', '.join(sorted(known))}"
+    return f"did you mean {prefix + close[0]!r}?" if close else f"known: {', '.join(sorted(known))}"
 
 
 def _explain(model: type[BaseModel], kind: str, place: tuple[int | str, ...], message: str, given: object) -> str:
@@ -58,7 +66,8 @@ def _explain(model: type[BaseModel], kind: str, place: tuple[int | str, ...], me
             break
         path.append(part)
         if part not in properties:
-            return f"no setting {'.'.join(path)!r}; {nearest(part, list(properties))}"
+            prefix = "".join(f"{table}." for table in path[:-1])
+            return f"no setting {prefix + part!r}; {nearest(part, list(properties), prefix)}"
         node = properties[part]
     key = ".".join(path)
     if kind == "missing":
@@ -138,5 +147,5 @@ def flatten(settings: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
         if isinstance(value, Mapping):
             flat |= flatten(value, f"{prefix}{key}.")
         else:
-            flat[prefix + key] = json.dumps(value)
+            flat[prefix + key] = json.dumps(value, ensure_ascii=False)
     return flat

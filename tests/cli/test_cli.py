@@ -123,22 +123,41 @@ def test_debug_shows_where_an_error_came_from(monkeypatch, where):
 )
 def test_a_wrong_option_is_named(sandlot_, tmp_path, arguments, word):
     said = sandlot_(*arguments)
-    assert said.status == 2
-    assert said.out == ""
+    assert_one_clear_line(said)
     assert word.lower() in said.err.lower()
-    assert "Traceback" not in said.err
     assert not list(tmp_path.iterdir())
 
 
-def test_a_failing_job_gets_one_clear_line_below_the_bar(sandlot_):
-    said = sandlot_("run", PROBABILITIES, "--workers", "1", *SMALL, "--set", "world.terrain=none.png")
+def test_a_failing_job_gets_one_clear_line_below_the_bar(sandlot_, tmp_path):
+    (tmp_path / "broken.png").write_text("not an image")
+    said = sandlot_("run", PROBABILITIES, "--workers", "1", *SMALL, "--set", "world.terrain=broken.png")
     assert said.status == 2
     assert said.out == ""
     *above, line = said.err.splitlines()
     assert line.startswith("error: job ")
     assert f"of {PROBABILITIES} (probability=0." in line
-    assert "none.png" in line
+    assert "broken.png" in line
     assert [each.split()[0] for each in above] == [PROBABILITIES], "the bar, and nothing else"
+
+
+def test_stopped_by_ctrl_c_it_says_how_to_go_on(sandlot_, tmp_path, monkeypatch):
+    study = all_studies()[PROBABILITIES]
+    honest = study.run
+
+    def interrupted(self, job):
+        if job.index == 2:
+            raise KeyboardInterrupt
+        return honest(self, job)
+
+    monkeypatch.setattr(study, "run", interrupted)
+    said = sandlot_("run", PROBABILITIES, *SMALL, "--workers", 1)
+    assert (said.status, said.out) == (130, "")
+    assert "Stopped." in said.err
+    assert "Traceback" not in said.err
+    monkeypatch.setattr(study, "run", honest)
+    (mine,) = (row for row in sandlot_("studies", "--json").json() if row["study"] == PROBABILITIES)
+    assert (mine["state"], mine["done"], mine["jobs"]) == ("unfinished", 2, 6)
+    assert sandlot_("run", PROBABILITIES, *SMALL, "--workers", 1, "--json").json()["jobs"] == 6
 
 
 def test_run_for_programs(sandlot_, tmp_path):

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from sandlot.errors import SandlotError
 from sandlot.settings import build
 from sandlot.studies import Study, all_studies, find
 from sandlot.studies.runner import run
@@ -115,6 +116,35 @@ def test_a_run_that_is_cut_says_so():
     results = study.run(next(study.jobs()))
     assert results["cycles"] == 10
     assert not results["flat"]
+
+
+@pytest.mark.parametrize("name", ["leveling.memetic", "leveling.remainder"])
+def test_who_did_not_finish_has_saved_nothing(name):
+    def moved(job: dict) -> float:
+        return 1e4 if job["rule"] == "probabilistic" else 5e3 * (1.0 + abs(job.get("fraction", 0.5) - 0.5))
+
+    study = find(name)()
+    cut = {"cycles": lambda job: study.max_cycles, "flat": lambda job: float(job["rule"] == "probabilistic")}
+    assert not any(holds(study, moved=moved, **cut))
+
+
+@pytest.mark.parametrize(
+    ("name", "changes"),
+    [
+        ("leveling.probabilities", {"probabilities": [0.3, 0.3, 0.3]}),
+        ("leveling.scaling", {"sizes": []}),
+        ("leveling.scaling", {"swarms": []}),
+        ("leveling.probabilities", {"world": {"shape": [1, 16], "agents": 2}}),
+    ],
+)
+def test_odd_settings_work_or_are_refused(name, changes, tmp_path):
+    try:
+        outcome = run(tiny(name, **changes), tmp_path)
+    except SandlotError:
+        return
+    assert outcome.claims
+    outcome.study.figure(outcome.results)
+    assert list(outcome.study.scenes())
 
 
 def test_the_terrain_is_the_same_for_every_job_but_not_for_every_seed():

@@ -156,7 +156,7 @@ def test_what_looks_like_html_stays_text(outcome, tmp_path):
         def scenes(self):
             return iter(())
 
-    study = Evil(world={"terrain": "<i>it's.png</i>"}, probabilities=(0.9, 0.3, 0.5))
+    study = Evil(world={"terrain": "<i>it's.png"}, probabilities=(0.9, 0.3, 0.5))
     claims = [Claim(evil, evil, evil, True, evil)]
     strange = Outcome(study, tmp_path, outcome.results, outcome.digest, 1.0, claims)
     page = Page(write_page(tmp_path / "index.html", evil, evil, [strange]))
@@ -164,4 +164,4 @@ def test_what_looks_like_html_stays_text(outcome, tmp_path):
     assert "<script>alert" not in page.source
     assert html.escape("<script>", quote=False) in page.source
     assert page.text.count(evil) >= 6
-    assert "<i>it's.png</i>" in page.text
+    assert "<i>it's.png" in page.text

@@ -89,8 +89,11 @@ def workers() -> Iterator[int]:
 
 
 def test_two_workers_give_the_same(tmp_path, undisturbed, workers, recwarn):
-    wrong = build(find("leveling.probabilities"), SETTINGS | {"world": {"terrain": "none.png"}})
-    with pytest.raises(SandlotError, match=r"job \d+ of leveling.probabilities \(probability=.*\) failed: .*none.png"):
+    (tmp_path / "broken.png").write_text("not an image")
+    wrong = build(find("leveling.probabilities"), SETTINGS | {"world": {"terrain": tmp_path / "broken.png"}})
+    with pytest.raises(
+        SandlotError, match=r"job \d+ of leveling.probabilities \(probability=.*\) failed: .*broken.png"
+    ):
         run(wrong, tmp_path / "wrong", workers)
     assert not [str(each.message) for each in recwarn], "the error says it all"
 
@@ -339,7 +342,8 @@ def test_there_is_nothing_to_load(tmp_path):
     with pytest.raises(SandlotError, match="no run in"):
         load(tmp_path)
     assert not list(tmp_path.iterdir())
-    Store(tmp_path).__exit__()
+    with Store(tmp_path):
+        pass
     with pytest.raises(SandlotError, match="not written by"):
         load(tmp_path)
 
@@ -371,5 +375,6 @@ def test_what_is_no_run_does_not_hide_those_that_are(place, tmp_path):
         db.execute("CREATE TABLE jobs (name TEXT)")
     with Store(tmp_path / "runs/old") as store:
         store.note(study="toy", settings={"place": "", "gone": 3}, version="0", wall_time=0.0)
-    Store(tmp_path / "runs/empty").__exit__()
+    with Store(tmp_path / "runs/empty"):
+        pass
     assert {name: state.state for name, state in last_runs(tmp_path / "runs").items()} == {"toy": "finished"}

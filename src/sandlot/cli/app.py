@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 
 import sandlot
 from sandlot.cli import show, work
@@ -16,7 +17,7 @@ New here? [bold]sandlot tour[/bold] runs a few studies and writes a page about t
 [bold]sandlot studies[/bold] lists them all, [bold]sandlot run leveling.probabilities[/bold] runs one.
 """
 
-app = typer.Typer(help=HELP, rich_markup_mode="rich", no_args_is_help=True, pretty_exceptions_enable=False)
+app = typer.Typer(help=HELP, rich_markup_mode="rich", pretty_exceptions_enable=False)
 app.command()(work.tour)
 app.command()(show.worlds)
 app.command()(show.studies)
@@ -44,16 +45,13 @@ def main() -> None:
     debug = "--debug" in sys.argv
     arguments = [argument for argument in sys.argv[1:] if argument != "--debug"]
     try:
-        app(args=arguments, prog_name="sandlot")
-    except SandlotError as error:
-        if debug:
+        sys.exit(app(args=arguments or ["--help"], prog_name="sandlot", standalone_mode=False))
+    except KeyboardInterrupt:
+        Console(stderr=True).print("Stopped. What had been finished is kept.")
+        sys.exit(130)
+    except Exception as error:
+        explain = str if isinstance(error, SandlotError) else getattr(type(error), "format_message", None)
+        if debug or explain is None:
             raise
-        Console(stderr=True, highlight=False, soft_wrap=True).print(f"[bold red]error:[/] {_plain(str(error))}")
+        Console(stderr=True, highlight=False, soft_wrap=True).print(f"[bold red]error:[/] {escape(explain(error))}")
         sys.exit(2)
-
-
-def _plain(text: str) -> str:
-    """One line, with nothing that Rich would take for markup."""
-    from rich.markup import escape
-
-    return escape(" ".join(text.split()))

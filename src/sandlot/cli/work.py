@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from sandlot.cli.show import Json, print_json
 from sandlot.settings import read_settings
@@ -86,12 +86,8 @@ def run(
 
     chosen = build(find(study), read_settings(settings, assignments or ()))
     directory = out or Path("runs") / study
-    try:
-        with progress_bar("job") as show:
-            outcome = run_study(chosen, directory, workers, backend.value, show(study))
-    except KeyboardInterrupt:
-        error_console.print(f"Stopped. Finished jobs are kept in {directory}; the same command resumes.")
-        raise typer.Exit(130) from None
+    with progress_bar("job") as show:
+        outcome = run_study(chosen, directory, workers, backend.value, show(study))
     _finish(outcome, as_json)
 
 
@@ -162,24 +158,32 @@ def progress_bar(noun: str) -> Iterator[Callable[[str], Callable[[int, int], Non
         TextColumn("{task.fields[rate]}", style="dim"),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=error_console) as progress:
+    progress = Progress(*columns, console=error_console)
 
-        def bar(name: str) -> Callable[[int, int], None]:
-            task = progress.add_task(name, total=None, rate="")
-            said = time.monotonic()
+    def bar(name: str) -> Callable[[int, int], None]:
+        task: TaskID | None = None
+        said = time.monotonic()
 
-            def update(done: int, total: int) -> None:
-                nonlocal said
-                speed = progress.tasks[task].speed
-                rate = f"{speed:,.1f} {noun}s/s" if speed else ""
-                progress.update(task, completed=done, total=total, rate=rate)
-                if not error_console.is_terminal and time.monotonic() - said > LOG_EVERY:
-                    said = time.monotonic()
-                    print(f"{name}: {done} of {total} {noun}s {rate}", file=sys.stderr, flush=True)
+        def update(done: int, total: int) -> None:
+            nonlocal said, task
+            # Only now: what fails before it starts shows its error and no bar.
+            if task is None:
+                progress.start()
+                task = progress.add_task(name, total=total, rate="")
+            speed = progress.tasks[task].speed
+            rate = f"{speed:,.1f} {noun}s/s" if speed else ""
+            progress.update(task, completed=done, total=total, rate=rate)
+            if not error_console.is_terminal and time.monotonic() - said > LOG_EVERY:
+                said = time.monotonic()
+                print(f"{name}: {done} of {total} {noun}s {rate}", file=sys.stderr, flush=True)
 
-            return update
+        return update
 
+    try:
         yield bar
+    finally:
+        if progress.tasks:
+            progress.stop()
 
 
 def print_claims(claims: "list[Claim]") -> None:

@@ -25,10 +25,10 @@ Where the source can be read in two ways, this is how it is read here:
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from pydantic import Field
 
+from sandlot.kernels import kernel
 from sandlot.physics.randomness import below, streams, uniform
 from sandlot.physics.swarm import AGENT, NOTHING, PICK_UP, PUT_DOWN, STAY, Swarm, is_flat, step
 from sandlot.settings import Settings
@@ -115,7 +115,7 @@ def awaken(rule: Rule, agents: int, seed: np.random.SeedSequence) -> Mind:
     return mind
 
 
-@njit(cache=True)
+@kernel()
 def _prepare(thoughts: NDArray[np.void], chromosomes: NDArray[np.int8]) -> None:
     """Face anywhere, and draw the first chromosomes."""
     for i in range(thoughts.size):
@@ -124,7 +124,7 @@ def _prepare(thoughts: NDArray[np.void], chromosomes: NDArray[np.int8]) -> None:
             draw_chromosome(chromosomes[i, c], thoughts[i])
 
 
-@njit(cache=True)
+@kernel()
 def draw_chromosome(genes: NDArray[np.int8], thought: np.void) -> None:
     """Fill ``genes`` (20,) with a chromosome drawn evenly from all valid ones.
 
@@ -149,7 +149,7 @@ def draw_chromosome(genes: NDArray[np.int8], thought: np.void) -> None:
         valid = valid and ups == downs
 
 
-@njit(cache=True)
+@kernel()
 def fitness(genes: NDArray[np.int8], changes: int, executions: int) -> float:
     """Positive changes per attempted pick-up or put-down; 0 for a chromosome that never tries."""
     attempts = 0
@@ -158,7 +158,7 @@ def fitness(genes: NDArray[np.int8], changes: int, executions: int) -> float:
     return changes / (attempts * executions) if attempts > 0 else 0.0
 
 
-@njit(cache=True, inline="always")
+@kernel(inline="always")
 def decide(
     hand: NDArray[np.int8],
     move: NDArray[np.int8],
@@ -189,7 +189,7 @@ def decide(
         _decide_by_chromosome(hand, move, thoughts, chromosomes, changes, clock, agents)
 
 
-@njit(cache=True)
+@kernel()
 def _decide_by_chance(
     hand: NDArray[np.int8],
     move: NDArray[np.int8],
@@ -219,7 +219,7 @@ def _decide_by_chance(
         move[i] = thought["heading"]
 
 
-@njit(cache=True)
+@kernel()
 def _decide_by_chromosome(
     hand: NDArray[np.int8],
     move: NDArray[np.int8],
@@ -257,7 +257,7 @@ def _decide_by_chromosome(
             move[i] = 1 + action
 
 
-@njit(cache=True)
+@kernel()
 def _keep_fittest_agent(thoughts: NDArray[np.void], chromosomes: NDArray[np.int8], changes: NDArray[np.int64]) -> None:
     """All but the fittest agent (the first, if several) get a new chromosome."""
     best, best_fitness = 0, -1.0
@@ -271,7 +271,7 @@ def _keep_fittest_agent(thoughts: NDArray[np.void], chromosomes: NDArray[np.int8
             draw_chromosome(chromosomes[i, 0], thoughts[i])
 
 
-@njit(cache=True)
+@kernel()
 def _keep_fit_chromosomes(
     thoughts: NDArray[np.void], chromosomes: NDArray[np.int8], changes: NDArray[np.int64]
 ) -> None:
@@ -283,7 +283,7 @@ def _keep_fit_chromosomes(
             changes[i, c] = 0
 
 
-@njit(cache=True)
+@kernel(nogil=True)
 def run(swarm: Swarm, mind: Mind, rounds: int, sensing: float, slope: float) -> int:
     """Let a swarm follow its rule until the terrain is flat; returns the rounds it took.
 

@@ -13,6 +13,7 @@ from PIL import Image, UnidentifiedImageError
 from sandlot.errors import SandlotError
 
 Heights = NDArray[np.float64]
+EIGHT_BIT = {"1", "L", "LA", "P", "PA", "RGB", "RGBA", "CMYK", "YCbCr"}
 
 
 def hills(
@@ -39,9 +40,9 @@ def hills(
 
 
 def heap(shape: tuple[int, int], radius: float = 8.0, relief: float = 12.0) -> Heights:
-    """Put one cone of ``radius`` [cell] and height ``relief`` in the middle of flat ground."""
+    """Put one cone of ``radius`` [cell] and height ``relief`` on the middle cell of flat ground."""
     y, x = np.indices(shape)
-    distance = np.hypot(y - (shape[0] - 1) / 2, x - (shape[1] - 1) / 2)
+    distance = np.hypot(y - shape[0] // 2, x - shape[1] // 2)
     return relief * np.clip(1.0 - distance / radius, 0.0, None)
 
 
@@ -53,12 +54,14 @@ def from_image(path: Path, relief: float = 12.0) -> Heights:
     """
     try:
         with Image.open(path) as image:
-            # Sixteen-bit modes do not survive a conversion to "L"; anything else does.
-            deep = image.mode.startswith("I")
+            # Sixteen-bit modes do not survive a conversion to "L"; the other modes have eight bits or one.
+            deep = image.mode.startswith("I;16")
+            if not deep and image.mode not in EIGHT_BIT:
+                raise SandlotError(f"{path} is an image of mode {image.mode}; allowed are 8 and 16 bits a pixel")
             gray = np.asarray(image if deep else image.convert("L"), np.float64) / (65535.0 if deep else 255.0)
     except FileNotFoundError:
         raise SandlotError(f"no image at {path}") from None
-    except (UnidentifiedImageError, OSError, SyntaxError, ValueError) as error:
+    except (UnidentifiedImageError, Image.DecompressionBombError, OSError, SyntaxError, ValueError) as error:
         reason = "it is not an image" if isinstance(error, UnidentifiedImageError) else str(error)
         raise SandlotError(f"cannot read {path} as a grayscale image: {reason}") from None
     return np.flipud(gray) * relief

@@ -13,11 +13,11 @@ nothing however large the grid is.
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from sandlot.errors import SandlotError
-from sandlot.physics.randomness import streams, uniform
+from sandlot.kernels import kernel
+from sandlot.physics.randomness import children, streams, uniform
 
 MEMORY = 8
 """Heights an agent remembers."""
@@ -94,7 +94,7 @@ def place(heights: NDArray[Any], agents: int, seed: np.random.SeedSequence, slop
         raise SandlotError(f"heights must be whole numbers from 0 to {CEILING}")
     if not 1 <= agents <= heights.size:
         raise SandlotError(f"agents={agents} on {heights.size} cells; allowed are 1 to {heights.size}")
-    place_seed, sense_seed = seed.spawn(2)
+    place_seed, sense_seed = children(seed, 2)
     crowd = np.zeros(agents, AGENT)
     cells = np.random.default_rng(place_seed).choice(heights.size, agents, replace=False)
     crowd["y"], crowd["x"] = np.unravel_index(cells, heights.shape)
@@ -107,7 +107,7 @@ def place(heights: NDArray[Any], agents: int, seed: np.random.SeedSequence, slop
     return Swarm(heights, occupied, crowd, levels, tally)
 
 
-@njit(cache=True, inline="always")
+@kernel(inline="always")
 def _is_steep(heights: NDArray[np.int16], y: int, x: int, slope: float) -> bool:
     """Whether the gradient at a cell, by forward differences, exceeds ``slope`` [unit/cell]."""
     ny, nx = heights.shape
@@ -117,7 +117,7 @@ def _is_steep(heights: NDArray[np.int16], y: int, x: int, slope: float) -> bool:
     return gx * gx + gy * gy > slope * slope
 
 
-@njit(cache=True)
+@kernel()
 def count_steep(heights: NDArray[np.int16], slope: float) -> int:
     """Count the cells whose gradient exceeds ``slope`` [unit/cell]; 0 if ``slope`` is negative."""
     if slope < 0.0:
@@ -129,7 +129,7 @@ def count_steep(heights: NDArray[np.int16], slope: float) -> int:
     return count
 
 
-@njit(cache=True, inline="always")
+@kernel(inline="always")
 def _steep_near(heights: NDArray[np.int16], y: int, x: int, slope: float) -> int:
     """Count the steep cells among the three whose gradient a change at (y, x) can alter."""
     count = int(_is_steep(heights, y, x, slope))
@@ -140,7 +140,7 @@ def _steep_near(heights: NDArray[np.int16], y: int, x: int, slope: float) -> int
     return count
 
 
-@njit(cache=True)
+@kernel()
 def _change(
     heights: NDArray[np.int16],
     levels: NDArray[np.int64],
@@ -170,7 +170,7 @@ def _change(
         tally[STEEP] += _steep_near(heights, y, x, slope)
 
 
-@njit(cache=True)
+@kernel()
 def step(
     heights: NDArray[np.int16],
     occupied: NDArray[np.bool_],
@@ -220,7 +220,7 @@ def step(
         _sense(heights, agent, sensing)
 
 
-@njit(cache=True)
+@kernel()
 def _sense(heights: NDArray[np.int16], agent: np.void, sensing: float) -> None:
     """Let an agent see the height beneath it, and store it with probability ``sensing``."""
     h = heights[agent["y"], agent["x"]]
@@ -237,14 +237,14 @@ def _sense(heights: NDArray[np.int16], agent: np.void, sensing: float) -> None:
         agent["average"] = h
 
 
-@njit(cache=True)
+@kernel()
 def sense(heights: NDArray[np.int16], agents: NDArray[np.void], sensing: float) -> None:
     """The first sensing stage, before anyone has acted."""
     for i in range(agents.size):
         _sense(heights, agents[i], sensing)
 
 
-@njit(cache=True, inline="always")
+@kernel(inline="always")
 def is_flat(tally: NDArray[np.int64], slope: float) -> bool:
     """Whether the terrain is flat: no steep cell, or with a negative ``slope``, a height range of at most one."""
     if slope >= 0.0:
@@ -252,7 +252,7 @@ def is_flat(tally: NDArray[np.int64], slope: float) -> bool:
     return tally[HIGH] - tally[LOW] <= 1
 
 
-@njit(cache=True)
+@kernel()
 def free_neighbours(occupied: NDArray[np.bool_], agents: NDArray[np.void]) -> NDArray[np.bool_]:
     """Tell where each agent could move to: (n, 8), in the order of the moves 1 to 8."""
     ny, nx = occupied.shape

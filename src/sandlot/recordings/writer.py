@@ -8,6 +8,7 @@ one file is the commit; whatever lies beyond it is not seen by any reader.
 
 import contextlib
 import json
+import math
 import shutil
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
@@ -34,6 +35,10 @@ ROOM = 2**48
 """Frames the arrays are opened for, so that they never have to grow; only committed shapes reach the disk."""
 
 
+CHUNK_BYTES = 2**26
+"""Most bytes that wait in memory for a flush, if a frame is smaller than that."""
+
+
 class Writer:
     """Streams frames into a new recording.
 
@@ -47,7 +52,7 @@ class Writer:
         settings: What the frames were made with; anything JSON can hold.
         seed: Where the randomness came from, if there was any.
         world: Name of the world, or of the robot.
-        chunk: Frames per file; a full chunk is flushed by itself.
+        chunk: Frames per file; a full chunk is flushed by itself. By default 256, fewer if frames are large.
 
     Raises:
         SandlotError: The path exists or cannot be written.
@@ -66,9 +71,12 @@ class Writer:
         settings: Mapping[str, Any],
         seed: int | None,
         world: str,
-        chunk: int = 256,
+        chunk: int | None = None,
     ) -> None:
         _check_quantities(quantities)
+        if chunk is None:
+            frame = sum(math.prod(each.shape) * np.dtype(each.dtype).itemsize for each in quantities.values())
+            chunk = max(1, min(256, CHUNK_BYTES // frame))
         if chunk < 1:
             raise ValueError(f"a chunk of {chunk} frames holds nothing; at least 1")
         self.path = Path(path)

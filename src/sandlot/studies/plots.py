@@ -82,7 +82,8 @@ def _faces(heights: NDArray[np.float64]) -> tuple[NDArray[Any], NDArray[Any], ND
     """Tops and visible walls of all columns: corners (n, 4, 3), level (n,), brightness (n,)."""
     ny, nx = heights.shape
     y, x = np.indices(heights.shape)
-    light = LightSource(315, 45).hillshade(heights, vert_exag=0.5)
+    lit = min(heights.shape) > 1
+    light = LightSource(315, 45).hillshade(heights, vert_exag=0.5) if lit else np.ones_like(heights)
     tops = np.stack(
         [np.stack([x + i, y + j, heights], -1) for i, j in ((0, 0), (1, 0), (1, 1), (0, 1))],
         axis=2,

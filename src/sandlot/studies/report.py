@@ -4,6 +4,7 @@ import base64
 import inspect
 import io
 import os
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import jinja2
 from matplotlib.figure import Figure
 
 import sandlot
+from sandlot.errors import SandlotError
 from sandlot.settings import flatten
 from sandlot.studies.base import Picture, Study
 from sandlot.studies.runner import Outcome
@@ -26,7 +28,18 @@ def write_report(outcome: Outcome) -> Path:
 
 
 def write_page(path: Path, title: str, lead: str, outcomes: Sequence[Outcome]) -> Path:
-    """Write a page about one or more runs; returns its path."""
+    """Write a page about one or more runs; returns its path.
+
+    Raises:
+        SandlotError: If it cannot be written.
+    """
+    try:
+        return _write_page(path, title, lead, outcomes)
+    except OSError as error:
+        raise SandlotError(f"cannot write {path}: {error.strerror or error}") from None
+
+
+def _write_page(path: Path, title: str, lead: str, outcomes: Sequence[Outcome]) -> Path:
     environment = jinja2.Environment(loader=jinja2.PackageLoader("sandlot.studies"), autoescape=True)
     page = environment.get_template("page.html.j2").render(
         title=title,
@@ -74,5 +87,7 @@ def _png(figure: Figure) -> str:
 def command(study: Study) -> str:
     """The command that makes a run again: its settings, where they are not the default."""
     usual = flatten(type(study)().model_dump(mode="json"))
-    changed = [f"--set '{k}={v}'" for k, v in flatten(study.model_dump(mode="json")).items() if usual[k] != v]
+    changed = [
+        f"--set {shlex.quote(f'{k}={v}')}" for k, v in flatten(study.model_dump(mode="json")).items() if usual[k] != v
+    ]
     return " ".join(["sandlot run", study.name, *changed])

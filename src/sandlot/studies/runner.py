@@ -1,9 +1,12 @@
 """Running a study: jobs to workers, results to the store, and everything again from the store."""
 
+import functools
 import logging
 import os
+import threading
 import time
-from collections.abc import Callable, Iterator
+import warnings
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -104,7 +107,7 @@ def load(directory: Path) -> Outcome:
     """
     if not (directory / Store.FILE).is_file():
         raise SandlotError(f"no run in {directory}; `sandlot run STUDY --out {directory}` makes one")
-    with Store(directory) as store:
+    with Store(directory, read_only=True) as store:
         about = store.about()
         if "study" not in about:
             raise SandlotError(f"{directory / Store.FILE} was not written by `sandlot run`")
@@ -140,20 +143,26 @@ def _work(study: Study, jobs: list[Job], workers: int, backend: Backend) -> Iter
     if not jobs:
         return
     by_index = {job.index: job for job in jobs}
-    for index, results, failure in (_on_ray if backend == "ray" else _on_processes)(study, jobs, workers):
-        if failure:
-            job = by_index[index]
-            what = ", ".join(f"{key}={value}" for key, value in job.parameters.items())
-            raise SandlotError(f"job {index} of {study.name} ({what}) failed: {failure}")
-        yield by_index[index], results
+    stream = (_on_ray if backend == "ray" else _on_processes)(study, jobs, workers)
+    try:
+        for index, results, failure in stream:
+            if failure:
+                what = ", ".join(f"{key}={value}" for key, value in by_index[index].parameters.items())
+                raise SandlotError(f"job {index} of {study.name} ({what}) failed: {failure}")
+            yield by_index[index], results
+    finally:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # joblib warns of jobs that are given up; the error says why
+            stream.close()
 
 
 Done = tuple[int, dict[str, float], str]
 """Index, results, and if it failed, why."""
 
 
-def _do(study: Study, job: Job) -> Done:
+def _do(study: Study, job: Job, parent: int) -> Done:
     """One job, in a worker. A failure is returned: raised, each backend would wrap it in its own way."""
+    _leave_with(parent)
     try:
         results = study.run(job)
         return job.index, {name: float(results[name]) for name in study.outcomes}, ""
@@ -163,12 +172,25 @@ def _do(study: Study, job: Job) -> Done:
         return job.index, {}, repr(error)
 
 
-def _on_processes(study: Study, jobs: list[Job], workers: int) -> Iterator[Done]:
+@functools.cache
+def _leave_with(parent: int) -> None:
+    """Make sure that a worker ends when the process that gave it work is gone, even if that was killed."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(1.0)
+        os._exit(1)
+
+    if os.getppid() == parent:
+        threading.Thread(target=watch, daemon=True).start()
+
+
+def _on_processes(study: Study, jobs: list[Job], workers: int) -> Generator[Done]:
     parallel = joblib.Parallel(min(workers, len(jobs)), return_as="generator_unordered")
-    yield from parallel(joblib.delayed(_do)(study, job) for job in jobs)
+    yield from parallel(joblib.delayed(_do)(study, job, os.getpid()) for job in jobs)
 
 
-def _on_ray(study: Study, jobs: list[Job], workers: int) -> Iterator[Done]:
+def _on_ray(study: Study, jobs: list[Job], workers: int) -> Generator[Done]:
     try:
         import ray
         from ray.util.joblib import register_ray
@@ -185,7 +207,7 @@ def _on_ray(study: Study, jobs: list[Job], workers: int) -> Iterator[Done]:
         with joblib.parallel_config("ray", n_jobs=workers), joblib.Parallel() as parallel:
             for start in range(0, len(jobs), BLOCK * workers):
                 block = jobs[start : start + BLOCK * workers]
-                yield from parallel(joblib.delayed(_do)(study, job) for job in block)
+                yield from parallel(joblib.delayed(_do)(study, job, os.getpid()) for job in block)
     finally:
         ray.shutdown()
 
@@ -223,16 +245,16 @@ def last_runs(root: Path) -> dict[str, State]:
     """The state of the newest run of each study in or below ``root``."""
     states: dict[str, State] = {}
     for file in sorted(root.rglob(Store.FILE), key=lambda path: path.stat().st_mtime):
-        with Store(file.parent) as store:
-            about, done = store.about(), len(store.done())
-        if about.get("study") not in all_studies():
-            continue
         try:
+            with Store(file.parent, read_only=True) as store:
+                about, done = store.about(), len(store.done())
+            if about.get("study") not in all_studies():
+                continue
             study = build(find(about["study"]), about["settings"])
             jobs = len(list(study.jobs()))
             claims = load(file.parent).claims if done >= jobs else []
         except SandlotError:
-            continue  # Made by a version with other settings.
+            continue  # Not a run, or made by a version with other settings.
         state = "finished" if done >= jobs else "unfinished"
         holding = sum(claim.holds for claim in claims)
         states[study.name] = State(state, str(file.parent), done, jobs, holding, len(claims))

@@ -24,15 +24,19 @@ class Store:
 
     FILE = "results.sqlite"
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, read_only: bool = False) -> None:
         """Open the run in ``directory``, or begin one.
 
         Raises:
             SandlotError: If the directory cannot be written, or its file is not a run's.
         """
+        self._file = directory / self.FILE
         try:
+            if read_only:
+                self._db = sqlite3.connect(f"{self._file.absolute().as_uri()}?mode=ro", uri=True, timeout=60.0)
+                return
             directory.mkdir(parents=True, exist_ok=True)
-            self._db = sqlite3.connect(directory / self.FILE, isolation_level=None, timeout=60.0)
+            self._db = sqlite3.connect(self._file, isolation_level=None, timeout=60.0)
             self._db.execute("PRAGMA journal_mode=WAL")
             self._db.executescript(SCHEMA)
         except (OSError, sqlite3.Error) as error:
@@ -41,8 +45,15 @@ class Store:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: object = None, error: BaseException | None = None, trace: object = None) -> None:
+        """Close the file; if it turned out to be damaged or foreign, say so.
+
+        Raises:
+            SandlotError: In place of what SQLite and JSON said.
+        """
         self._db.close()
+        if isinstance(error, sqlite3.Error | json.JSONDecodeError):
+            raise SandlotError(f"{self._file} is damaged, or was not written by `sandlot run`: {error}") from error
 
     def about(self) -> dict[str, Any]:
         """What was noted about the run."""

@@ -31,9 +31,11 @@ class World(gymnasium.Env[NDArray[Any], NDArray[Any]]):
     Attributes:
         settings: What this world was made with.
         quantities: What its frames hold.
+        reward_units: Of its reward.
     """
 
     Settings: ClassVar[type[WorldSettings]]
+    reward_units: ClassVar[str] = "1"
     quantities: Mapping[str, Quantity]
     settings: WorldSettings
 

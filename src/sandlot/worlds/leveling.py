@@ -3,25 +3,26 @@
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from gymnasium.spaces import Box, MultiDiscrete
 from numpy.typing import NDArray
-from pydantic import Field
+from pydantic import Field, field_validator, model_validator
 
 from sandlot.control.leveling import CYCLES_PER_ROUND, LevelingController, Rule, run
 from sandlot.errors import SandlotError
 from sandlot.physics.heights import from_image, heap, hills
 from sandlot.physics.swarm import CEILING, HIGH, LOW, MOVED, PUT_DOWN, free_neighbours, is_flat, place, sense, step
 from sandlot.recordings import Frame, Quantity
+from sandlot.settings import nearest
 from sandlot.worlds.base import Controller, World, WorldSettings
 
 MOST = np.array([CEILING, CEILING] + 9 * [1], np.float32)
 """Highest values in an agent's observation: height, average, carrying, eight free neighbours; the lowest are 0."""
 
 
-Cells = Annotated[int, Field(ge=1, le=65536)]
+Cells = Annotated[int, Field(ge=1, le=16384)]
 
 
 class LevelingSettings(WorldSettings):
@@ -52,6 +53,21 @@ class LevelingSettings(WorldSettings):
     sensing: float = Field(0.01, ge=0.0, le=1.0)
     flatness: Literal["range", "gradient"] = "range"
     slope: float = Field(1.0, ge=0.0)
+
+    @field_validator("terrain")
+    @classmethod
+    def _known(cls, terrain: str | Path) -> str | Path:
+        # A word without a suffix is meant to be a kind of terrain, rather than an image.
+        if isinstance(terrain, Path) and not terrain.suffix and not terrain.exists():
+            raise ValueError(f"no such terrain, and no image; {nearest(str(terrain), ['hills', 'heap'])}")
+        return terrain
+
+    @model_validator(mode="after")
+    def _agents_fit(self) -> Self:
+        cells = self.shape[0] * self.shape[1]
+        if not isinstance(self.terrain, Path) and self.agents > cells:
+            raise ValueError(f"agents={self.agents} on {cells} cells; allowed are 1 to {cells}")
+        return self
 
     def heights(self, rng: np.random.Generator) -> NDArray[np.int16]:
         """Make the terrain: (ny, nx) [unit]."""
@@ -99,6 +115,7 @@ class Leveling(World):
     """
 
     Settings: ClassVar[type[WorldSettings]] = LevelingSettings
+    reward_units = "unit^2"
     metadata = {"render_modes": ["rgb_array"], "render_fps": 30}  # noqa: RUF012 - as Gymnasium declares it
     settings: LevelingSettings
 

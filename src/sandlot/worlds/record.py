@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from sandlot.errors import SandlotError
 from sandlot.recordings import Quantity, Writer
-from sandlot.worlds import load
+from sandlot.settings import build
+from sandlot.worlds import load, world_id
 from sandlot.worlds.base import World
 
 
@@ -47,12 +48,12 @@ class Record(gymnasium.Wrapper[NDArray[Any], NDArray[Any], NDArray[Any], NDArray
         quantities = {
             **world.quantities,
             "action": Quantity("1", "action that led here", dims, sample.shape, str(sample.dtype)),
-            "reward": Quantity("1", "reward of the step that led here"),
+            "reward": Quantity(world.reward_units, "reward of the step that led here"),
             "episode": Quantity("1", "episodes finished before", dtype="int64"),
         }
         settings = world.settings.model_dump(mode="json")
         self.episodes = 0
-        self.writer = Writer(Path(path), quantities, settings=settings, seed=seed, world=type(world).__name__)
+        self.writer = Writer(Path(path), quantities, settings=settings, seed=seed, world=world_id(type(world).__name__))
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Reset the world and keep its first frame."""
@@ -104,7 +105,8 @@ def record_world(
     Returns:
         What was recorded, for showing.
     """
-    world = load(name)(**dict(settings or {}))
+    kind = load(name)
+    world = kind(**build(kind.Settings, settings or {}).model_dump())
     driver = controller or next(iter(world.controllers()))
     act = world.controller(driver, np.random.SeedSequence(seed))
     env = Record(world, path, seed)

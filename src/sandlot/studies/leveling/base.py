@@ -1,6 +1,7 @@
 """What the leveling studies share: a terrain, a swarm, and runs until it is flat."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -10,9 +11,11 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from sandlot.control.leveling import LevelingController, Rule
+from sandlot.errors import SandlotError
+from sandlot.physics.randomness import children
 from sandlot.physics.swarm import MOVED
 from sandlot.recordings import Quantity
-from sandlot.studies.base import Job, Picture, Study
+from sandlot.studies.base import Claim, Job, Picture, Study
 from sandlot.studies.plots import COLOURS, blocks, canvas, thousands
 from sandlot.worlds.leveling import Leveling, LevelingSettings
 
@@ -35,8 +38,8 @@ class LevelingStudy(Study):
 
     world: LevelingSettings = LevelingSettings()
     terrain_seed: int = Field(0, ge=0)
-    replicates: int = Field(30, ge=1)
-    max_cycles: int = Field(20_000_000, ge=2)
+    replicates: int = Field(30, ge=1, le=100_000)
+    max_cycles: int = Field(20_000_000, ge=2, le=2**62)
 
     def terrain(self, number: int = 0) -> NDArray[np.int16]:
         """One of the study's terrains: (ny, nx) [unit]."""
@@ -82,11 +85,25 @@ class LevelingStudy(Study):
 def begin(
     rule: Rule, seed: np.random.SeedSequence, heights: NDArray[np.int16], world: LevelingSettings
 ) -> tuple[Leveling, LevelingController]:
-    """A world at its start, and the controller for it."""
-    place_seed, rule_seed = seed.spawn(2)
+    """A world at its start, and the controller for it.
+
+    Raises:
+        SandlotError: If there is nothing to level.
+    """
+    place_seed, rule_seed = children(seed, 2)
     place = Leveling(**world.model_dump())
     place.reset(seed=int(place_seed.generate_state(1)[0]), options={"heights": heights})
+    if place.flat:
+        raise SandlotError("the terrain is flat from the start; choose a larger world.relief")
     return place, LevelingController(rule, world.agents, rule_seed)
+
+
+def uncut(results: xr.Dataset, claims: list[Claim]) -> list[Claim]:
+    """The claims, if every run became flat; otherwise none of them holds, and each says why."""
+    cut = int((results["flat"] == 0).sum())
+    if cut == 0:
+        return claims
+    return [replace(claim, holds=False, note=f"{cut} runs were cut at max_cycles; {claim.note}") for claim in claims]
 
 
 def groups(results: xr.Dataset, by: str, quantity: str) -> dict[float, NDArray[np.float64]]:

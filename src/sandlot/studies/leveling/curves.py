@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 from typing import Annotated
 
-import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from sandlot.control.leveling import Rule
+from sandlot.settings import distinct
 from sandlot.studies.base import Claim, Job, study
-from sandlot.studies.leveling.base import LevelingStudy, groups
+from sandlot.studies.leveling.base import LevelingStudy, groups, uncut
 from sandlot.studies.plots import COLOURS, canvas, curve, thousands
 from sandlot.studies.statistics import Comparison, compare
 
@@ -18,16 +18,21 @@ Probability = Annotated[float, Field(gt=0.0, le=1.0)]
 Positive = Annotated[float, Field(gt=0.0)]
 
 
+def _name(value: float) -> str:
+    """A value in words, short where that loses nothing."""
+    return f"{value:g}" if float(f"{value:g}") == value else str(value)
+
+
 def compare_with_fastest(results: xr.Dataset, by: str) -> list[Comparison]:
     """Cycles at each value of a parameter against the value with the fewest."""
-    cycles = {f"{value:g}": group for value, group in groups(results, by, "cycles").items()}
+    cycles = {_name(value): group for value, group in groups(results, by, "cycles").items()}
     fastest = min(cycles, key=lambda name: float(cycles[name].mean()))
     return compare(cycles, fastest, "cycles")
 
 
 def claim_u_shape(results: xr.Dataset, by: str, comparisons: list[Comparison]) -> Claim:
     """Whether both ends of a curve are significantly slower than its minimum."""
-    values = [f"{value:g}" for value in np.unique(results[by].values)]
+    values = [_name(value) for value in groups(results, by, "cycles")]
     slower = {c.group: c for c in comparisons}
     ends = [slower[end] for end in (values[0], values[-1]) if end in slower]
     measured = "; ".join(f"{100 * (c.ratio - 1):+.0f}% at {c.group} (p={c.p:.2g})" for c in ends)
@@ -41,19 +46,17 @@ def claim_u_shape(results: xr.Dataset, by: str, comparisons: list[Comparison]) -
     )
 
 
-def claim_minimum(results: xr.Dataset, by: str, source: float, comparisons: list[Comparison]) -> Claim:
-    """Whether the minimum is where the source has it, give or take one step of the grid."""
-    values = np.unique(results[by].values)
+def claim_minimum(source: float, within: float, comparisons: list[Comparison]) -> Claim:
+    """Whether the minimum is where the source has it, give or take ``within``."""
     fastest = float(comparisons[0].baseline)
-    step = float(np.diff(values).max())
-    here = next((c for c in comparisons if c.group == f"{source:g}"), None)
+    here = next((c for c in comparisons if float(c.group) == source), None)
     beside = f"; {source:g} needs {100 * (here.ratio - 1):+.1f}% (p={here.p:.2g})" if here else ""
     return Claim(
         f"Cycles are fewest near {source:g}.",
         source,
         fastest,
-        abs(fastest - source) <= step * (1 + 1e-9),
-        f"near: within one step of the grid, {step:g}{beside}",
+        abs(fastest - source) <= within * (1 + 1e-9),
+        f"near: within {within:g}{beside}",
     )
 
 
@@ -79,7 +82,7 @@ class Probabilities(LevelingStudy):
         probabilities: Those to try, at least three.
     """
 
-    probabilities: Annotated[tuple[Probability, ...], Field(min_length=3)] = (
+    probabilities: Annotated[tuple[Probability, ...], Field(min_length=3), AfterValidator(distinct)] = (
         0.1,
         0.2,
         0.3,
@@ -112,10 +115,8 @@ class Probabilities(LevelingStudy):
     def claims(self, results: xr.Dataset) -> list[Claim]:
         """A U-shaped curve with its minimum at 0.3."""
         tests = self.comparisons(results)
-        return [
-            claim_u_shape(results, "probability", tests),
-            claim_minimum(results, "probability", 0.3, tests),
-        ]
+        found = [claim_u_shape(results, "probability", tests), claim_minimum(0.3, 0.1, tests)]
+        return uncut(results, found)
 
 
 @study("leveling.steepness", source="Cook 2017, figure 4.3")
@@ -129,7 +130,18 @@ class Steepness(LevelingStudy):
         steepnesses: The k to try [unit], at least three.
     """
 
-    steepnesses: Annotated[tuple[Positive, ...], Field(min_length=3)] = (2, 4, 6, 8, 10, 12, 14, 16, 18, 20)
+    steepnesses: Annotated[tuple[Positive, ...], Field(min_length=3), AfterValidator(distinct)] = (
+        2,
+        4,
+        6,
+        8,
+        10,
+        12,
+        14,
+        16,
+        18,
+        20,
+    )
 
     def jobs(self) -> Iterator[Job]:
         """Every k, ``replicates`` times."""
@@ -155,4 +167,4 @@ class Steepness(LevelingStudy):
     def claims(self, results: xr.Dataset) -> list[Claim]:
         """A U-shaped curve with its minimum at k = 6."""
         tests = self.comparisons(results)
-        return [claim_u_shape(results, "k", tests), claim_minimum(results, "k", 6.0, tests)]
+        return uncut(results, [claim_u_shape(results, "k", tests), claim_minimum(6.0, 2.0, tests)])

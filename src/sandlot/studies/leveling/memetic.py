@@ -7,12 +7,13 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from sandlot.control.leveling import Rule
+from sandlot.settings import distinct
 from sandlot.studies.base import Claim, Job, study
-from sandlot.studies.leveling.base import LevelingStudy
-from sandlot.studies.plots import COLOURS, bars, canvas, thousands
+from sandlot.studies.leveling.base import LevelingStudy, groups, uncut
+from sandlot.studies.plots import COLOURS, bars, canvas, curve, thousands
 from sandlot.studies.statistics import Comparison, compare
 
 Fraction = Annotated[float, Field(ge=0.0, lt=1.0)]
@@ -85,7 +86,7 @@ class Memetic(LevelingStudy):
                 found.append(
                     Claim(f"The rule '{rule}' {words} than the probabilistic one.", source, measured, holds, note)
                 )
-        return found
+        return uncut(results, found)
 
     def _name(self, terrain: int) -> str:
         """A terrain with its mean height, which decides how much there is to save."""
@@ -108,8 +109,19 @@ class Remainder(LevelingStudy):
         fractions: Fractions of the mean height [unit].
     """
 
-    fractions: Annotated[tuple[Fraction, ...], Field(min_length=3)] = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
-    replicates: int = Field(10, ge=1)
+    fractions: Annotated[tuple[Fraction, ...], Field(min_length=3), AfterValidator(distinct)] = (
+        0.0,
+        0.1,
+        0.2,
+        0.3,
+        0.4,
+        0.5,
+        0.6,
+        0.7,
+        0.8,
+        0.9,
+    )
+    replicates: int = Field(10, ge=1, le=100_000)
 
     def jobs(self) -> Iterator[Job]:
         """Every fraction and rule, ``replicates`` times."""
@@ -130,11 +142,11 @@ class Remainder(LevelingStudy):
         return heights
 
     def figure(self, results: xr.Dataset) -> Figure:
-        """What the memetic rules move and need, relative to the probabilistic one."""
+        """What the memetic rules move and need, relative to the probabilistic one: means with 95% intervals."""
         figure, axes = canvas(2, width=9.5)
         for each, quantity, label in zip(axes, ("moved", "cycles"), ("units moved", "cycles until flat"), strict=True):
             for colour, rule in zip(COLOURS[1:], list(RULES)[1:], strict=False):
-                each.plot(self.fractions, self._ratios(results, rule, quantity), "o-", color=colour, label=rule)
+                curve(each, self._relative(results, rule, quantity), colour, rule)
             each.axhline(1.0, color=COLOURS[0], label="probabilistic")
             each.set(xlabel="fraction of the mean height [unit]", ylabel=f"{label}, ratio of means")
         figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=3, frameon=False)
@@ -143,28 +155,25 @@ class Remainder(LevelingStudy):
     def claims(self, results: xr.Dataset) -> list[Claim]:
         """Savings are largest in the middle."""
         found = []
+        whole = min(self.fractions, key=lambda fraction: min(fraction, 1.0 - fraction))
+        middle = min(self.fractions, key=lambda fraction: abs(fraction - 0.5))
         for rule in list(RULES)[1:]:
-            ratios = dict(zip(self.fractions, self._ratios(results, rule, "moved"), strict=True))
-            whole = min(self.fractions, key=lambda f: min(f, 1.0 - f))
-            middle = min(self.fractions, key=lambda f: abs(f - 0.5))
+            moved = self._relative(results, rule, "moved")
+            near, far = moved[whole], moved[middle]
+            (test,) = compare({"near": near, "far": far}, "far", "moved")
             found.append(
                 Claim(
                     f"The rule '{rule}' saves less material when the mean height is close to a whole number.",
                     "not studied",
-                    f"moves {ratios[whole]:.2f}x at {whole:g}, {ratios[middle]:.2f}x at {middle:g}",
-                    ratios[whole] > ratios[middle],
-                    "units moved, relative to the probabilistic rule; ratio of means",
+                    f"moves {near.mean():.2f}x at {whole:g}, {far.mean():.2f}x at {middle:g} (p={test.p:.2g})",
+                    test.above(),
+                    "units moved, relative to the mean of the probabilistic rule; Mann-Whitney U, p < 0.05",
                 )
             )
-        return found
+        return uncut(results, found)
 
-    def _ratios(self, results: xr.Dataset, rule: str, quantity: str) -> list[float]:
-        """Mean of a rule over mean of the probabilistic one, for each fraction."""
-        means = {
-            name: [
-                results[quantity].values[(results["fraction"] == f) & (results["rule"] == name)].mean()
-                for f in self.fractions
-            ]
-            for name in (rule, "probabilistic")
-        }
-        return [float(a / b) for a, b in zip(means[rule], means["probabilistic"], strict=True)]
+    def _relative(self, results: xr.Dataset, rule: str, quantity: str) -> dict[float, NDArray[np.float64]]:
+        """Each run of a rule over the mean of the probabilistic one, for each fraction."""
+        mine = groups(results.isel(job=results["rule"].values == rule), "fraction", quantity)
+        base = groups(results.isel(job=results["rule"].values == "probabilistic"), "fraction", quantity)
+        return {fraction: mine[fraction] / base[fraction].mean() for fraction in mine}

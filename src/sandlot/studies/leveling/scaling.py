@@ -2,22 +2,22 @@
 
 import itertools
 from collections.abc import Iterator, Mapping
-from typing import Annotated
+from typing import Annotated, Self
 
 import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
-from pydantic import Field
+from pydantic import AfterValidator, Field, model_validator
 
 from sandlot.control.leveling import Rule
-from sandlot.settings import build
+from sandlot.settings import build, distinct
 from sandlot.studies.base import Claim, Job, study
-from sandlot.studies.leveling.base import LevelingStudy, groups
+from sandlot.studies.leveling.base import LevelingStudy, groups, uncut
 from sandlot.studies.plots import COLOURS, canvas, curve
 from sandlot.worlds.leveling import LevelingSettings
 
-Count = Annotated[int, Field(ge=1)]
+Counts = Annotated[tuple[Annotated[int, Field(ge=1)], ...], Field(min_length=1), AfterValidator(distinct)]
 
 
 @study("leveling.scaling", source="a question beyond Cook 2017")
@@ -33,10 +33,18 @@ class Scaling(LevelingStudy):
         swarms: Numbers of agents.
     """
 
-    sizes: tuple[Count, ...] = (16, 32, 64, 128, 256)
-    swarms: tuple[Count, ...] = (1, 2, 4, 8, 16, 32, 64)
-    replicates: int = Field(3, ge=1)
-    max_cycles: int = Field(20_000_000_000, ge=2)
+    sizes: Counts = (16, 32, 64, 128, 256)
+    swarms: Counts = (1, 2, 4, 8, 16, 32, 64)
+    replicates: int = Field(3, ge=1, le=100_000)
+    max_cycles: int = Field(20_000_000_000, ge=2, le=2**62)
+
+    @model_validator(mode="after")
+    def _swarms_fit(self) -> Self:
+        if max(self.swarms) > min(self.sizes) ** 2:
+            raise ValueError(
+                f"swarms={max(self.swarms)} do not fit on a terrain of {min(self.sizes)} x {min(self.sizes)}"
+            )
+        return self
 
     def jobs(self) -> Iterator[Job]:
         """Every size and swarm, ``replicates`` times."""
@@ -74,7 +82,7 @@ class Scaling(LevelingStudy):
         work = results.assign(work=results["cycles"] * results["agents"], cells=results["size"] ** 2)
         growth = _exponent(groups(work, "cells", "work"))
         measured = ", ".join(f"{value:.2f} on {size} x {size}" for size, value in exponents.items())
-        return [
+        found = [
             Claim(
                 "Agents do not hinder each other: cycles fall with agents to the power -1.",
                 "not studied",
@@ -90,6 +98,7 @@ class Scaling(LevelingStudy):
                 "by a straight line through the logarithms",
             ),
         ]
+        return uncut(results, found)
 
 
 def _exponent(groups: Mapping[float, NDArray[np.float64]]) -> float:

@@ -1,0 +1,36 @@
+"""The decorator for kernels: compiled by Numba once, and kept on disk until their sources change.
+
+Numba looks for changes only in a function's own file. A kernel that calls one of
+another file would go on with the old one, so what is kept here is bound to the
+sources of all kernels together.
+"""
+
+import hashlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from numba import njit
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def sources(package: Path) -> bytes:
+    """A digest of every file below ``package`` that defines kernels."""
+    files = (file.read_bytes() for file in sorted(package.rglob("*.py")))
+    return hashlib.sha256(b"".join(text for text in files if b"sandlot.kernels" in text)).digest()
+
+
+STAMP = sources(Path(__file__).parent)
+
+
+def kernel(**options: Any) -> Callable[[F], F]:
+    """Compile a pure function on arrays; ``options`` are those of ``numba.njit``."""
+
+    def compile_(function: F) -> F:
+        compiled: Any = njit(cache=True, **options)(function)
+        if compiled is not function:  # as it is when NUMBA_DISABLE_JIT is set
+            compiled._cache._cache_file._source_stamp = STAMP
+        return compiled
+
+    return compile_
