@@ -70,10 +70,11 @@ def _explain(model: type[BaseModel], kind: str, place: tuple[int | str, ...], me
             return f"no setting {prefix + part!r}; {nearest(part, list(properties), prefix)}"
         node = properties[part]
     key = ".".join(path)
-    if kind == "missing":
+    if kind == "missing" and len(place) == len(path):
         return f"{key} is missing; allowed: {allowed(node, schema)}"
     if kind == "value_error":
-        return f"{key}={given}: {message.removeprefix('Value error, ')}"
+        what = key if isinstance(given, Mapping) else f"{key}={given}"
+        return f"{what}: {message.removeprefix('Value error, ')}"
     return f"{key}={given} is not possible; allowed: {allowed(node, schema)}"
 
 
@@ -135,9 +136,10 @@ def read_settings(file: Path | None = None, assignments: Iterable[str] = ()) -> 
 def _value(text: str) -> Any:
     """A TOML value; what is none is taken as text, so that strings need no quotes."""
     try:
-        return tomllib.loads(f"value = {text}")["value"]
+        table = tomllib.loads(f"value = {text}")
     except tomllib.TOMLDecodeError:
         return text
+    return table["value"] if len(table) == 1 else text
 
 
 def flatten(settings: Mapping[str, Any], prefix: str = "") -> dict[str, str]:

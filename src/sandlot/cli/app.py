@@ -17,6 +17,9 @@ New here? [bold]sandlot tour[/bold] runs a few studies and writes a page about t
 [bold]sandlot studies[/bold] lists them all, [bold]sandlot run leveling.probabilities[/bold] runs one.
 """
 
+INTERRUPTED = 130
+"""Exit status after Ctrl-C, as shells have it."""
+
 app = typer.Typer(help=HELP, rich_markup_mode="rich", pretty_exceptions_enable=False)
 app.command()(work.tour)
 app.command()(show.worlds)
@@ -45,10 +48,10 @@ def main() -> None:
     debug = "--debug" in sys.argv
     arguments = [argument for argument in sys.argv[1:] if argument != "--debug"]
     try:
-        sys.exit(app(args=arguments or ["--help"], prog_name="sandlot", standalone_mode=False))
-    except KeyboardInterrupt:
-        Console(stderr=True).print("Stopped. What had been finished is kept.")
-        sys.exit(130)
+        status = app(args=arguments or ["--help"], prog_name="sandlot", standalone_mode=False)
+        if status == INTERRUPTED:
+            Console(stderr=True).print("Stopped. What had been finished is kept; the same command goes on.")
+        sys.exit(status)
     except Exception as error:
         explain = str if isinstance(error, SandlotError) else getattr(type(error), "format_message", None)
         if debug or explain is None:

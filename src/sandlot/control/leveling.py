@@ -20,6 +20,9 @@ Where the source can be read in two ways, this is how it is read here:
   agent is one acting stage, so that cycles can be compared between rules.
 - All agents execute their chromosomes at the same time, action by action.
 - A put-down that is no positive change is still carried out; it just does not count.
+- A random move is drawn from all eight directions, and turns the agent even if it is
+  blocked. Of equally fit agents the first keeps its chromosome. A chromosome that
+  never picks up has a fitness of 0.
 """
 
 from typing import Literal, NamedTuple

@@ -3,6 +3,7 @@
 import functools
 import logging
 import os
+import signal
 import threading
 import time
 import warnings
@@ -125,7 +126,7 @@ def _begin(store: Store, study: Study, directory: Path) -> None:
     """Note what is being run, or make sure that it is the same as before."""
     mine: dict[str, Any] = {"study": study.name, "settings": study.model_dump(mode="json")}
     before = store.about()
-    if not before:
+    if not before or not store.done():
         store.note(**mine, version=sandlot.__version__, wall_time=0.0)
         return
     if before.get("study") != study.name:
@@ -174,7 +175,7 @@ def _do(study: Study, job: Job, parent: int) -> Done:
 
 @functools.cache
 def _leave_with(parent: int) -> None:
-    """Make sure that a worker ends when the process that gave it work is gone, even if that was killed."""
+    """Make sure that a worker ends with the process that gave it work, even if that is killed, and not by Ctrl-C."""
 
     def watch() -> None:
         while os.getppid() == parent:
@@ -182,6 +183,7 @@ def _leave_with(parent: int) -> None:
         os._exit(1)
 
     if os.getppid() == parent:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
         threading.Thread(target=watch, daemon=True).start()
 
 
@@ -241,10 +243,16 @@ class State:
     claims: int = 0
 
 
+def _changed(file: Path) -> float:
+    """When a run was last written to; while it goes on, that is its log."""
+    log = file.with_name(f"{file.name}-wal")
+    return max(path.stat().st_mtime for path in (file, log) if path.exists())
+
+
 def last_runs(root: Path) -> dict[str, State]:
     """The state of the newest run of each study in or below ``root``."""
     states: dict[str, State] = {}
-    for file in sorted(root.rglob(Store.FILE), key=lambda path: path.stat().st_mtime):
+    for file in sorted(root.rglob(Store.FILE), key=_changed):
         try:
             with Store(file.parent, read_only=True) as store:
                 about, done = store.about(), len(store.done())
