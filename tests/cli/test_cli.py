@@ -356,7 +356,9 @@ def test_completion(sandlot_, monkeypatch, words, expected):
     assert set(said.out.split()) == expected
 
 
-def test_completion_can_be_shown(sandlot_):
+def test_completion_can_be_shown(sandlot_, monkeypatch):
+    # Typer would ask which shell has started it, and under make that is one it does not know.
+    monkeypatch.setattr("shellingham.detect_shell", lambda *_: ("bash", "/bin/bash"))
     said = sandlot_("--show-completion", "bash")
     assert said.status == 0
     assert "complete -o default -F _sandlot_completion sandlot" in said.out

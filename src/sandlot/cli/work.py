@@ -192,5 +192,6 @@ def print_claims(claims: "list[Claim]") -> None:
     for claim in claims:
         mark = "[green]holds[/]         " if claim.holds else "[red]does not hold[/] "
         console.print(f"{mark} {escape(claim.text)}", soft_wrap=True)
-        said = f"               source: {claim.source}; measured: {claim.measured}"
-        console.print(escape(said), style="dim", soft_wrap=True)
+        said = [f"source: {claim.source}; measured: {claim.measured}", claim.note]
+        for line in filter(None, said):
+            console.print(escape(f"               {line}"), style="dim", soft_wrap=True)

@@ -79,7 +79,17 @@ class Study(Settings):
     @classmethod
     def question(cls) -> str:
         """The first paragraph of the docstring."""
-        return inspect.getdoc(cls).split("\n\n")[0].replace("\n", " ")  # type: ignore[union-attr]
+        return cls._paragraphs()[0]
+
+    @classmethod
+    def about(cls) -> str:
+        """The rest of the docstring, up to its list of settings."""
+        return " ".join(cls._paragraphs()[1:])
+
+    @classmethod
+    def _paragraphs(cls) -> list[str]:
+        text, _, _ = (inspect.getdoc(cls) or "").partition("\n\nAttributes:")
+        return [" ".join(paragraph.replace("``", "").split()) for paragraph in text.split("\n\n")]
 
     def cross(self, **axes: Iterable[Value]) -> Iterator[Job]:
         """A job for every combination of the values of ``axes``, the last axis running fastest."""

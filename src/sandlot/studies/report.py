@@ -60,6 +60,7 @@ def _section(outcome: Outcome, base: Path) -> dict[str, Any]:
         "name": study.name,
         "page": os.path.relpath(run / PAGE, base),
         "question": study.question(),
+        "about": study.about(),
         "source": study.source,
         "jobs": outcome.results.sizes["job"],
         "wall_time": f"{outcome.wall_time:.1f}",

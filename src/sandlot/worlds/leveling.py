@@ -85,8 +85,9 @@ class Leveling(World):
 
     The terrain is a grid of whole-number heights. Each agent sits on a cell of its own, knows the height beneath it,
     remembers eight heights it has stored on its way, and takes their mean for the average of the whole terrain. It
-    can hold one unit. The volume, on the ground and in hands, never changes. The model is that of Cook (2017),
-    section 4.2.
+    can hold one unit. The volume, on the ground and in hands, never changes. The model is that of
+    section 4.2 of Daniel Cook, *Tractable Robot Simulation for Terrain Leveling*, a thesis for the degree of Master of
+    Engineering, Memorial University of Newfoundland, 2017.
 
     ## Actions
     ``MultiDiscrete`` of shape (agents, 2). First the hand: 0 nothing, 1 pick up from, 2 put down on the cell beneath.

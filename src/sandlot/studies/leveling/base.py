@@ -39,7 +39,7 @@ class LevelingStudy(Study):
     world: LevelingSettings = LevelingSettings()
     terrain_seed: int = Field(0, ge=0)
     replicates: int = Field(30, ge=1, le=100_000)
-    max_cycles: int = Field(20_000_000, ge=2, le=2**62)
+    max_cycles: int = Field(20_000_000, ge=2, le=10**15)
 
     def terrain(self, number: int = 0) -> NDArray[np.int16]:
         """One of the study's terrains: (ny, nx) [unit]."""
@@ -70,13 +70,16 @@ class LevelingStudy(Study):
         blocks(terrains, (1, 2, 1), before, "before", before.max())
         blocks(terrains, (1, 2, 2), after, f"after {place.cycles:,} cycles", before.max())
         ny, nx = before.shape
-        yield Picture(f"A {nx} x {ny} terrain before and after {agents} agents have leveled it.", terrains)
+        kind = self.example().kind
+        yield Picture(
+            f"A {nx} x {ny} terrain before and after {agents} agents leveled it by the {kind} rule.", terrains
+        )
 
         cycles, spread, deviation = np.array(trace).T
         figure, (axes,) = canvas()
         axes.step(cycles, spread, where="post", color=COLOURS[1], label="height range (flat: at most 1)")
         axes.plot(cycles, deviation, color=COLOURS[0], label="standard deviation of height")
-        axes.set(xlabel="cycles", ylabel="[unit]", ylim=(0, None))
+        axes.set(xlabel="cycles", ylabel="height [unit]", ylim=(0, None))
         axes.xaxis.set_major_formatter(thousands)
         axes.legend(frameon=False)
         yield Picture("How flat the terrain of that run was over time.", figure)

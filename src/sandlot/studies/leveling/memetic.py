@@ -80,7 +80,7 @@ class Memetic(LevelingStudy):
                 ("cycles", "needs more cycles", "more"),
             ):
                 mine = [c for c in tests if c.group == rule and c.quantity.startswith(quantity)]
-                measured = ", ".join(f"{c.ratio:.2f}x (p={c.p:.2g})" for c in mine)
+                measured = "; ".join(f"terrain {t}: {c.ratio:.2f}x (p={c.p:.2g})" for t, c in enumerate(mine, start=1))
                 holds = all(c.below() if source == "fewer" else c.above() for c in mine)
                 note = "on every terrain, Mann-Whitney U, Holm-corrected, p < 0.05"
                 found.append(

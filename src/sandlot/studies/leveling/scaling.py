@@ -36,7 +36,7 @@ class Scaling(LevelingStudy):
     sizes: Counts = (16, 32, 64, 128, 256)
     swarms: Counts = (1, 2, 4, 8, 16, 32, 64)
     replicates: int = Field(3, ge=1, le=100_000)
-    max_cycles: int = Field(20_000_000_000, ge=2, le=2**62)
+    max_cycles: int = Field(20_000_000_000, ge=2, le=10**15)
 
     @model_validator(mode="after")
     def _swarms_fit(self) -> Self:
