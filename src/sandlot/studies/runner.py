@@ -203,7 +203,7 @@ def _on_ray(study: Study, jobs: list[Job], workers: int) -> Generator[Done]:
         # A cluster of this machine alone, which listens to nobody else.
         quiet |= {"num_cpus": workers, "include_dashboard": False, "_node_ip_address": "127.0.0.1"}
     ray.init(**quiet)
-    register_ray()  # type: ignore[no-untyped-call]
+    register_ray()
     try:
         # Ray's backend only returns when all is done, so jobs go there in blocks, each kept when it has finished.
         with joblib.parallel_config("ray", n_jobs=workers), joblib.Parallel() as parallel:
