@@ -173,6 +173,10 @@ def _do(study: Study, job: Job, parent: int) -> Done:
         return job.index, {}, repr(error)
 
 
+NOBODY = 0
+"""For a worker that belongs to a cluster rather than to this process."""
+
+
 @functools.cache
 def _leave_with(parent: int) -> None:
     """Make sure that a worker ends with the process that gave it work, even if that is killed, and not by Ctrl-C."""
@@ -182,7 +186,7 @@ def _leave_with(parent: int) -> None:
             time.sleep(1.0)
         os._exit(1)
 
-    if os.getppid() == parent:
+    if parent not in (NOBODY, os.getpid()):
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         threading.Thread(target=watch, daemon=True).start()
 
@@ -209,7 +213,7 @@ def _on_ray(study: Study, jobs: list[Job], workers: int) -> Generator[Done]:
         with joblib.parallel_config("ray", n_jobs=workers), joblib.Parallel() as parallel:
             for start in range(0, len(jobs), BLOCK * workers):
                 block = jobs[start : start + BLOCK * workers]
-                yield from parallel(joblib.delayed(_do)(study, job, os.getpid()) for job in block)
+                yield from parallel(joblib.delayed(_do)(study, job, NOBODY) for job in block)
     finally:
         ray.shutdown()
 
