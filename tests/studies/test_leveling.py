@@ -94,7 +94,7 @@ def test_a_tiny_run_draws_and_claims(name, tmp_path):
     assert outcome.claims
     assert all(claim.text and claim.source and str(claim.measured) for claim in outcome.claims)
     assert all(type(claim.holds) is bool for claim in outcome.claims), "or else JSON could not show it"
-    pictures = [study.figure(results), *(picture.figure for picture in study.scenes())]
+    pictures = [study.figure(results), *(picture.figure for picture in study.scenes(results))]
     assert len(pictures) == 3
     for picture in pictures:
         picture.savefig(io.BytesIO(), format="png", dpi=30)
@@ -144,7 +144,7 @@ def test_odd_settings_work_or_are_refused(name, changes, tmp_path):
         return
     assert outcome.claims
     outcome.study.figure(outcome.results)
-    assert list(outcome.study.scenes())
+    assert list(outcome.study.scenes(outcome.results))
 
 
 def test_the_terrain_is_the_same_for_every_job_but_not_for_every_seed():

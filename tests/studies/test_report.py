@@ -153,7 +153,7 @@ def test_what_looks_like_html_stays_text(outcome, tmp_path):
         def figure(self, results: xr.Dataset) -> Figure:
             return Figure()
 
-        def scenes(self):
+        def scenes(self, results):
             return iter(())
 
     study = Evil(world={"terrain": "<i>it's.png"}, probabilities=(0.9, 0.3, 0.5))

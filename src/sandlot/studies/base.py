@@ -5,11 +5,12 @@ import itertools
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar, TypeAlias, TypeVar
+from typing import Any, ClassVar, TypeAlias, TypeVar
 
 import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure
+from numpy.typing import NDArray
 from pydantic import Field
 
 from sandlot.recordings import Quantity
@@ -17,6 +18,8 @@ from sandlot.settings import Settings
 from sandlot.studies.statistics import Comparison
 
 Value: TypeAlias = float | int | str
+Found: TypeAlias = float | str | NDArray[Any]
+"""What a job can find: a number, a text, or numbers along the dims of its quantity."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +67,8 @@ class Picture:
 class Study(Settings):
     """An experiment with a question; its fields are its settings, its docstring the question.
 
-    A subclass gives `jobs`, `run`, `figure` and `claims`, and names in ``outcomes`` what a job returns.
+    A subclass gives `jobs`, `run`, `figure` and `claims`, and names in ``outcomes`` what a job returns. An outcome with
+    dims is an array, whose shape may differ from study to study: ``outcomes`` says 0 for it.
 
     Attributes:
         seed: Where all randomness comes from; every job has its own part of it.
@@ -102,7 +106,7 @@ class Study(Settings):
         """All jobs, in order."""
 
     @abstractmethod
-    def run(self, job: Job) -> dict[str, float]:
+    def run(self, job: Job) -> Mapping[str, Found]:
         """Do one job, in a worker; returns its outcomes."""
 
     @abstractmethod
@@ -113,9 +117,13 @@ class Study(Settings):
     def claims(self, results: xr.Dataset) -> list[Claim]:
         """What the source says, beside what was measured."""
 
-    def scenes(self) -> Iterator[Picture]:
+    def scenes(self, results: xr.Dataset) -> Iterator[Picture]:
         """Pictures of what went on, shown beside the figure."""
         return iter(())
+
+    def files(self, results: xr.Dataset) -> Mapping[str, str]:
+        """Files worth keeping beside the results, such as the best controller: their text by name."""
+        return {}
 
     def comparisons(self, results: xr.Dataset) -> list[Comparison]:
         """Tests between groups of jobs, for the report's table."""

@@ -56,6 +56,9 @@ def _section(outcome: Outcome, base: Path) -> dict[str, Any]:
     study, run = outcome.study, outcome.directory
     figure = study.figure(outcome.results)
     figure.savefig(run / "figure.png", dpi=150)
+    kept = study.files(outcome.results)
+    for name, text in kept.items():
+        (run / name).write_text(text, encoding="utf-8")
     return {
         "name": study.name,
         "page": os.path.relpath(run / PAGE, base),
@@ -65,11 +68,11 @@ def _section(outcome: Outcome, base: Path) -> dict[str, Any]:
         "jobs": outcome.results.sizes["job"],
         "wall_time": f"{outcome.wall_time:.1f}",
         "figure": _inline(Picture(inspect.getdoc(study.figure) or "", figure)),
-        "scenes": [_inline(picture) for picture in study.scenes()],
+        "scenes": [_inline(picture) for picture in study.scenes(outcome.results)],
         "claims": outcome.claims,
         "comparisons": study.comparisons(outcome.results),
         "settings": flatten(study.model_dump(mode="json")).items(),
-        "files": [os.path.relpath(run / name, base) for name in ("results.csv", "results.sqlite", "figure.png")],
+        "files": [os.path.relpath(run / name, base) for name in ("results.csv", "results.sqlite", "figure.png", *kept)],
         "digest": outcome.digest,
         "command": command(study),
     }

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import joblib
+import numpy as np
 import xarray as xr
 
 import sandlot
@@ -139,7 +140,7 @@ def _begin(store: Store, study: Study, directory: Path) -> None:
         raise SandlotError(f"{directory} holds a run of sandlot {before['version']}; choose another --out")
 
 
-def _work(study: Study, jobs: list[Job], workers: int, backend: Backend) -> Iterator[tuple[Job, dict[str, float]]]:
+def _work(study: Study, jobs: list[Job], workers: int, backend: Backend) -> Iterator[tuple[Job, dict[str, Any]]]:
     """Give jobs to workers; yields them as they finish, in any order."""
     if not jobs:
         return
@@ -157,7 +158,7 @@ def _work(study: Study, jobs: list[Job], workers: int, backend: Backend) -> Iter
             stream.close()
 
 
-Done = tuple[int, dict[str, float], str]
+Done = tuple[int, dict[str, Any], str]
 """Index, results, and if it failed, why."""
 
 
@@ -166,7 +167,7 @@ def _do(study: Study, job: Job, parent: int) -> Done:
     _leave_with(parent)
     try:
         results = study.run(job)
-        return job.index, {name: float(results[name]) for name in study.outcomes}, ""
+        return job.index, {name: np.asarray(results[name]).tolist() for name in study.outcomes}, ""
     except SandlotError as error:
         return job.index, {}, str(error)
     except Exception as error:
@@ -220,7 +221,8 @@ def _on_ray(study: Study, jobs: list[Job], workers: int) -> Generator[Done]:
 
 def _dataset(study: Study, rows: list[dict[str, Any]]) -> xr.Dataset:
     """Jobs as labelled data."""
-    results = xr.Dataset({name: ("job", [row[name] for row in rows]) for name in rows[0]})
+    dims = {name: quantity.dims for name, quantity in study.outcomes.items()}
+    results = xr.Dataset({name: (("job", *dims.get(name, ())), [row[name] for row in rows]) for name in rows[0]})
     for name, quantity in study.outcomes.items():
         results[name].attrs = {"units": quantity.units, "long_name": quantity.long_name}
     return results.assign_attrs(study=study.name, source=study.source, seed=study.seed)

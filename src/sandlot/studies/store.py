@@ -66,7 +66,7 @@ class Store:
         self._db.executemany("INSERT OR REPLACE INTO run VALUES (?, ?)", rows)
         self._db.execute("COMMIT")
 
-    def keep(self, job: int, parameters: Mapping[str, Any], results: Mapping[str, float]) -> None:
+    def keep(self, job: int, parameters: Mapping[str, Any], results: Mapping[str, Any]) -> None:
         """Keep a finished job."""
         row = (job, json.dumps(dict(parameters)), json.dumps(dict(results)))
         self._db.execute("INSERT OR REPLACE INTO jobs VALUES (?, ?, ?)", row)

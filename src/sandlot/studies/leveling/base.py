@@ -55,7 +55,7 @@ class LevelingStudy(Study):
         """The rule that the scenes show."""
         return Rule()
 
-    def scenes(self) -> Iterator[Picture]:
+    def scenes(self, results: xr.Dataset) -> Iterator[Picture]:
         """The terrain before and after, and how flat it was in between."""
         place, controller = begin(self.example(), np.random.SeedSequence(self.seed), self.terrain(), self.world)
         before, trace = place.swarm.heights.copy(), []
