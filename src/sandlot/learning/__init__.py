@@ -1,0 +1,1 @@
+"""Loops that make controllers: evolution of gaits and of nets."""

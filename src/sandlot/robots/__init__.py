@@ -1,0 +1,1 @@
+"""Bodies: what they are made of, and how they are simulated."""
