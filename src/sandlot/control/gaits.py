@@ -109,7 +109,8 @@ class Schedule:
 
     def targets(self, time: float, joints: int) -> Array:
         """Where the joints should be at ``time``: (joints,) [rad]."""
-        began = max(k for k, start in enumerate(self.starts) if start <= time + 1e-9 or k == 0)
+        # A gait that begins now is first told now, and so where to be at the next command.
+        began = max(k for k, start in enumerate(self.starts) if start < time - 1e-9 or k == 0)
         return self.gaits[began].targets(time, joints)
 
 

@@ -11,7 +11,7 @@ between links are hidden: of all end faces only the head's front and the tail's 
 **Servo**: at every command a joint is told where to be at the next one. It changes its rate at a constant acceleration
 in between, so that rates have no jumps and the torque it needs is known by inverse dynamics. If some joint would need
 more than the torque limit, all accelerations shrink by the same factor, the share of what was wanted that the motors
-could give.
+could give; and if the motors cannot even keep up what the joints are doing, these slow down until they can.
 
 **Time step**: implicit midpoint, with the shape taken at mid-step. Drag is linear in the three unknowns, so that each
 step is a symmetric 3 x 3 system: second order, stable for any drag, and without drag exact in momentum.
@@ -21,11 +21,14 @@ compiler tell that rows do not overlap, and turn the loops over lanes into vecto
 """
 
 import math
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sandlot.kernels import kernel
+
+Array: TypeAlias = NDArray[np.float64]
 
 SWIMMER = np.dtype(
     [
@@ -57,6 +60,9 @@ joints - 1 rows each of angles [rad], rates [rad/s] and last commands [rad]."""
 
 GAIN = 0.5
 """Of the servo, per command: an error in position shrinks by half with each."""
+
+YIELD = 0.3
+"""By this share joints slow down with each command when the motors cannot keep up what they are doing."""
 
 # Offsets of rows in the flat scratch arrays.
 (
@@ -101,8 +107,8 @@ GAIN = 0.5
     _SPINS,
 ) = (LANES * row for row in range(39))
 SCRATCH_ROWS = 39
-_ANGLE, _RATE, _ACC, _LAST, _TARGET = (LANES * row for row in range(5))
-JOINT_ROWS = 5 * LANES
+_ANGLE, _RATE, _ACC, _LAST, _TARGET, _HAVE, _NEED = (LANES * row for row in range(7))
+JOINT_ROWS = 7 * LANES
 _LX, _LY, _LEX, _LEY, _LVX, _LVY, _LAX, _LAY, _LBX, _LBY, _LAL = (LANES * row for row in range(11))
 LINK_ROWS = 11 * LANES
 
@@ -125,7 +131,7 @@ def _cosine(x: float) -> float:
 
 
 @kernel(fastmath={"contract"}, error_model="numpy", nogil=True)
-def _aim(body, joints):  # type: ignore[no-untyped-def]
+def _aim(body: Any, joints: Array) -> None:
     """Set the acceleration each joint wants, to be where it was told with the next command."""
     interval, fastest, furthest = body.interval, body.max_rate, body.max_angle
     for j in range(body.links - 1):
@@ -146,11 +152,11 @@ def _aim(body, joints):  # type: ignore[no-untyped-def]
 
 
 @kernel(fastmath={"contract"}, error_model="numpy", nogil=True)
-def _limit(body, z, joints, links, w):  # type: ignore[no-untyped-def]
-    """Shrink the accelerations of a body so that no joint needs more than its torque.
+def _torques(body: Any, z: Array, joints: Array, links: Array, w: Array) -> None:
+    """Inverse dynamics of the chain: the torque each joint needs for what it is doing, and for its acceleration.
 
-    Inverse dynamics of the chain, once for what the joints are doing already (drag and centripetal forces, sums named
-    g) and once for the accelerations they want (sums named h): torques are linear in the latter.
+    The former is due to drag and centripetal forces (sums named g), the latter linear in the accelerations (sums
+    named h).
     """
     n, half, mass, inertia = body.links, 0.5 * body.length, body.mass, body.inertia
     joint_count = n - 1
@@ -204,7 +210,7 @@ def _limit(body, z, joints, links, w):  # type: ignore[no-untyped-def]
         w[_SBX + i] *= inverse
         w[_SBY + i] *= inverse
         # Sums over links: force, its moment, moment of inertia, angular momentum of both accelerations.
-        w[_GX + i] = w[_GY + i] = w[_GT + i] = w[_HT + i] = w[_SXX + i] = w[_SHARE + i] = 0.0
+        w[_GX + i] = w[_GY + i] = w[_GT + i] = w[_HT + i] = w[_SXX + i] = 0.0
     for k in range(n):
         p = k * LINK_ROWS
         head = body.tip_drag if k == 0 else 0.0
@@ -233,8 +239,6 @@ def _limit(body, z, joints, links, w):  # type: ignore[no-untyped-def]
         w[_AX + i], w[_AY + i] = w[_GX + i] * inverse, w[_GY + i] * inverse
         w[_BX + i], w[_BY + i] = w[_GT + i] / w[_SXX + i], w[_HT + i] / w[_SXX + i]
         w[_GX + i] = w[_GY + i] = w[_GT + i] = w[_HX + i] = w[_HY + i] = w[_HT + i] = 0.0
-        w[_SHARE + i] = 1.0
-    limit = body.max_torque
     for j in range(joint_count - 1, -1, -1):
         p = (j + 1) * LINK_ROWS
         for i in range(LANES):
@@ -248,32 +252,50 @@ def _limit(body, z, joints, links, w):  # type: ignore[no-untyped-def]
             sht = w[_HT + i] + x * hy - y * hx + inertia * (turn_h + links[p + _LAL + i])
             w[_GX + i], w[_GY + i], w[_GT + i], w[_HX + i], w[_HY + i], w[_HT + i] = sgx, sgy, sgt, shx, shy, sht
             px, py = x + half * links[p + _LEX + i], y + half * links[p + _LEY + i]
-            have, need = px * sgy - py * sgx - sgt, px * shy - py * shx - sht
+            o = j * JOINT_ROWS
+            joints[o + _HAVE + i], joints[o + _NEED + i] = px * sgy - py * sgx - sgt, px * shy - py * shx - sht
+
+
+@kernel(fastmath={"contract"}, error_model="numpy", nogil=True)
+def _limit(body: Any, z: Array, joints: Array, links: Array, w: Array) -> None:
+    """Shrink the accelerations of a body so that no joint needs more than its torque.
+
+    Where the motors cannot even keep up what the joints are doing, these slow down, all alike, until they can.
+    """
+    joint_count, limit, interval, furthest = body.links - 1, body.max_torque, body.interval, body.max_angle
+    _torques(body, z, joints, links, w)
+    for i in range(LANES):
+        w[_SHARE + i] = 1.0
+    for j in range(joint_count):
+        o = j * JOINT_ROWS
+        for i in range(LANES):
             # The share at which |have + share * need| reaches the limit on the side that need points to.
+            have, need, share = joints[o + _HAVE + i], joints[o + _NEED + i], w[_SHARE + i]
             room = limit - have if need > 0.0 else limit + have
             size = abs(need)
-            share = w[_SHARE + i]
             fits = room / size if room > 0.0 else 0.0
             w[_SHARE + i] = fits if share * size > room else share
-    interval, furthest = body.interval, body.max_angle
     for i in range(LANES):
         z[LANES * DRIVE + i] += w[_SHARE + i]
     for j in range(joint_count):
         o = j * JOINT_ROWS
         for i in range(LANES):
-            angle, rate = joints[o + _ANGLE + i], joints[o + _RATE + i]
-            acc = joints[o + _ACC + i] * w[_SHARE + i]
+            slower = -YIELD * joints[o + _RATE + i] / interval
+            joints[o + _ACC + i] = slower if w[_SHARE + i] <= 0.0 else joints[o + _ACC + i] * w[_SHARE + i]
+    for j in range(joint_count):
+        o = j * JOINT_ROWS
+        for i in range(LANES):
             # Mechanical stops.
-            rest = angle + rate * interval
+            rest = joints[o + _ANGLE + i] + joints[o + _RATE + i] * interval
             high, low = 2.0 * (furthest - rest), 2.0 * (-furthest - rest)
-            acc *= interval * interval
+            acc = joints[o + _ACC + i] * interval * interval
             acc = acc if acc < high else high
             acc = acc if acc > low else low
             joints[o + _ACC + i] = acc / (interval * interval)
 
 
 @kernel(fastmath={"contract"}, error_model="numpy", nogil=True)
-def _step(body, z, joints, w, time, dt):  # type: ignore[no-untyped-def]
+def _step(body: Any, z: Array, joints: Array, w: Array, time: float, dt: float) -> None:
     """One step: the shape at mid-step, ``time`` after the command, gives the 3 x 3 system for the body's velocity."""
     n, half, mass, inertia = body.links, 0.5 * body.length, body.mass, body.inertia
     side, end, tip = body.side_drag, body.end_drag, body.tip_drag
@@ -400,7 +422,7 @@ def _step(body, z, joints, w, time, dt):  # type: ignore[no-untyped-def]
 
 
 @kernel(fastmath={"contract"}, error_model="numpy", nogil=True)
-def _interval(body, z, joints, links, w):  # type: ignore[no-untyped-def]
+def _interval(body: Any, z: Array, joints: Array, links: Array, w: Array) -> None:
     """From one command to the next, for the bodies in the lanes."""
     _aim(body, joints)
     _limit(body, z, joints, links, w)
@@ -417,7 +439,7 @@ def _interval(body, z, joints, links, w):  # type: ignore[no-untyped-def]
 
 
 @kernel(nogil=True)
-def _load(state, first, count, z, joints):  # type: ignore[no-untyped-def]
+def _load(state: Array, first: int, count: int, z: Array, joints: Array) -> None:
     """Bodies ``first`` to ``first + count`` into the lanes; spare lanes repeat the last."""
     joint_count = (state.shape[0] - FIXED) // 3
     for i in range(LANES):
@@ -431,7 +453,7 @@ def _load(state, first, count, z, joints):  # type: ignore[no-untyped-def]
 
 
 @kernel(nogil=True)
-def _save(state, first, count, z, joints):  # type: ignore[no-untyped-def]
+def _save(state: Array, first: int, count: int, z: Array, joints: Array) -> None:
     joint_count = (state.shape[0] - FIXED) // 3
     for i in range(count):
         b = first + i
@@ -444,7 +466,38 @@ def _save(state, first, count, z, joints):  # type: ignore[no-untyped-def]
 
 
 @kernel(nogil=True)
-def command(body, state, targets):  # type: ignore[no-untyped-def]
+def _tell(targets: Array, first: int, count: int, joints: Array) -> None:
+    for j in range(targets.shape[0]):
+        for i in range(LANES):
+            joints[j * JOINT_ROWS + _TARGET + i] = targets[j, first + min(i, count - 1)]
+
+
+@kernel(nogil=True)
+def plan(body: Any, state: Array, targets: Array, accelerations: Array) -> None:
+    """What the servos do until the next command, for bodies that are simulated elsewhere.
+
+    Args:
+        body: A record of `SWIMMER`.
+        state: (rows, bodies); of it, velocities, joint angles and rates are read, last commands and drive changed.
+        targets: (joints, bodies) where every joint should be at the next command [rad].
+        accelerations: (joints, bodies), set [rad/s^2].
+    """
+    z, w = np.empty(FIXED * LANES), np.empty(SCRATCH_ROWS * LANES)
+    joints, links = np.empty((body.links - 1) * JOINT_ROWS), np.empty(body.links * LINK_ROWS)
+    for first in range(0, state.shape[1], LANES):
+        count = min(LANES, state.shape[1] - first)
+        _load(state, first, count, z, joints)
+        _tell(targets, first, count, joints)
+        _aim(body, joints)
+        _limit(body, z, joints, links, w)
+        _save(state, first, count, z, joints)
+        for j in range(body.links - 1):
+            for i in range(count):
+                accelerations[j, first + i] = joints[j * JOINT_ROWS + _ACC + i]
+
+
+@kernel(nogil=True)
+def command(body: Any, state: Array, targets: Array) -> None:
     """Go from one command to the next.
 
     Args:
@@ -457,15 +510,13 @@ def command(body, state, targets):  # type: ignore[no-untyped-def]
     for first in range(0, state.shape[1], LANES):
         count = min(LANES, state.shape[1] - first)
         _load(state, first, count, z, joints)
-        for j in range(body.links - 1):
-            for i in range(LANES):
-                joints[j * JOINT_ROWS + _TARGET + i] = targets[j, first + min(i, count - 1)]
+        _tell(targets, first, count, joints)
         _interval(body, z, joints, links, w)
         _save(state, first, count, z, joints)
 
 
 @kernel(nogil=True)
-def swim(body, state, starts, gaits, commands):  # type: ignore[no-untyped-def]
+def swim(body: Any, state: Array, starts: NDArray[np.int64], gaits: Array, commands: int) -> None:
     """Let every body follow its own gaits, from the present on.
 
     Joint j of body b is told ``amplitude sin(frequency t - phase) + offset`` with the parameters of the gait that

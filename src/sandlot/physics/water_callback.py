@@ -7,19 +7,28 @@ The servos are computed-torque ones. With plain position servos, stiff enough to
 order in the step and gains momentum in violent gaits; clamped ones become unstable. Here a joint is given the torque
 that its acceleration needs, by inverse dynamics of the chain, and only errors are fed back, at the rate ``stiffness``.
 Nothing is stiff any more, so that the fourth-order integrator can be used, and converges. If some joint needs more
-than its torque limit, all accelerations shrink alike, as in `sandlot.physics.water`.
+than its torque limit, all accelerations shrink alike, as in `sandlot.physics.water`; one that would need more even to
+keep its rate keeps it, as one with a self-locking gear does. (Were its torque cut off instead, the water would tear it
+from its course, faster than any servo could bring it back.)
 """
 
 import ctypes
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, TypeAlias
 
 import mujoco
 import numpy as np
-from numba import carray, cfunc, types
+from numba import cfunc, types
 from numba.core import cgutils
 from numba.extending import intrinsic
+from numba.np.numpy_support import carray
+from numpy.typing import NDArray
 
 from sandlot.kernels import kernel
+
+Array: TypeAlias = NDArray[np.float64]
 
 MARK = 20150703.0
 """In the first user datum of a simulation: it swims."""
@@ -39,17 +48,17 @@ MARK = 20150703.0
     MAX_TORQUE,
     SINCE,
     SHARES,
-    CALLS,
+    COMMANDS,
     BALL_DRAG,
 ) = range(16)
 FIXED = 16
 """Where things are in the user data: as in `sandlot.physics.water.SWIMMER`; then the time of the last command [s], sum
-and number of the shares of acceleration the motors could give, and the ball's drag [N*s/m], negative without a ball.
+over commands of the share of acceleration the motors could give, number of commands, and the ball's drag [N*s/m], negative without a ball.
 Then for every joint its angle [rad] and rate [rad/s] at the last command, and the acceleration it wants [rad/s^2]."""
 
 
 @kernel(error_model="numpy")
-def push(position, velocity, force, time, user):  # type: ignore[no-untyped-def]
+def push(position: Array, velocity: Array, force: Array, time: float, user: Array) -> None:
     """Add drag and joint torques to the generalised forces of a chain.
 
     Args:
@@ -131,10 +140,8 @@ def push(position, velocity, force, time, user):  # type: ignore[no-untyped-def]
         room = limit - have[k] if need[k] > 0.0 else limit + have[k]
         if share * abs(need[k]) > room:
             share = max(room, 0.0) / abs(need[k])
-    user[SHARES] += share
-    user[CALLS] += 1.0
     for k in range(1, n):
-        force[2 + k] += water[k] + min(max(have[k] + share * need[k], -limit), limit)
+        force[2 + k] += water[k] + have[k] + share * need[k]
     wx, wy = wx + fx[0], wy + fy[0]
     force[0] += wx
     force[1] += wy
@@ -167,15 +174,17 @@ def _places() -> dict[str, int]:
     return found
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def _pointer(_context, _address):  # type: ignore[no-untyped-def]
-    def make(_, builder, __, arguments):  # type: ignore[no-untyped-def]
+def _to_pointer(_context: Any, _address: Any) -> Any:
+    """Typing and code of an integer taken for an address, which Numba has no word for."""
+
+    def make(_: Any, builder: Any, __: Any, arguments: Any) -> Any:
         return builder.inttoptr(arguments[0], cgutils.voidptr_t)
 
     return types.voidptr(types.uint64), make
 
 
-_installed = None
+_pointer: Any = intrinsic(_to_pointer)
+_installed: Any = None
 
 
 def install() -> None:
@@ -187,8 +196,8 @@ def install() -> None:
     qpos, qvel, qfrc, userdata, now = (places[k] for k in ("qpos", "qvel", "qfrc_passive", "userdata", "time"))
     words = max(places.values()) + 1
 
-    @cfunc(types.void(types.voidptr, types.voidptr))  # type: ignore[untyped-decorator]
-    def passive(_model, data):  # type: ignore[no-untyped-def]
+    @cfunc(types.void(types.voidptr, types.voidptr), cache=True)
+    def passive(_model: Any, data: Any) -> None:
         fields = carray(data, (words,), np.uint64)
         if fields[userdata] == 0:
             return
@@ -205,5 +214,23 @@ def install() -> None:
             carray(_pointer(fields[userdata]), (FIXED + 3 * (n - 1),), np.float64),
         )
 
+    @cfunc(types.void(types.voidptr), cache=True)
+    def quiet(_message: Any) -> None:
+        pass
+
     mujoco.set_mjcb_passive(passive.ctypes)
-    _installed = passive
+    _installed = passive, quiet
+
+
+@contextmanager
+def quietly() -> Iterator[None]:
+    """Keep MuJoCo from writing to standard error and to ``MUJOCO_LOG.TXT`` in here, once `install` has been called.
+
+    It does so of its own accord when a simulation explodes; ours look for that themselves.
+    """
+    before = mujoco.get_mju_user_warning()
+    mujoco.set_mju_user_warning(_installed[1].ctypes)
+    try:
+        yield
+    finally:
+        mujoco.set_mju_user_warning(before)

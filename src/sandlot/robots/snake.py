@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 from sandlot.physics.water import SWIMMER
 from sandlot.settings import Settings
 
-DRAG = 6.134
+DRAG = 6.1335
 """Drag coefficient [N*s/m^3], the one constant the source does not give: fitted once, so that the best gait of its
 section 7.7 swims the 97.20 units in 10 s that it reports there (`water.shared`)."""
 
@@ -87,7 +87,8 @@ class Snake(Settings):
         body = np.zeros(1, SWIMMER)
         motors = (self.max_torque, self.max_rate, self.max_angle, self.interval, self.substeps)
         body[0] = (self.links, self.length, self.link_mass, self.inertia, side, every, tips, *motors)
-        return body[0]
+        # As a record array's, whose fields are attributes also where Numba is switched off.
+        return body.view(np.recarray)[0]
 
 
 def link_angles(head: NDArray[np.float64], angles: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -6,8 +6,9 @@ contacts and, if asked, a ball. What they do is told by commands: where every jo
 
 import math
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import mujoco
 import numpy as np
@@ -74,6 +75,11 @@ class Swimmers:
     @abstractmethod
     def velocity(self) -> Array:
         """Of the centre of mass: (count, 2) [m/s]."""
+
+    @property
+    @abstractmethod
+    def angular_momentum(self) -> Array:
+        """About the centre of mass: (count,) [kg*m^2/s]."""
 
     @property
     @abstractmethod
@@ -148,6 +154,20 @@ class FastSwimmers(Swimmers):
         self.state = np.concatenate(pieces, axis=1)
         self._count(commands)
 
+    def drive_by(self, simulate: Callable[[Any, Array, int], None], seconds: float) -> None:
+        """Let a kernel of its own drive the bodies: called with body, state and number of commands."""
+        commands = round(seconds / self.snake.interval)
+        simulate(self._body, self.state, commands)
+        self._count(commands)
+
+    def copies(self, count: int) -> "FastSwimmers":
+        """So many of the first body, as it is now; their time and drive begin anew."""
+        others = FastSwimmers(self.snake, count, self.current.tolist(), self._threads)
+        others.state = np.repeat(self.state[:, :1], count, axis=1)
+        others.state[[water.X, water.Y]] = self.centre[0][:, None]
+        others.state[water.DRIVE] = 0.0
+        return others
+
     def _count(self, commands: int) -> None:
         self._commands += commands
         self.time = self._commands * self.snake.interval
@@ -178,6 +198,11 @@ class FastSwimmers(Swimmers):
         return self.state[[water.PX, water.PY]].T / self.snake.mass + self.current
 
     @property
+    def angular_momentum(self) -> Array:
+        """About the centre of mass: (count,) [kg*m^2/s]."""
+        return self.state[water.L]
+
+    @property
     def drive(self) -> Array:
         """Mean share of the wanted acceleration that the motors could give: (count,)."""
         return self.state[water.DRIVE] / max(self._commands, 1)
@@ -201,6 +226,7 @@ class ReferenceSwimmers(Swimmers):
         ball_mass: float = 0.42,
         ball_drag: float = DRAG,
         contact: bool = True,
+        integrator: str = "RK4",
         threads: int = 1,
     ) -> None:
         """As for all `Swimmers`.
@@ -214,6 +240,7 @@ class ReferenceSwimmers(Swimmers):
             ball_mass: [kg]
             ball_drag: Drag coefficient of the ball, for the area of its cross-section [N*s/m^3].
             contact: Whether links collide with each other (neighbours never do) and with the ball.
+            integrator: MuJoCo's; others than the default are quicker, and less accurate.
             threads: How many simulations run at the same time.
 
         Raises:
@@ -222,11 +249,14 @@ class ReferenceSwimmers(Swimmers):
         super().__init__(snake, count, current)
         check_stable(snake)
         water_callback.install()
-        model = mujoco.MjModel.from_xml_string(mjcf(snake, balls is not None, ball_radius, ball_mass, contact))
+        model = mujoco.MjModel.from_xml_string(
+            mjcf(snake, balls is not None, ball_radius, ball_mass, contact, integrator)
+        )
         self._batch = Batch(model, count, threads)
         self._position, self._velocity = self._batch.bind("qpos"), self._batch.bind("qvel")
         self._user = self._batch.bind("userdata")
         body, pull = snake.record(), -1.0
+        self._body = body
         if balls is not None:
             self._position[:, -2:] = balls
             pull = ball_drag * math.pi * ball_radius**2
@@ -242,20 +272,31 @@ class ReferenceSwimmers(Swimmers):
     def command(self, targets: Array) -> None:
         """Go on to the next command; what has exploded stays as it is."""
         self._lost |= super().exploded
-        snake, joints = self.snake, self.snake.joints
-        goal = np.clip(targets, -snake.max_angle, snake.max_angle)
-        rate = np.clip((goal - self._last) / snake.interval, -snake.max_rate, snake.max_rate)
-        wanted = rate + water.GAIN * (self._last - self.angles) / snake.interval
-        wanted = np.clip(wanted, -snake.max_rate, snake.max_rate)
-        self._last = self._last + rate * snake.interval
-        user = self._user
+        snake, joints, user = self.snake, self.snake.joints, self._user
+        state = self._plan_state()
+        accelerations = np.empty((joints, self.count))
+        water.plan(self._body, state, np.ascontiguousarray(targets.T), accelerations)
+        self._last = state[water.FIXED + 2 * joints :].T
         user[:, water_callback.SINCE] = self.time
+        user[:, water_callback.SHARES] += state[water.DRIVE]
+        user[:, water_callback.COMMANDS] += 1.0
         user[:, FIXED : FIXED + joints] = self.angles
         user[:, FIXED + joints : FIXED + 2 * joints] = self.rates
-        user[:, FIXED + 2 * joints :] = (wanted - self.rates) / snake.interval
-        self._batch.step(np.flatnonzero(~self._lost), nstep=snake.substeps)
+        user[:, FIXED + 2 * joints :] = accelerations.T
+        with water_callback.quietly():
+            self._batch.step(np.flatnonzero(~self._lost), nstep=snake.substeps)
         self._commands += 1
         self.time = self._commands * snake.interval
+
+    def _plan_state(self) -> Array:
+        """What the servos need to know, as rows of the reduced model's state; drive is zero."""
+        state = water.rest(self.snake.joints, self.count)
+        cosine, sine = np.cos(self.head), np.sin(self.head)
+        vx, vy = (self.velocity - self.current).T
+        state[water.U], state[water.V] = vx * cosine + vy * sine, vy * cosine - vx * sine
+        state[water.W] = self._velocity[:, 2]
+        state[water.FIXED :] = np.concatenate([self.angles, self.rates, self._last], axis=1).T
+        return state
 
     @property
     def centre(self) -> Array:
@@ -284,15 +325,30 @@ class ReferenceSwimmers(Swimmers):
     @property
     def velocity(self) -> Array:
         """Of the centre of mass: (count, 2) [m/s]."""
-        turn = self._velocity[:, 2, None] - np.cumsum(np.pad(self.rates, ((0, 0), (1, 0))), axis=1)
-        along = np.stack([-np.sin(self.directions), np.cos(self.directions)], axis=-1) * turn[..., None]
-        steps = -0.5 * self.snake.length * (along[:, 1:] + along[:, :-1])
-        return self._velocity[:, :2] + np.cumsum(steps, axis=1).sum(axis=1) / self.snake.links
+        return self._velocity[:, :2] + self._speeds().mean(axis=1)
+
+    @property
+    def angular_momentum(self) -> Array:
+        """About the centre of mass: (count,) [kg*m^2/s]."""
+        arms = link_centres(np.zeros((self.count, 2)), self.directions, self.snake.length)
+        speeds = self._speeds()
+        moments = (arms[..., 0] * speeds[..., 1] - arms[..., 1] * speeds[..., 0]).sum(axis=1)
+        return self.snake.link_mass * moments + self.snake.inertia * self._turns().sum(axis=1)
+
+    def _turns(self) -> Array:
+        """How fast every link turns: (count, links) [rad/s]."""
+        return self._velocity[:, 2, None] - np.cumsum(np.pad(self.rates, ((0, 0), (1, 0))), axis=1)
+
+    def _speeds(self) -> Array:
+        """Velocity of every link relative to the head link: (count, links, 2) [m/s]."""
+        across = np.stack([-np.sin(self.directions), np.cos(self.directions)], axis=-1) * self._turns()[..., None]
+        steps = -0.5 * self.snake.length * (across[:, 1:] + across[:, :-1])
+        return np.pad(np.cumsum(steps, axis=1), ((0, 0), (1, 0), (0, 0)))
 
     @property
     def drive(self) -> Array:
         """Mean share of the wanted acceleration that the motors could give: (count,)."""
-        return self._user[:, water_callback.SHARES] / np.maximum(self._user[:, water_callback.CALLS], 1.0)
+        return self._user[:, water_callback.SHARES] / np.maximum(self._user[:, water_callback.COMMANDS], 1.0)
 
     @property
     def exploded(self) -> NDArray[np.bool_]:
@@ -325,7 +381,7 @@ def check_stable(snake: Snake) -> None:
         )
 
 
-def mjcf(snake: Snake, ball: bool, ball_radius: float, ball_mass: float, contact: bool) -> str:
+def mjcf(snake: Snake, ball: bool, ball_radius: float, ball_mass: float, contact: bool, integrator: str) -> str:
     """The body as a MuJoCo model: moves in a plane, neither falls nor rises."""
     half = f"{0.5 * snake.length} {0.5 * snake.width} {0.5 * snake.height}"
     geom = f'<geom type="box" size="{half}" mass="{snake.link_mass}"/>'
@@ -341,7 +397,9 @@ def mjcf(snake: Snake, ball: bool, ball_radius: float, ball_mass: float, contact
     return f"""
         <mujoco>
             <compiler angle="radian"/>
-            <option timestep="{snake.step}" gravity="0 0 0" integrator="RK4"><flag contact="{flag}" autoreset="disable"/></option>
+            <option timestep="{snake.step}" gravity="0 0 0" integrator="{integrator}">
+                <flag contact="{flag}" autoreset="disable"/>
+            </option>
             <size nuserdata="{FIXED + 3 * snake.joints}"/>
             <default><geom friction="0.5 0.005 0.0001" condim="3"/></default>
             <worldbody>{body}</worldbody>

@@ -1,0 +1,92 @@
+"""Swimming, side by side with MuJoCo: steps of a 17-link body per second and core.
+
+The peer steps the same body with the same drag and servos through ``mujoco.batch.Batch``, without contacts: once as the
+reference does, with the fourth-order integrator, and once with MuJoCo's cheapest, which is not accurate enough to be
+one. Rates are per second of processor time, with two threads each, so that both are those of one core.
+"""
+
+import time
+from functools import partial
+
+import numpy as np
+
+from _side_by_side import Comparison, best_rates, main
+from sandlot.learning.evolution import evolve
+from sandlot.robots.snake import Snake
+from sandlot.robots.swimmers import FastSwimmers, ReferenceSwimmers
+from sandlot.studies.water.base import shared_waves
+from sandlot.studies.water.evolution import Shared
+
+THREADS = 2
+REPETITIONS = 5
+BODIES, SECONDS = 128, 10.0
+PEERS, PEER_SECONDS = 64, 0.4
+GAIT = np.array([[0.46, 2.0, 0.68]])
+"""Amplitude [rad], frequency [Hz] and phase [rad] of the source's best gait."""
+GENERATIONS = 20
+"""Of the study of section 7.7, timed to tell how long its thousand take."""
+
+
+def swim(snake: Snake, bodies: int = BODIES) -> float:
+    """Swim at the fast fidelity; returns the number of steps."""
+    swimmers = FastSwimmers(snake, bodies, threads=THREADS)
+    swimmers.swim([0.0], shared_waves(np.repeat(GAIT, bodies, axis=0), snake.joints)[None], SECONDS)
+    return bodies * SECONDS / snake.step
+
+
+def swim_reference(swimmers: ReferenceSwimmers) -> float:
+    """Swim in MuJoCo; returns the number of steps."""
+    snake = swimmers.snake
+    waves = shared_waves(GAIT, snake.joints)[..., 0]
+    for _ in range(round(PEER_SECONDS / snake.interval)):
+        targets = waves[0] * np.sin(waves[1] * (swimmers.time + snake.interval) - waves[2])
+        swimmers.command(np.repeat(targets[None], swimmers.count, axis=0))
+    return swimmers.count * PEER_SECONDS / snake.step
+
+
+def compare() -> list[Comparison]:
+    """Compare the reduced model with MuJoCo, and time the study of section 7.7."""
+    snake = Snake()
+    peers = {
+        name: ReferenceSwimmers(snake, PEERS, contact=False, integrator=name, threads=THREADS)
+        for name in ("RK4", "Euler")
+    }
+    works = [partial(swim, snake), *(partial(swim_reference, peer) for peer in peers.values())]
+    for work in works:
+        work()
+    ours, reference, cheapest = best_rates(REPETITIONS, *works)
+    small, large = best_rates(REPETITIONS, partial(swim, Snake(links=4)), partial(swim, Snake(links=64)))
+    hours, outside = study_time()
+    return [
+        Comparison("17 links, against MuJoCo's cheapest integrator", ours, "steps/s", cheapest, at_least=30.0),
+        Comparison("17 links, against the reference", ours, "steps/s", reference),
+        Comparison("cost per link, 64 links against 4", small / large / 16.0, "times", at_most=1.3),
+        Comparison("section 7.7 at full size, on two cores", hours, "min", at_most=20.0),
+        Comparison("share of a generation outside the simulation", outside, "1", at_most=0.1),
+    ]
+
+
+def study_time() -> tuple[float, float]:
+    """Time for 18 replicates of 1000 generations on two cores [min], and the share that is not simulation.
+
+    The study's workers are processes, one for each core: a replicate on one core is timed.
+    """
+    study = Shared()
+    job, spent = next(study.jobs()), 0.0
+
+    def evaluate(genes: np.ndarray) -> np.ndarray:
+        nonlocal spent
+        start = time.process_time()
+        fitness = study.evaluate(job, genes)
+        spent += time.process_time() - start
+        return fitness
+
+    genetic = study.genetic.model_copy(update={"generations": GENERATIONS})
+    start = time.process_time()
+    evolve(evaluate, *study.limits(), genetic, job.seed)
+    whole = time.process_time() - start
+    return whole / GENERATIONS * 1000 * 18 / 2 / 60, 1.0 - spent / whole
+
+
+if __name__ == "__main__":
+    main(compare)

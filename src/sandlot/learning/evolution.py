@@ -1,0 +1,161 @@
+"""A genetic algorithm: one small engine on DEAP's operators, and the two ways in which the source sets it up.
+
+The whole population is evaluated by one call, so that the simulation behind it can be batched. DEAP's global
+``creator`` is not used: a class of its own holds what its operators need.
+"""
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from deap import base, tools
+from numpy.typing import NDArray
+from pydantic import Field
+
+from sandlot.learning.chance import seeded
+from sandlot.physics.randomness import children
+from sandlot.settings import Settings
+
+Array = NDArray[np.float64]
+Evaluate = Callable[[Array], Array]
+"""Genes (individuals, genes) in, fitness (individuals,) out; more is better."""
+
+
+@dataclass(frozen=True)
+class History:
+    """The course of a search, by generation.
+
+    Attributes:
+        best: (generations,) fitness of the best individual.
+        mean: (generations,) of all individuals.
+        genes: (generations, genes) of the best individual.
+        evaluations: (generations,) so far.
+    """
+
+    best: Array
+    mean: Array
+    genes: Array
+    evaluations: NDArray[np.int64]
+
+    @property
+    def champion(self) -> Array:
+        """Genes of the best individual of all generations: (genes,)."""
+        return self.genes[int(np.argmax(self.best))]
+
+
+class Genetic(Settings):
+    """How a population is selected, crossed and mutated.
+
+    Attributes:
+        population: Individuals.
+        generations: How many, the random first one included.
+        tournament: Of so many individuals, drawn with replacement, the best becomes a parent.
+        crossover: ``one-point`` swaps the genes behind a random point, ``blend`` is simulated binary crossover.
+        crossover_rate: Chance that two parents are crossed.
+        mutation: ``uniform`` draws a gene anew from its range, ``polynomial`` changes it a little.
+        mutation_rate: Chance of each gene to be mutated.
+        crowding: Of simulated binary crossover and polynomial mutation: the higher, the more children are like parents.
+    """
+
+    population: int = Field(120, ge=2)
+    generations: int = Field(1000, ge=1)
+    tournament: int = Field(3, ge=1)
+    crossover: Literal["one-point", "blend"] = "blend"
+    crossover_rate: float = Field(0.9, ge=0.0, le=1.0)
+    mutation: Literal["uniform", "polynomial"] = "polynomial"
+    mutation_rate: float = Field(1.0 / 3.0, ge=0.0, le=1.0)
+    crowding: float = Field(20.0, ge=0.0)
+
+
+JOINT_BY_JOINT = Genetic(
+    tournament=2, crossover="one-point", crossover_rate=1.0, mutation="uniform", mutation_rate=0.01
+)
+"""Of section 7.1, for 21 genes."""
+
+SHARED = Genetic()
+"""Of section 7.7, for 3 genes. Its mutation probability of a third is taken to be each gene's."""
+
+
+class _Fitness(base.Fitness):
+    weights = (1.0,)
+
+
+class _Individual(list[float]):
+    """A list of genes with a fitness, as DEAP's operators want it."""
+
+    def __init__(self, genes: Sequence[float]) -> None:
+        super().__init__(genes)
+        self.fitness = _Fitness()
+
+
+def evolve(
+    evaluate: Evaluate,
+    low: Sequence[float],
+    high: Sequence[float],
+    genetic: Genetic,
+    seed: np.random.SeedSequence,
+    progress: Callable[[int], None] = lambda generation: None,
+) -> History:
+    """Let a population evolve.
+
+    Args:
+        evaluate: Called once for each generation, with those individuals that are new.
+        low: Least value of every gene.
+        high: Greatest value of every gene.
+        genetic: The algorithm's settings.
+        seed: Same seed, same course.
+        progress: Called with the number of finished generations.
+    """
+    first, rest = children(seed, 2)
+    low, high = [float(x) for x in low], [float(x) for x in high]
+    genes = np.random.default_rng(first).uniform(low, high, (genetic.population, len(low)))
+    people = [_Individual(row) for row in genes.tolist()]
+    best, mean, leaders, counts = [], [], [], []
+    evaluations = 0
+    with seeded(rest):
+        for generation in range(genetic.generations):
+            if generation > 0:
+                people = _offspring(people, low, high, genetic)
+            fresh = [each for each in people if not each.fitness.valid]
+            if fresh:
+                for each, fitness in zip(fresh, evaluate(np.array(fresh)).tolist(), strict=True):
+                    each.fitness.values = (fitness,)
+            evaluations += len(fresh)
+            fitness = np.array([each.fitness.values[0] for each in people])
+            leader = int(np.argmax(fitness))
+            best.append(fitness[leader])
+            mean.append(fitness.mean())
+            leaders.append(list(people[leader]))
+            counts.append(evaluations)
+            progress(generation + 1)
+    return History(np.array(best), np.array(mean), np.array(leaders), np.array(counts))
+
+
+def _offspring(people: list[_Individual], low: list[float], high: list[float], genetic: Genetic) -> list[_Individual]:
+    """The next generation."""
+    parents = tools.selTournament(people, len(people), genetic.tournament)
+    children_: list[_Individual] = []
+    for parent in parents:
+        child = _Individual(parent)
+        child.fitness.values = parent.fitness.values
+        children_.append(child)
+    for one, other in zip(children_[::2], children_[1::2], strict=False):
+        if random.random() < genetic.crossover_rate:
+            if genetic.crossover == "blend":
+                tools.cxSimulatedBinaryBounded(one, other, genetic.crowding, low, high)
+            else:
+                tools.cxOnePoint(one, other)
+            del one.fitness.values, other.fitness.values
+    for child in children_:
+        before = list(child)
+        if genetic.mutation == "polynomial":
+            tools.mutPolynomialBounded(child, genetic.crowding, low, high, genetic.mutation_rate)
+        else:
+            for k in range(len(child)):
+                if random.random() < genetic.mutation_rate:
+                    child[k] = random.uniform(low[k], high[k])
+        if child != before and child.fitness.valid:
+            del child.fitness.values
+    return children_

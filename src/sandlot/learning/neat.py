@@ -1,0 +1,342 @@
+"""Nets that evolve, structure and weights, together with the frequency of their clock (section 7.2 of the source).
+
+NEAT (Stanley and Miikkulainen 2002) by neat-python: its reproduction, species, stagnation and innovation numbers. The
+source's table 7.1 names the parameters of another library, MultiNEAT; `Neat` says what became of each. How a genome is
+crossed and mutated follows that library, in a genome class of our own: one kind of mutation at a time.
+
+Genes are never changed, so that children can share them with their parents: most of a generation is then copied at the
+speed of a dictionary.
+"""
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any, Self, TypeAlias
+
+import neat
+import numpy as np
+from neat.graphs import creates_cycle
+from numpy.typing import NDArray
+from pydantic import Field
+
+from sandlot.control.nets import Net, unpack
+from sandlot.errors import SandlotError
+from sandlot.learning.chance import seeded
+from sandlot.physics.nets import EXTRA_INPUTS, Nets
+from sandlot.settings import Settings
+
+Array = NDArray[np.float64]
+EvaluateNets = Callable[[Nets, Array], Array]
+"""Nets and the frequencies of their clocks (nets,) [Hz] in, fitness (nets,) out; more is better."""
+Link: TypeAlias = tuple[int, float]
+"""Innovation number and weight; a class of its own would make breeding a generation a third slower."""
+
+
+class Neat(Settings):
+    """What can be set; defaults are those of table 7.1, with its names in brackets.
+
+    As there, a mutation is of one kind, drawn by the rates below. neat-python's sigmoid is 5 times as steep as
+    ``1 / (1 + exp(-x))``, MultiNEAT's by default 4.9 times. Nets start with every input linked to every output.
+
+    Without effect: CompatTresholdModifier, YoungAgeTreshold, OldAgeTreshold, MinSpecies and MaxSpecies, for two genomes
+    never differ by as much as the threshold of 50, so that all are one species. Left out: seed, as every replicate has
+    its own. Of what the table does not give, MultiNEAT's defaults are taken: a quarter of a species become parents, and
+    the best of it stays as it is. Matching genes of two parents are drawn, never averaged.
+
+    Attributes:
+        population: Individuals.
+        generations: How many, the random first one included.
+        threshold: From which distance on two genomes are of different species (CompatTreshold).
+        stagnation: Generations without progress after which a species dies out (SpeciesMaxStagnation).
+        survivors: Share of a species that become parents, all with equal chance (RouletteWheelSelection is off).
+        crossover: Chance that a child has two parents (CrossoverRate).
+        mutation: Chance that a child of two parents is mutated (OverallMutationRate); others always are.
+        add_node: Rate of splitting a link (MutateAddNeuronProb).
+        add_link: Rate of adding one (MutateAddLinkProb).
+        remove_link: Rate of removing one (MutateRemLinkProb).
+        weights: Rate of changing weights (MutateWeightsProb).
+        recurrent: Chance that an added link closes a loop (RecurrentProb).
+        severe: Chance that weights are changed severely: 20% are drawn anew and 70% shifted, as in MultiNEAT
+            (MutateWeightsSevereProb).
+        shift_rate: Chance of each weight to be shifted otherwise (WeightMutationRate); 5% are then drawn anew.
+        shift: Greatest change of a weight (Weight Mutation Max Power).
+        replace: Greatest size of a weight drawn anew (WeightReplacementMaxPower), before it is clipped to `limit`.
+        limit: Greatest size of a weight (MaxWeight).
+        start: Greatest size of a weight in the first generation (RandomizedWeights, randomrange).
+        clock_mutation: Chance that a child's clock gets a new frequency.
+        slowest: Least frequency of a clock [Hz].
+        fastest: Greatest frequency of a clock [Hz].
+    """
+
+    population: int = Field(120, ge=2)
+    generations: int = Field(1000, ge=1)
+    threshold: float = Field(50.0, gt=0.0)
+    stagnation: int = Field(1000, ge=1)
+    survivors: float = Field(0.25, gt=0.0, le=1.0)
+    crossover: float = Field(0.4, ge=0.0, le=1.0)
+    mutation: float = Field(0.33, ge=0.0, le=1.0)
+    add_node: float = Field(0.4, ge=0.0)
+    add_link: float = Field(0.4, ge=0.0)
+    remove_link: float = Field(0.05, ge=0.0)
+    weights: float = Field(0.9, gt=0.0)
+    recurrent: float = Field(0.25, ge=0.0, le=1.0)
+    severe: float = Field(0.5, ge=0.0, le=1.0)
+    shift_rate: float = Field(0.75, ge=0.0, le=1.0)
+    shift: float = Field(10.0, ge=0.0)
+    replace: float = Field(50.0, ge=0.0)
+    limit: float = Field(20.0, gt=0.0)
+    start: float = Field(1.0, ge=0.0)
+    clock_mutation: float = Field(0.1, ge=0.0, le=1.0)
+    slowest: float = Field(0.01, ge=0.0)
+    fastest: float = Field(4.0, gt=0.0)
+
+
+@dataclass(frozen=True)
+class NetHistory:
+    """The course of an evolution of nets, by generation.
+
+    Attributes:
+        best: (generations,) fitness of the best individual.
+        mean: (generations,) of all individuals.
+        frequencies: (generations,) of the best individual's clock [Hz].
+        hidden: (generations,) hidden nodes of the best individual.
+        links: (generations,) of the best individual.
+        evaluations: (generations,) so far.
+        champion: The best individual of all generations.
+    """
+
+    best: Array
+    mean: Array
+    frequencies: Array
+    hidden: NDArray[np.int64]
+    links: NDArray[np.int64]
+    evaluations: NDArray[np.int64]
+    champion: Net
+
+
+def evolve_nets(
+    evaluate: EvaluateNets,
+    joints: int,
+    settings: Neat,
+    seed: np.random.SeedSequence,
+    progress: Callable[[int], None] = lambda generation: None,
+) -> NetHistory:
+    """Let nets evolve.
+
+    Args:
+        evaluate: Called once for each generation, with those individuals that are new.
+        joints: Outputs of a net; it has so many inputs for their angles, one for the clock, and one that is always 1.
+        settings: Of the algorithm.
+        seed: Same seed, same course.
+        progress: Called with the number of finished generations.
+
+    Raises:
+        SandlotError: If a fitness is not a number.
+    """
+    config = _config(joints, settings)
+    best, mean, frequencies, sizes, counts = [], [], [], [], []
+    evaluations = 0
+    champion: Any = None
+    with seeded(seed):
+        people = neat.Population(config)
+        for generation in range(settings.generations):
+            if generation > 0:
+                genomes = people.reproduction.reproduce(config, people.species, config.pop_size, generation - 1)
+                people.species.speciate(config, genomes, generation - 1)
+                people.population = genomes
+            everyone = list(people.population.values())
+            fresh = [genome for genome in everyone if genome.fitness is None]
+            if fresh:
+                scores = evaluate(flatten(fresh, joints), np.array([genome.frequency for genome in fresh]))
+                if not np.isfinite(scores).all():
+                    raise SandlotError(f"generation {generation} has a fitness that is not a number")
+                for genome, score in zip(fresh, scores.tolist(), strict=True):
+                    genome.fitness = score
+            evaluations += len(fresh)
+            leader = max(everyone, key=lambda genome: genome.fitness)
+            if champion is None or leader.fitness > champion.fitness:
+                champion = leader
+            best.append(leader.fitness)
+            mean.append(float(np.mean([genome.fitness for genome in everyone])))
+            frequencies.append(leader.frequency)
+            sizes.append((len(leader.nodes) - joints, len(leader.connections)))
+            counts.append(evaluations)
+            progress(generation + 1)
+    hidden, links = np.array(sizes).T
+    net = unpack(flatten([champion], joints), 0, joints, champion.frequency)
+    return NetHistory(np.array(best), np.array(mean), np.array(frequencies), hidden, links, np.array(counts), net)
+
+
+def flatten(genomes: Sequence["Genome"], joints: int) -> Nets:
+    """Genomes as the kernel takes them."""
+    inputs = joints + EXTRA_INPUTS
+    pins = {-k - 1: k for k in range(inputs)} | {k: inputs + k for k in range(joints)}
+    source: list[int] = []
+    target: list[int] = []
+    weights: list[float] = []
+    first_node = [0]
+    for genome in genomes:
+        start = first_node[-1]
+        places = pins
+        if len(genome.nodes) > joints:
+            hidden = [key for key in genome.nodes if key >= joints]
+            places = pins | dict(zip(hidden, range(inputs + joints, inputs + joints + len(hidden)), strict=True))
+        offset = start - inputs
+        source += [places[i] for i, _ in genome.connections]
+        target += [places[o] + offset for _, o in genome.connections]
+        weights += [weight for _, weight in genome.connections.values()]
+        first_node.append(start + len(genome.nodes))
+    nodes = first_node[-1]
+    targets = np.array(target, np.int64)
+    order = np.argsort(targets, kind="stable")
+    first_link = np.concatenate([[0], np.cumsum(np.bincount(targets, minlength=nodes))])
+    return Nets(
+        np.array(first_node),
+        first_link,
+        np.array(source, np.int64)[order],
+        np.array(weights)[order],
+        np.zeros(nodes),
+        np.ones(nodes),
+    )
+
+
+class Genome(neat.DefaultGenome):
+    """A net and the frequency of its clock [Hz]."""
+
+    nodes: dict[int, Any]
+    connections: dict[tuple[int, int], Link]
+    frequency: float
+    _crossed: bool
+
+    def configure_new(self, config: Any) -> None:
+        """Every input is linked to every output; neat-python would add loops as soon as loops are allowed."""
+        chance: Neat = config.chance
+        tracker = config.innovation_tracker
+        self.nodes = {key: self.create_node(config, key) for key in config.output_keys}
+        for i in config.input_keys:
+            for o in config.output_keys:
+                number = tracker.get_innovation_number(i, o, "initial_connection")
+                self.connections[i, o] = number, random.uniform(-chance.start, chance.start)
+        self.frequency = random.uniform(chance.slowest, chance.fastest)
+
+    def configure_crossover(self, genome1: Self, genome2: Self, config: Any) -> None:
+        """A child of one parent or of two; its frequency is that of either."""
+        better, other = (genome1, genome2) if genome1.fitness > genome2.fitness else (genome2, genome1)
+        self.frequency = random.choice((genome1, genome2)).frequency
+        self._crossed = random.random() < config.chance.crossover
+        if not self._crossed:
+            self.nodes, self.connections = dict(genome1.nodes), dict(genome1.connections)
+            return
+        self.nodes, self.connections = dict(better.nodes), dict(better.connections)
+        for key, link in other.connections.items():
+            own = self.connections.get(key)
+            if own is not None and own[0] == link[0] and random.random() < 0.5:
+                self.connections[key] = link
+
+    def mutate(self, config: Any) -> None:
+        """Change one thing, and perhaps the frequency."""
+        chance: Neat = config.chance
+        if random.random() < chance.clock_mutation:
+            self.frequency = random.uniform(chance.slowest, chance.fastest)
+        if self._crossed and random.random() >= chance.mutation:
+            return
+        kinds = (self.mutate_add_node, self.mutate_add_connection, self._remove_link, self._mutate_weights)
+        rates = (chance.add_node, chance.add_link, chance.remove_link, chance.weights)
+        random.choices(kinds, rates)[0](config)
+
+    def mutate_add_node(self, config: Any) -> None:
+        """Replace a link by two with a node between; neat-python would keep it, disabled."""
+        if not self.connections:
+            return
+        i, o = random.choice(list(self.connections))
+        _, weight = self.connections.pop((i, o))
+        node = config.get_new_node_key(self.nodes)
+        self.nodes[node] = self.create_node(config, node)
+        number = config.innovation_tracker.get_innovation_number
+        self.connections[i, node] = number(i, node, "add_node_in"), 1.0
+        self.connections[node, o] = number(node, o, "add_node_out"), weight
+
+    def mutate_add_connection(self, config: Any) -> None:
+        """Add a link that closes a loop, or one that does not, whichever is drawn; give up if none is found."""
+        chance: Neat = config.chance
+        loop = random.random() < chance.recurrent
+        nodes = list(self.nodes)
+        sources = nodes if loop else [*config.input_keys, *nodes]
+        for _ in range(TRIES):
+            key = random.choice(sources), random.choice(nodes)
+            if key in self.connections or (key[0] >= 0 and creates_cycle(self.connections, key) != loop):
+                continue
+            number = config.innovation_tracker.get_innovation_number(*key, "add_connection")
+            self.connections[key] = number, random.uniform(-chance.start, chance.start)
+            return
+
+    def _remove_link(self, _config: Any) -> None:
+        self.mutate_delete_connection()
+
+    def _mutate_weights(self, config: Any) -> None:
+        chance: Neat = config.chance
+        anew, change = (0.2, 0.7) if random.random() < chance.severe else (0.05, chance.shift_rate)
+        limit, shift, replace, draw, touched = chance.limit, chance.shift, chance.replace, random.random, anew + change
+        for key, (innovation, weight) in self.connections.items():
+            pick = draw()
+            if pick < touched:
+                weight = replace * (2.0 * draw() - 1.0) if pick < anew else weight + shift * (2.0 * draw() - 1.0)
+                self.connections[key] = innovation, min(max(weight, -limit), limit)
+
+    def distance(self, other: Self, config: Any) -> float:
+        """As neat-python's, where all nodes are alike: share of links and of nodes that only one has, plus weights."""
+        if config.one_species:
+            return 0.0
+        apart, shared = 0.0, 0
+        for key, (_, weight) in self.connections.items():
+            twin = other.connections.get(key)
+            if twin is not None:
+                shared += 1
+                apart += abs(weight - twin[1])
+        links, others = len(self.connections), len(other.connections)
+        nodes = len(self.nodes.keys() ^ other.nodes.keys()) / max(len(self.nodes), len(other.nodes))
+        return nodes + (links + others - 2 * shared + WEIGHT_SHARE * apart) / max(links, others, 1)
+
+
+TRIES = 32
+"""How often an added link is drawn again, if there is one already or it is of the other kind."""
+
+WEIGHT_SHARE = 0.5
+"""Of differences of weights in the distance of two genomes."""
+
+
+def _config(joints: int, settings: Neat) -> Any:
+    """What neat-python wants to know; its own class can only read it from a file."""
+    fixed = {"init_stdev": 0.0, "replace_rate": 0.0, "mutate_rate": 0.0, "mutate_power": 0.0}
+    genome: dict[str, Any] = {
+        f"{name}_{key}": value
+        for name, mean in (("bias", 0.0), ("response", 1.0), ("time_constant", 1.0), ("weight", 0.0))
+        for key, value in {**fixed, "init_mean": mean, "max_value": 1.0, "min_value": 0.0}.items()
+    }
+    for name, value in (("activation", "sigmoid"), ("aggregation", "sum")):
+        genome |= {f"{name}_default": value, f"{name}_options": value, f"{name}_mutate_rate": 0.0}
+    genome |= {"num_inputs": joints + EXTRA_INPUTS, "num_outputs": joints, "num_hidden": 0, "feed_forward": "false"}
+    genome |= {"compatibility_disjoint_coefficient": 1.0, "compatibility_weight_coefficient": WEIGHT_SHARE}
+    genome |= {"conn_add_prob": settings.add_link, "conn_delete_prob": settings.remove_link, "node_delete_prob": 0.0}
+    genome |= {"node_add_prob": settings.add_node, "enabled_default": "true", "enabled_mutate_rate": 0.0}
+    genome_config = Genome.parse_config(genome)
+    genome_config.chance = settings
+    # Nodes and links that only one has count up to 2 each: beyond this, distances need not be known.
+    genome_config.one_species = settings.threshold > 4.0 + WEIGHT_SHARE * 2.0 * settings.limit
+    parents = {"elitism": 1, "survival_threshold": settings.survivors, "min_species_size": 1}
+    progress = {"species_fitness_func": "max", "max_stagnation": settings.stagnation, "species_elitism": 1}
+    return SimpleNamespace(
+        pop_size=settings.population,
+        fitness_criterion="max",
+        no_fitness_termination=True,
+        seed=None,
+        genome_type=Genome,
+        genome_config=genome_config,
+        species_set_type=neat.DefaultSpeciesSet,
+        species_set_config=neat.DefaultSpeciesSet.parse_config({"compatibility_threshold": settings.threshold}),
+        stagnation_type=neat.DefaultStagnation,
+        stagnation_config=neat.DefaultStagnation.parse_config(progress),
+        reproduction_type=neat.DefaultReproduction,
+        reproduction_config=neat.DefaultReproduction.parse_config(parents),
+    )

@@ -1,0 +1,125 @@
+"""NSGA-II: with several aims at once, find what nothing else beats in all of them (Deb 2002, by DEAP's operators)."""
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from deap import base, tools
+from numpy.typing import NDArray
+from pydantic import Field
+
+from sandlot.errors import SandlotError
+from sandlot.learning.chance import seeded
+from sandlot.physics.randomness import children
+from sandlot.settings import Settings
+
+Array = NDArray[np.float64]
+EvaluateAll = Callable[[Array], Array]
+"""Genes (individuals, genes) in, objectives (individuals, objectives) out; more is better in all."""
+
+
+class Pareto(Settings):
+    """What can be set.
+
+    Attributes:
+        population: Individuals; a multiple of 4, as they are selected by fours.
+        generations: How many, the random first one included.
+        crossover_rate: Chance that two parents are crossed.
+        crowding: Of simulated binary crossover and polynomial mutation: the higher, the more children are like parents.
+    """
+
+    population: int = Field(120, ge=4, multiple_of=4)
+    generations: int = Field(250, ge=1)
+    crossover_rate: float = Field(0.9, ge=0.0, le=1.0)
+    crowding: float = Field(20.0, ge=0.0)
+
+
+@dataclass(frozen=True)
+class Front:
+    """What no other individual beats in all objectives, ordered by the first.
+
+    Attributes:
+        genes: (individuals, genes)
+        objectives: (individuals, objectives)
+        best: (generations, objectives) greatest value of each.
+        evaluations: (generations,) so far.
+    """
+
+    genes: Array
+    objectives: Array
+    best: Array
+    evaluations: NDArray[np.int64]
+
+
+class _Fitness(base.Fitness):
+    """One weight for each objective, known only when the first are."""
+
+    weights: tuple[float, ...] = (1.0,)
+
+    def __init__(self, values: tuple[float, ...]) -> None:
+        self.weights = (1.0,) * len(values)
+        super().__init__(values)
+
+
+class _Individual(list[float]):
+    """A list of genes with a fitness, as DEAP's operators want it."""
+
+    fitness: _Fitness
+
+
+def find_front(
+    evaluate: EvaluateAll,
+    low: Sequence[float],
+    high: Sequence[float],
+    pareto: Pareto,
+    seed: np.random.SeedSequence,
+    progress: Callable[[int], None] = lambda generation: None,
+) -> Front:
+    """Find the front.
+
+    Args:
+        evaluate: Called once for each generation, with its new individuals.
+        low: Least value of every gene.
+        high: Greatest value of every gene.
+        pareto: The algorithm's settings.
+        seed: Same seed, same course.
+        progress: Called with the number of finished generations.
+
+    Raises:
+        SandlotError: If an objective is not a number.
+    """
+    first, rest = children(seed, 2)
+    low, high = [float(x) for x in low], [float(x) for x in high]
+    genes = np.random.default_rng(first).uniform(low, high, (pareto.population, len(low)))
+    best, counts = [], []
+    with seeded(rest):
+        people: list[_Individual] = []
+        fresh = [_Individual(row) for row in genes.tolist()]
+        for generation in range(pareto.generations):
+            if generation > 0:
+                fresh = _offspring(people, low, high, pareto)
+            scores = evaluate(np.array(fresh))
+            if not np.isfinite(scores).all():
+                raise SandlotError(f"generation {generation} has an objective that is not a number")
+            for each, values in zip(fresh, scores.tolist(), strict=True):
+                each.fitness = _Fitness(tuple(values))
+            people = tools.selNSGA2(people + fresh, pareto.population, nd="log")
+            best.append(np.max([each.fitness.values for each in people], axis=0))
+            counts.append((generation + 1) * pareto.population)
+            progress(generation + 1)
+        front = tools.sortLogNondominated(people, len(people), first_front_only=True)
+    front.sort(key=lambda each: each.fitness.values)
+    objectives = np.array([each.fitness.values for each in front])
+    return Front(np.array(front), objectives, np.array(best), np.array(counts))
+
+
+def _offspring(people: list[_Individual], low: list[float], high: list[float], pareto: Pareto) -> list[_Individual]:
+    """As many as their parents."""
+    fresh = [_Individual(parent) for parent in tools.selTournamentDCD(people, len(people))]
+    for one, other in zip(fresh[::2], fresh[1::2], strict=True):
+        if random.random() < pareto.crossover_rate:
+            tools.cxSimulatedBinaryBounded(one, other, pareto.crowding, low, high)
+    for each in fresh:
+        tools.mutPolynomialBounded(each, pareto.crowding, low, high, 1.0 / len(low))
+    return fresh

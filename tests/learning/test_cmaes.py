@@ -1,0 +1,65 @@
+import numpy as np
+import pytest
+
+from sandlot.errors import SandlotError
+from sandlot.learning.cmaes import Adaptive, adapt
+
+LOW, HIGH = [-2.0, 0.0, 10.0], [3.0, 1.0, 500.0]
+PEAK = np.array([1.5, 0.9, 33.0])
+
+
+def shifted_sphere(genes):
+    return -(((genes - PEAK) / np.subtract(HIGH, LOW)) ** 2).sum(axis=1)
+
+
+def rosenbrock(genes):
+    x, y = genes[:, :-1], genes[:, 1:]
+    return -(100.0 * (y - x**2) ** 2 + (1.0 - x) ** 2).sum(axis=1)
+
+
+def test_finds_a_peak_whose_genes_have_very_different_ranges():
+    history = adapt(shifted_sphere, LOW, HIGH, Adaptive(generations=150), np.random.SeedSequence(1))
+    np.testing.assert_allclose(history.champion, PEAK, rtol=1e-3)
+
+
+def test_follows_a_bent_valley():
+    history = adapt(rosenbrock, [-2.0] * 4, [3.0] * 4, Adaptive(), np.random.SeedSequence(2))
+    np.testing.assert_allclose(history.champion, 1.0, atol=1e-5)
+    assert len(history.best) < 1000, "it ends when it can improve no more"
+
+
+def test_stays_within_the_box_and_finds_its_corner():
+    seen = []
+
+    def climb(genes):
+        seen.append(genes)
+        return (genes / np.array(HIGH)).sum(axis=1)
+
+    history = adapt(climb, LOW, HIGH, Adaptive(generations=80), np.random.SeedSequence(3))
+    every = np.concatenate(seen)
+    assert (every >= LOW).all()
+    assert (every <= HIGH).all()
+    np.testing.assert_allclose(history.champion, HIGH, rtol=1e-3)
+    assert history.evaluations.tolist() == [12 * (k + 1) for k in range(len(history.best))]
+    assert history.genes.shape == (len(history.best), 3)
+
+
+def test_same_seed_same_course_and_nothing_printed(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    before = np.random.get_state()[1].copy()  # noqa: NPY002 - that it stays as it is
+    settings = Adaptive(generations=10)
+    first, second, other = (
+        adapt(shifted_sphere, LOW, HIGH, settings, np.random.SeedSequence(seed)) for seed in (5, 5, 6)
+    )
+    assert np.array_equal(first.genes, second.genes)
+    assert not np.array_equal(first.genes, other.genes)
+    assert np.array_equal(before, np.random.get_state()[1])  # noqa: NPY002
+    assert capsys.readouterr() == ("", "")
+    assert not list(tmp_path.iterdir())
+
+
+def test_mistakes_get_one_line():
+    with pytest.raises(SandlotError, match="at least two genes"):
+        adapt(shifted_sphere, [0.0], [1.0], Adaptive(), np.random.SeedSequence(1))
+    with pytest.raises(SandlotError, match="not a number"):
+        adapt(lambda genes: genes[:, 0] * np.nan, LOW, HIGH, Adaptive(), np.random.SeedSequence(1))

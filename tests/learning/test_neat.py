@@ -1,0 +1,153 @@
+import random
+
+import numpy as np
+import pytest
+
+from sandlot.control.nets import pack
+from sandlot.errors import SandlotError
+from sandlot.learning.neat import Genome, Neat, evolve_nets, flatten
+from sandlot.physics.nets import activate
+
+CASES = [(0.0, 0.0, 0.0), (0.0, 1.0, 1.0), (1.0, 0.0, 1.0), (1.0, 1.0, 0.0)]
+
+
+def exclusive_or(nets, frequencies):
+    """How well each net tells, after four commands, whether exactly one of its two inputs is on: at best 4."""
+    fitness = np.empty(frequencies.size)
+    for b in range(frequencies.size):
+        start, end = nets.first_node[b : b + 2]
+        error = 0.0
+        for angle, clock, wanted in CASES:
+            values, sums = np.zeros(3 + end - start), np.empty(end - start)
+            values[:3] = angle, clock, 1.0
+            for _ in range(4):
+                nodes = nets.bias[start:end], nets.response[start:end]
+                activate(nets.first_link[start : end + 1], nets.source, nets.weight, *nodes, values, sums)
+            error += (values[3] - wanted) ** 2
+        fitness[b] = 4.0 - error
+    return fitness
+
+
+def slow_clocks(nets, frequencies):
+    return -frequencies
+
+
+def run(evaluate, seed=0, joints=1, **settings):
+    return evolve_nets(evaluate, joints, Neat(**{"generations": 8} | settings), np.random.SeedSequence(seed))
+
+
+def test_solves_what_needs_a_hidden_node():
+    courses = [run(exclusive_or, seed, generations=60, shift=2.0, replace=5.0) for seed in range(3)]
+    # Without a hidden node a net reaches no more than 3, and some runs stay there.
+    solved = [history for history in courses if history.best[-1] > 3.5]
+    assert len(solved) >= 2
+    for history in solved:
+        assert history.hidden[0] == 0
+        assert history.best[0] <= 3.01
+        assert history.champion.hidden > 0
+        assert exclusive_or(pack([history.champion]), np.ones(1))[0] == pytest.approx(history.best.max())
+
+
+def test_the_history_is_complete():
+    history = run(exclusive_or, population=20)
+    assert all(row.shape == (8,) for row in (history.best, history.mean, history.frequencies, history.links))
+    assert (history.mean <= history.best).all()
+    assert (np.diff(history.best) >= 0.0).all(), "the best stays"
+    assert history.evaluations.tolist() == [20 + 19 * k for k in range(8)]
+    assert history.links[0] == 3
+
+
+def test_the_clock_evolves_with_the_net():
+    history = run(slow_clocks, generations=30)
+    assert history.frequencies[-1] == history.champion.frequency < 0.02
+    assert history.mean[-1] > history.mean[0] + 1.0
+
+
+def test_frequencies_are_inherited_unless_mutated():
+    seen = []
+
+    def watch(nets, frequencies):
+        seen.append(set(frequencies.tolist()))
+        return exclusive_or(nets, frequencies)
+
+    run(watch, clock_mutation=0.0)
+    assert seen[0] > seen[-1]
+    assert min(seen[0]) >= 0.01
+    assert max(seen[0]) <= 4.0
+    seen.clear()
+    run(watch, clock_mutation=1.0)
+    assert not seen[0] & seen[-1]
+
+
+def test_same_seed_same_course_whatever_others_draw():
+    random.seed(7)
+    before = random.getstate()
+    first = run(exclusive_or, seed=3)
+    assert random.getstate() == before
+    random.seed(8)
+    second, other = run(exclusive_or, seed=3), run(exclusive_or, seed=4)
+    assert np.array_equal(first.best, second.best)
+    assert np.array_equal(first.mean, second.mean)
+    assert np.array_equal(first.champion.weight, second.champion.weight)
+    assert not np.array_equal(first.mean, other.mean)
+
+
+def test_one_species_is_known_without_distances():
+    near, far = run(exclusive_or, threshold=24.0), run(exclusive_or, threshold=50.0)
+    assert np.array_equal(near.mean, far.mean)
+    assert not np.array_equal(near.mean, run(exclusive_or, threshold=1.0).mean)
+
+
+@pytest.mark.parametrize(("recurrent", "loops"), [(0.0, False), (1.0, True)])
+def test_loops_are_made_only_if_wanted(recurrent, loops):
+    found = []
+
+    def watch(nets, frequencies):
+        for b in range(frequencies.size):
+            start, end = nets.first_node[b : b + 2]
+            reach = np.zeros((end - start, end - start), np.int64)
+            for node in range(start, end):
+                sources = nets.source[nets.first_link[node] : nets.first_link[node + 1]] - 4
+                reach[node - start, sources[sources >= 0]] = 1
+            found.append(np.linalg.matrix_power(reach, end - start).any())
+        return slow_clocks(nets, frequencies)
+
+    run(watch, joints=2, recurrent=recurrent, weights=0.01, generations=12)
+    assert any(found) == loops
+
+
+def test_weights_stay_within_their_limit():
+    largest = []
+
+    def watch(nets, frequencies):
+        largest.append(np.abs(nets.weight).max())
+        return exclusive_or(nets, frequencies)
+
+    run(watch)
+    assert largest[0] <= 1.0
+    assert largest[-1] == 20.0
+
+
+def test_structure_stays_if_nothing_may_change_it():
+    history = run(exclusive_or, add_node=0.0, add_link=0.0, remove_link=0.0)
+    assert (history.hidden == 0).all()
+    assert (history.links == 3).all()
+    assert history.best[-1] < 3.01
+
+
+def test_genomes_become_arrays():
+    one, other = Genome(1), Genome(2)
+    one.nodes, other.nodes = {0: None, 1: None, 9: None, 5: None}, {0: None, 1: None}
+    one.connections = {(-1, 9): (1, 0.1), (-4, 0): (2, 0.2), (9, 5): (3, 0.3), (5, 0): (4, 0.4)}
+    other.connections = {(-2, 1): (5, 0.5), (1, 1): (6, 0.6)}
+    nets = flatten([one, other], 2)
+    assert nets.first_node.tolist() == [0, 4, 6]
+    assert nets.first_link.tolist() == [0, 2, 2, 3, 4, 4, 6]
+    # Inputs are 0 to 3, outputs 4 and 5, then hidden nodes in the order of the genome.
+    assert nets.source.tolist() == [3, 7, 0, 6, 1, 5]
+    assert nets.weight.tolist() == [0.2, 0.4, 0.1, 0.3, 0.5, 0.6]
+
+
+def test_a_fitness_must_be_a_number():
+    with pytest.raises(SandlotError, match="generation 0 has a fitness that is not a number"):
+        run(lambda nets, frequencies: np.full(frequencies.size, np.nan))

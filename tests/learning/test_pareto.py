@@ -1,0 +1,56 @@
+import random
+
+import numpy as np
+import pytest
+
+from sandlot.errors import SandlotError
+from sandlot.learning.pareto import Pareto, find_front
+
+SMALL = Pareto(population=60, generations=150)
+
+
+def zdt1(genes):
+    """Zitzler, Deb and Thiele's first: to be made small, here turned round; on the front all genes but one are 0."""
+    first = genes[:, 0]
+    rest = 1.0 + 9.0 * genes[:, 1:].mean(axis=1)
+    return -np.stack([first, rest * (1.0 - np.sqrt(first / rest))], axis=1)
+
+
+def test_finds_the_front_of_zdt1():
+    front = find_front(zdt1, [0.0] * 10, [1.0] * 10, SMALL, np.random.SeedSequence(1))
+    first, second = -front.objectives.T
+    assert np.abs(second - (1.0 - np.sqrt(first))).max() < 0.03
+    assert first.min() < 0.01
+    assert first.max() > 0.99
+    assert np.abs(np.diff(first)).max() < 0.1, "it has no gaps"
+    np.testing.assert_allclose(zdt1(front.genes), front.objectives)
+
+
+def test_nothing_in_a_front_beats_another():
+    front = find_front(zdt1, [0.0] * 4, [1.0] * 4, Pareto(population=20, generations=5), np.random.SeedSequence(2))
+    values = front.objectives
+    better = (values[:, None] >= values).all(axis=-1) & (values[:, None] > values).any(axis=-1)
+    assert not better.any()
+    assert (np.diff(values[:, 0]) >= 0.0).all()
+    assert front.best.shape == (5, 2)
+    assert (np.diff(front.best, axis=0) >= 0.0).all()
+    assert front.evaluations.tolist() == [20, 40, 60, 80, 100]
+    assert (front.genes >= 0.0).all()
+    assert (front.genes <= 1.0).all()
+
+
+def test_same_seed_same_front():
+    random.seed(1)
+    before = random.getstate()
+    settings = Pareto(population=12, generations=4)
+    first, second, other = (
+        find_front(zdt1, [0.0] * 3, [1.0] * 3, settings, np.random.SeedSequence(seed)) for seed in (5, 5, 6)
+    )
+    assert np.array_equal(first.genes, second.genes)
+    assert not np.array_equal(first.genes, other.genes)
+    assert random.getstate() == before
+
+
+def test_an_objective_must_be_a_number():
+    with pytest.raises(SandlotError, match="an objective that is not a number"):
+        find_front(lambda genes: genes * np.inf, [1.0] * 2, [2.0] * 2, SMALL, np.random.SeedSequence(1))
