@@ -14,18 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sandlot.kernels import kernel
-from sandlot.physics.water import (
-    _ANGLE,
-    _TARGET,
-    FIXED,
-    JOINT_ROWS,
-    LANES,
-    LINK_ROWS,
-    SCRATCH_ROWS,
-    _interval,
-    _load,
-    _save,
-)
+from sandlot.physics.lanes import ANGLE, FIXED, JOINT_ROWS, LANES, LINK_ROWS, SCRATCH_ROWS, TARGET, go_on
+from sandlot.physics.water import load, save
 
 Array = NDArray[np.float64]
 Whole = NDArray[np.int64]
@@ -130,24 +120,24 @@ def swim_nets(body: Any, state: Array, nets: Nets, frequencies: Array, commands:
     cosine, sine, cosine_turn, sine_turn = np.ones(turn.size), np.zeros(turn.size), np.cos(turn), np.sin(turn)
     for first in range(0, state.shape[1], LANES):
         count = min(LANES, state.shape[1] - first)
-        _load(state, first, count, z, joints)
+        load(state, first, count, z, joints)
         for _ in range(commands):
             for i in range(count):
                 b = first + i
                 start, end = first_node[b], first_node[b + 1]
                 own = values[start + b * inputs : end + (b + 1) * inputs]
                 for j in range(joint_count):
-                    own[j] = joints[j * JOINT_ROWS + _ANGLE + i]
+                    own[j] = joints[j * JOINT_ROWS + ANGLE + i]
                 own[joint_count + CLOCK], own[joint_count + ONE] = sine[b], 1.0
                 c, s = cosine[b], sine[b]
                 cosine[b], sine[b] = c * cosine_turn[b] - s * sine_turn[b], s * cosine_turn[b] + c * sine_turn[b]
                 node_bias, node_response = bias[start:end], response[start:end]
                 activate(first_link[start : end + 1], source, weight, node_bias, node_response, own, sums[start:end])
                 for j in range(joint_count):
-                    joints[j * JOINT_ROWS + _TARGET + i] = (2.0 * own[inputs + j] - 1.0) * furthest
+                    joints[j * JOINT_ROWS + TARGET + i] = (2.0 * own[inputs + j] - 1.0) * furthest
             for j in range(joint_count):
                 for i in range(count, LANES):
-                    o = j * JOINT_ROWS + _TARGET
+                    o = j * JOINT_ROWS + TARGET
                     joints[o + i] = joints[o + count - 1]
-            _interval(body, z, joints, links, w)
-        _save(state, first, count, z, joints)
+            go_on(body, z, joints, links, w)
+        save(state, first, count, z, joints)

@@ -53,8 +53,9 @@ MARK = 20150703.0
 ) = range(16)
 FIXED = 16
 """Where things are in the user data: as in `sandlot.physics.water.SWIMMER`; then the time of the last command [s], sum
-over commands of the share of acceleration the motors could give, number of commands, and the ball's drag [N*s/m], negative without a ball.
-Then for every joint its angle [rad] and rate [rad/s] at the last command, and the acceleration it wants [rad/s^2]."""
+over commands of the share of acceleration the motors could give, number of commands, and the ball's drag [N*s/m],
+negative without a ball. Then for every joint its angle [rad] and rate [rad/s] at the last command, and the acceleration
+it wants [rad/s^2]."""
 
 
 @kernel(error_model="numpy")

@@ -1,0 +1,5 @@
+"""Studies of the swimming snake."""
+
+from sandlot.studies.water import evolution, search
+
+__all__ = ["evolution", "search"]

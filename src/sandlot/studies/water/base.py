@@ -1,0 +1,176 @@
+"""What the water studies share: the source's bodies, how gaits are scored, and how an evolution is drawn."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+import xarray as xr
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+from pydantic import Field
+
+from sandlot.learning.evolution import Genetic, evolve
+from sandlot.recordings import Quantity
+from sandlot.robots.snake import Snake
+from sandlot.robots.swimmers import FastSwimmers
+from sandlot.studies.base import Claim, Found, Job, Study
+from sandlot.studies.plots import COLOURS, canvas
+from sandlot.studies.statistics import Comparison, compare, mean_interval
+
+Array = NDArray[np.float64]
+
+FOLLOWED = 0.95
+"""Least `drive` of a gait that counts: of the acceleration its servos want, the motors give at least this share."""
+
+LIGHT = Snake(links=8, mass=0.3, faces="all", max_torque=100.0)
+"""The body of section 7.1, of density 0.1. Its motors have 10 there, which could hardly move it against the drag fitted
+here; section 7.4 gives 100 for what seems to be the same body (figure 7.11)."""
+
+SHORT = Snake(links=8, length=1.25, mass=5.0, faces="all", max_torque=100.0)
+"""The body of section 7.2. The source gives a density of 6.25 and a mass of 5; 8 links of 1.25 x 0.5 x 0.5 with that
+density would weigh 15.6. The mass is taken."""
+
+PARAMETERS = ("amplitude", "frequency", "phase")
+LOW, HIGH = (0.1, 0.1, 0.0), (1.5, 3.0, 2.0 * np.pi)
+"""Range of section 7.7 of amplitude [rad], frequency [Hz] and phase [rad]."""
+
+
+def score(swimmers: FastSwimmers, distance: Array, followed: float = FOLLOWED) -> Array:
+    """Fitness: the distance swum [m], if the motors could follow the gait.
+
+    One that overloads them is not the gait that was asked for: it gets its drive less one, which is below that of all
+    that move forwards. What has exploded gets the least of all.
+
+    Args:
+        swimmers: After they have swum.
+        distance: (individuals,) [m]
+        followed: Least drive of a gait that counts; 0 where the source's motors are overloaded too.
+    """
+    fitness = np.where(swimmers.drive >= followed, distance, swimmers.drive - 1.0)
+    return np.where(swimmers.exploded, -1e3, fitness)
+
+
+def shared_waves(genes: Array, joints: int, first: int = 0, pose: Array | None = None) -> Array:
+    """Gaits with one amplitude, frequency and phase for all joints: (4, joints, individuals).
+
+    Args:
+        genes: (individuals, 3) amplitude [rad], frequency [Hz], phase [rad].
+        joints: Of the body.
+        first: The first joint that swims; those before it keep the pose.
+        pose: (joints,) added to all [rad].
+    """
+    index = np.arange(joints)[:, None]
+    swims = (index >= first).astype(np.float64)
+    amplitude, frequency, phase = genes.T[:, None, :]
+    rest = np.zeros(joints) if pose is None else pose
+    ones = np.ones((joints, len(genes)))
+    return np.stack([swims * amplitude, 2.0 * np.pi * frequency * ones, index * phase, rest[:, None] * ones])
+
+
+class EvolutionStudy(Study):
+    """A study that evolves gaits, a job for each replicate.
+
+    Attributes:
+        replicates: How many runs, each with a seed of its own.
+        seconds: Each individual swims for so long [s].
+        snake: The body.
+        genetic: The genetic algorithm.
+    """
+
+    outcomes: ClassVar[Mapping[str, Quantity]] = {
+        "best": Quantity("m", "fitness of the best individual", ("generation",), (0,)),
+        "mean": Quantity("m", "mean fitness of all individuals", ("generation",), (0,)),
+        "genes": Quantity("1", "genes of the best individual", ("generation", "gene"), (0, 0)),
+        "champion": Quantity("1", "genes of the best individual of all generations", ("gene",), (0,)),
+    }
+
+    replicates: int = Field(18, ge=2)
+    seconds: float = Field(10.0, gt=0.0)
+    snake: Snake = Snake()
+    genetic: Genetic = Genetic()
+
+    def jobs(self) -> Iterator[Job]:
+        """Every replicate."""
+        return self.cross(replicate=range(self.replicates))
+
+    def limits(self) -> tuple[Sequence[float], Sequence[float]]:
+        """Least and greatest value of every gene."""
+        return LOW, HIGH
+
+    def evaluate(self, job: Job, genes: Array) -> Array:
+        """Fitness of a population: (individuals,) from (individuals, genes)."""
+        raise NotImplementedError
+
+    def run(self, job: Job) -> Mapping[str, Found]:
+        """Evolve once."""
+        history = evolve(lambda genes: self.evaluate(job, genes), *self.limits(), self.genetic, job.seed)
+        return {"best": history.best, "mean": history.mean, "genes": history.genes, "champion": history.champion}
+
+    def comparisons(self, results: xr.Dataset) -> list[Comparison]:
+        """Best individuals against average ones, at the end."""
+        ends = {"best": results["best"].values[:, -1], "average": results["mean"].values[:, -1]}
+        return compare(ends, "average", "fitness in the last generation")
+
+
+def near(text: str, source: float, measured: float, within: float = 0.1, note: str = "") -> Claim:
+    """A claim that holds if what was measured is within a share of what the source says."""
+    said = f"holds within {within:.0%}" + (f"; {note}" if note else "")
+    close = bool(abs(measured - source) <= within * abs(source))
+    return Claim(text, source, round(float(measured), 4), close, said)
+
+
+def claim_better(comparisons: list[Comparison]) -> Claim:
+    """That the best individuals are better than the average ones."""
+    (test,) = comparisons
+    text = "The best individuals of the last generation perform better than the average ones."
+    return Claim(text, "p < 0.05", f"p = {test.p:.2g}", test.above(), "Wilcoxon rank-sum over replicates")
+
+
+def draw_band(axes: Axes, values: Array, colour: str, label: str) -> None:
+    """Mean over replicates with its 95% confidence interval, and dashed the least and greatest; (replicates, x)."""
+    x = np.arange(1, values.shape[1] + 1)
+    intervals = [mean_interval(column) for column in values.T]
+    axes.plot(x, [each.mean for each in intervals], color=colour, label=label)
+    low, high = [each.low for each in intervals], [each.high for each in intervals]
+    axes.fill_between(x, low, high, color=colour, alpha=0.25, linewidth=0)
+    for edge in (values.min(axis=0), values.max(axis=0)):
+        axes.plot(x, edge, color=colour, linewidth=0.7, linestyle="--")
+    axes.set_xscale("log")
+
+
+def draw_fitness(axes: Axes, results: xr.Dataset, source: float, title: str = "") -> None:
+    """Best and mean fitness over generations, beside the source's best."""
+    draw_band(axes, results["best"].values, COLOURS[0], "best individual")
+    draw_band(axes, results["mean"].values, COLOURS[1], "average individual")
+    axes.axhline(source, color=COLOURS[5], linestyle=":", label=f"the source's best, {source:g}")
+    floor = min(0.0, float(results["mean"].values[:, -1].min()))
+    axes.set(xlabel="generation", ylabel="fitness [m]", title=title, ylim=(floor, None))
+    axes.legend(frameon=False, loc="lower right")
+
+
+def draw_course(results: xr.Dataset, source: Mapping[str, float], best: float) -> Figure:
+    """Fitness and the three parameters of the best individuals over generations."""
+    figure, axes = canvas(4, 13.0, 3.6)
+    draw_fitness(axes[0], results, best)
+    units = {"amplitude": "rad", "frequency": "Hz", "phase": "rad"}
+    for k, name in enumerate(PARAMETERS):
+        draw_band(axes[k + 1], results["genes"].values[:, :, k], COLOURS[2], "best individual")
+        axes[k + 1].axhline(source[name], color=COLOURS[5], linestyle=":", label=f"the source's, {source[name]:g}")
+        axes[k + 1].set(xlabel="generation", title=f"{name} [{units[name]}]", ylim=(0, HIGH[k]))
+        axes[k + 1].legend(frameon=False)
+    return figure
+
+
+def champion(results: xr.Dataset) -> Array:
+    """Genes of the best individual of all replicates: (genes,)."""
+    leader = int(results["best"].values.max(axis=1).argmax())
+    return np.asarray(results["champion"].values[leader])
+
+
+def claim_parameters(results: xr.Dataset, source: Mapping[str, float], note: str = "") -> list[Claim]:
+    """Amplitude, frequency and phase of the last generation's best individuals, beside the source's."""
+    ends: dict[str, Any] = dict(zip(PARAMETERS, results["genes"].values[:, -1].mean(axis=0), strict=True))
+    return [
+        near(f"The {name} converges to {source[name]:g}.", source[name], ends[name], 0.1, note) for name in PARAMETERS
+    ]

@@ -1,0 +1,73 @@
+"""Pictures of the swimming snake, its ball, and where the ball should go."""
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import PolyCollection
+from matplotlib.patches import Circle
+from numpy.typing import ArrayLike, NDArray
+
+from sandlot.robots.snake import Snake
+from sandlot.studies.plots import COLOURS
+
+Array = NDArray[np.float64]
+
+
+def corners(centres: Array, directions: Array, snake: Snake) -> Array:
+    """Of the links as seen from above: (links, 4, 2) [m]."""
+    along = np.stack([np.cos(directions), np.sin(directions)], axis=-1) * 0.5 * snake.length
+    aside = np.stack([-np.sin(directions), np.cos(directions)], axis=-1) * 0.5 * snake.width
+    return np.stack(
+        [centres + along + aside, centres - along + aside, centres - along - aside, centres + along - aside], axis=1
+    )
+
+
+def draw_body(
+    axes: Axes,
+    centres: Array,
+    directions: Array,
+    snake: Snake,
+    ball: ArrayLike | None = None,
+    ball_radius: float = 1.0,
+    destination: ArrayLike | None = None,
+    region: float = 8.0,
+    alpha: float = 1.0,
+) -> None:
+    """Draw a body at one moment; its head has another colour.
+
+    Args:
+        axes: To draw on.
+        centres: Of the links: (links, 2) [m].
+        directions: Of the links: (links,) [rad].
+        snake: The body.
+        ball: Where it is: (2,) [m].
+        ball_radius: [m]
+        destination: Where the ball should go: (2,) [m].
+        region: Radius around it that counts [m].
+        alpha: Opacity.
+    """
+    if destination is not None:
+        draw_region(axes, destination, region)
+    colours = [COLOURS[1]] + [COLOURS[0]] * (snake.links - 1)
+    boxes = corners(np.asarray(centres), np.asarray(directions), snake)
+    axes.add_collection(
+        PolyCollection(list(boxes), facecolors=colours, edgecolors="white", linewidths=0.3, alpha=alpha, zorder=3)
+    )
+    if ball is not None:
+        x, y = np.asarray(ball, np.float64)
+        axes.add_patch(Circle((x, y), ball_radius, color=COLOURS[2], alpha=alpha, zorder=2))
+    axes.set_aspect("equal")
+
+
+def draw_region(axes: Axes, destination: ArrayLike, region: float = 8.0) -> None:
+    """Mark where the ball should go."""
+    x, y = np.asarray(destination, np.float64)
+    axes.add_patch(Circle((x, y), region, color="0.85", zorder=0))
+
+
+def draw_paths(axes: Axes, centre: Array, ball: Array) -> None:
+    """Paths of the centre of mass and of the ball: (samples, 2) each [m]; rings where they begin."""
+    for path, colour, label in ((centre, COLOURS[0], "centre of mass"), (ball, COLOURS[2], "ball")):
+        axes.plot(path[:, 0], path[:, 1], color=colour, linewidth=1.2, label=label)
+        axes.plot(path[0, 0], path[0, 1], "o", color=colour, markersize=6, fillstyle="none")
+        axes.plot(path[-1, 0], path[-1, 1], "o", color=colour, markersize=4)
+    axes.set_aspect("equal")
