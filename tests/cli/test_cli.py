@@ -21,9 +21,10 @@ from sandlot.errors import SandlotError
 from sandlot.studies import all_studies, tour
 from sandlot.studies.runner import load
 from sandlot.worlds import WORLDS
+from sandlot.worlds.water import Water
 
 PROGRAM = Path(sys.executable).with_name("sandlot")
-COMMANDS = ("tour", "worlds", "studies", "run", "report", "record")
+COMMANDS = ("tour", "worlds", "studies", "run", "report", "record", "gap", "shape")
 PROBABILITIES = "leveling.probabilities"
 SMALL = ["--set", "world.shape=[12,12]", "--set", "replicates=2", "--set", "probabilities=[0.5,0.3,0.1]"]
 
@@ -93,6 +94,12 @@ def test_a_misspelt_setting_gets_one_line_from_the_program():
         (["record", "leveling", "--fidelity", "slow"], ["fidelity=slow", "only fast"]),
         (["record", "leveling", "--controller", "memetik"], ["'memetik'", "did you mean 'memetic'?"]),
         (["record", "leveling", "--set", "agents=2000"], ["2000", "1024"]),
+        (["record", "leveling", "--controller", "no.toml"], ["no controller file no.toml", "memetic"]),
+        (["record", "water", "--controller", "models/no.json"], ["no controller file models/no.json"]),
+        (["record", "water", "--set", "snake.links=2"], ["snake.links=2", "at least 3"]),
+        (["gap", "leveling"], ["leveling has only one fidelity"]),
+        (["gap", "water", "--set", "fidelity=fast"], ["leave fidelity=fast out"]),
+        (["gap", "water", "--controller", "swm"], ["'swm'", "did you mean 'swim'?"]),
     ],
 )
 def test_a_mistake_gets_one_clear_line(sandlot_, tmp_path, arguments, words):
@@ -291,6 +298,49 @@ def test_record_takes_settings_from_a_file(sandlot_, tmp_path):
     with recordings.open(tmp_path / "recordings/leveling") as recording:
         assert recording["heights"].shape == (3, 6, 7)
         assert recording.sizes["agent"] == 1
+
+
+GAIT = """
+kind = "gait"
+links = 6
+joints = 5
+amplitude = 0.5
+frequency = 1.5
+phase = 0.8
+"""
+
+
+def test_record_and_gap_take_controllers_from_files(sandlot_, tmp_path):
+    (tmp_path / "gait.toml").write_text(GAIT)
+    body = ["--set", "snake.links=6", "--steps", 60, "--controller", "gait.toml"]
+    assert sandlot_("record", "water", *body, "--json").json()["controller"] == "gait.toml"
+    said = sandlot_("gap", "water", *body, "--episodes", 2, "--json").json()
+    assert said["fidelities"] == ["fast", "reference"]
+    rows = {row["outcome"]: row for row in said["gaps"]}
+    distance = rows["distance"]
+    assert (distance["units"], distance["fidelity"], distance["better_fidelity"]) == ("m", "fast", "reference")
+    assert distance["gap"] == pytest.approx(distance["better"] - distance["mean"])
+    assert distance["episodes"] == 2
+    assert rows["reach_time"]["gap"] is None
+    assert np.shape(said["outcomes"]["speed"]) == (2, 2)
+
+    shown = sandlot_("gap", "water", *body, "--episodes", 2)
+    assert shown.status == 0
+    assert "240/240" in shown.err
+    line = next(line.split() for line in shown.out.splitlines() if line.startswith("distance"))
+    assert line[:3] == ["distance", "m", f"{distance['mean']:.4g}"]
+    assert_one_clear_line(
+        sandlot_("record", "water", "--controller", "gait.toml", "--out", "other"), "6 links", "17 links"
+    )
+    assert not (tmp_path / "other").exists()
+
+
+def test_gap_names_what_exploded(sandlot_, monkeypatch):
+    monkeypatch.setattr(Water, "exploded", property(lambda self: self.settings.fidelity == "reference"))
+    said = sandlot_("gap", "water", "--set", "snake.links=6", "--controller", "swim", "--steps", 5, "--episodes", 2)
+    assert said.status == 0
+    assert "2 of 2 simulations at reference exploded and are not counted: seeds " in said.out
+    assert "snake.links=6" in said.out
 
 
 def test_the_tour_writes_a_page_about_every_stop(sandlot_, tmp_path, monkeypatch):

@@ -27,7 +27,7 @@ def frames(name, seed, steps=30):
 
 
 @every_world
-@pytest.mark.filterwarnings("error")
+@pytest.mark.filterwarnings("error", "ignore:.*symmetric and normalized")  # actions have units
 def test_passes_the_checker_of_gymnasium(name):
     check_env(gymnasium.make(world_id(name), render_mode="rgb_array").unwrapped)
 

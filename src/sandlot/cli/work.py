@@ -32,6 +32,9 @@ Set = Annotated[
 SettingsFile = Annotated[
     Path | None, typer.Option("--settings", help="TOML file with settings.", show_default=False, dir_okay=False)
 ]
+Controller = Annotated[
+    str | None, typer.Option(help="Who acts: a name, or a file (.toml, .json).", show_default="the world's own")
+]
 Workers = Annotated[int, typer.Option(min=1, help="Jobs at a time.", show_default="all cores")]
 CORES = os.cpu_count() or 1
 LOG_EVERY = 60.0
@@ -119,7 +122,7 @@ def record(
         str, typer.Argument(help="Name of a world; see: sandlot worlds", autocompletion=lambda: [*WORLDS])
     ],
     fidelity: Annotated[str | None, typer.Option(help="Which physics.", show_default="the world's first")] = None,
-    controller: Annotated[str | None, typer.Option(help="Who acts.", show_default="the world's own")] = None,
+    controller: Controller = None,
     steps: Annotated[int, typer.Option(min=1, help="Steps to record.")] = 1000,
     seed: Annotated[int, typer.Option(min=0, help="Same seed, same recording.")] = 0,
     assignments: Set = None,

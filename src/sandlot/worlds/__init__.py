@@ -17,6 +17,9 @@ WORLDS = {
 }
 """Short name to class. Classes load when used, so that starting up stays quick."""
 
+VECTORS = {"water": "sandlot.worlds.water_vector:WaterVector"}
+"""Worlds of which ``gymnasium.make_vec`` gives many that are compiled as one."""
+
 
 def world_id(name: str) -> str:
     """The Gymnasium id of a world, such as ``sandlot/Leveling-v0``."""
@@ -27,7 +30,7 @@ def register() -> None:
     """Tell Gymnasium about every world; more than once does no harm."""
     for name, entry_point in WORLDS.items():
         if world_id(name) not in gymnasium.registry:
-            gymnasium.register(world_id(name), entry_point=entry_point)
+            gymnasium.register(world_id(name), entry_point=entry_point, vector_entry_point=VECTORS.get(name))
 
 
 def load(name: str) -> "type[World]":

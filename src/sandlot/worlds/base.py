@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, ClassVar, TypeAlias
 
 import gymnasium
@@ -32,10 +33,12 @@ class World(gymnasium.Env[NDArray[Any], NDArray[Any]]):
         settings: What this world was made with.
         quantities: What its frames hold.
         reward_units: Of its reward.
+        outcome_quantities: What its outcomes are; numbers.
     """
 
     Settings: ClassVar[type[WorldSettings]]
     reward_units: ClassVar[str] = "1"
+    outcome_quantities: ClassVar[Mapping[str, Quantity]] = {}
     quantities: Mapping[str, Quantity]
     settings: WorldSettings
 
@@ -55,20 +58,45 @@ class World(gymnasium.Env[NDArray[Any], NDArray[Any]]):
     def frame(self) -> Frame:
         """The quantities of the present moment."""
 
+    def outcomes(self) -> dict[str, float]:
+        """What has come of the episode so far, by the names of ``outcome_quantities``; what does not apply is NaN."""
+        return {}
+
+    @property
+    def exploded(self) -> bool:
+        """Whether the simulation is no longer to be trusted."""
+        return False
+
     def controllers(self) -> dict[str, Callable[[np.random.SeedSequence], Controller]]:
         """Ready controllers by name, each made from a seed; the first is the one to show."""
         return {"random": self._random_controller}
 
     def controller(self, name: str, seed: np.random.SeedSequence) -> Controller:
-        """Make one of the ready controllers.
+        """Make one of the ready controllers, or load one from a file.
+
+        Args:
+            name: Of a ready controller, or the path of a file.
+            seed: For a ready one.
 
         Raises:
-            SandlotError: If there is none of that name.
+            SandlotError: If there is none of that name, or the file is not one for this world.
         """
-        known = self.controllers()
+        path, known = Path(name), self.controllers()
+        if path.suffix or path.parent != Path():
+            if not path.is_file():
+                raise SandlotError(f"no controller file {path}; ready controllers: {', '.join(known)}")
+            return self.load_controller(path)
         if name not in known:
             raise SandlotError(f"no controller {name!r}; {nearest(name, list(known))}")
         return known[name](seed)
+
+    def load_controller(self, path: Path) -> Controller:
+        """Load a controller that was kept in a file.
+
+        Raises:
+            SandlotError: If this world has none in files, or the file is not one for it.
+        """
+        raise SandlotError(f"cannot load {path}: controllers of this world are {', '.join(self.controllers())}")
 
     def _random_controller(self, seed: np.random.SeedSequence) -> Controller:
         self.action_space.seed(int(seed.generate_state(1)[0]))

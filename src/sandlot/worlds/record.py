@@ -97,7 +97,7 @@ def record_world(
         name: Short name of the world.
         path: Where to keep the recording.
         steps: How many.
-        controller: One of the world's; its first if not given.
+        controller: One of the world's, its first if not given, or the path of a file.
         seed: Same seed, same recording.
         settings: Of the world.
         progress: Called now and then with the steps done and all steps.

@@ -1,6 +1,7 @@
 """The water world: a swimming snake fetches a ball."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -8,18 +9,26 @@ from gymnasium.spaces import Box
 from numpy.typing import NDArray
 from pydantic import Field
 
+from sandlot.control.fetching import SURE, Fetcher
+from sandlot.control.files import GaitController, load_controller
+from sandlot.control.gaits import Gait
+from sandlot.control.steering import Seeker
 from sandlot.errors import SandlotError
 from sandlot.recordings import Frame, Quantity
 from sandlot.robots.snake import DRAG, Snake
-from sandlot.robots.swimmers import FastSwimmers, ReferenceSwimmers, Swimmers, check_stable
+from sandlot.robots.swimmers import Swimmers
 from sandlot.worlds.base import Controller, World, WorldSettings
+from sandlot.worlds.water_picture import draw
+from sandlot.worlds.water_task import WaterTask
 
 Array = NDArray[np.float64]
 Point = tuple[float, float]
 FIXED = 8
 """Entries of an observation before the joints: time, centre of mass, angle of the head, target, destination."""
-REACHED = 2.0
-"""From the head link's centre to the target: it is reached [m] (section 7.3)."""
+FAR = 1e6
+"""No observation is larger [m, s, rad]."""
+SWIM = Gait(amplitude=0.7, frequency=0.9, phase=0.8)
+"""How the source's robot swims to its targets (section 7.11)."""
 
 
 class WaterSettings(WorldSettings):
@@ -63,8 +72,8 @@ class Water(World):
     the head's side to the left. One step is one command, 0.02 s.
 
     ## Observations
-    ``Box`` of shape (8 + 2 joints,): time [s]; x, y of the centre of mass [m]; angle of the head link [rad]; x, y of the
-    target [m]; x, y of the destination [m]; joint angles [rad]; joint rates [rad/s]. As in the source, the robot
+    ``Box`` of shape (8 + 2 joints,): time [s]; x, y of the centre of mass [m]; angle of the head link [rad]; x, y of
+    the target [m]; x, y of the destination [m]; joint angles [rad]; joint rates [rad/s]. As in the source, the robot
     knows where everything is.
 
     ## Reward
@@ -73,13 +82,19 @@ class Water(World):
 
     ## Start and end
     The snake starts straight and at rest, with the front of its head at the origin, heading along x;
-    ``reset(seed=...)`` draws a target unless the settings give one. At ``fast`` an episode terminates when the head is
-    within 2 m of the target; at ``reference`` when the ball lies within its region and the snake has let go of it. It
-    is truncated if the simulation explodes (``info["exploded"]``).
+    ``reset(seed=...)`` draws a target, clear of the body, unless the settings give one. At ``fast`` an episode
+    terminates when the head is within 2 m of the target; at ``reference`` when the ball lies within its region and the
+    snake, which must have touched it, is clear of it. It is truncated if the simulation explodes
+    (``info["exploded"]``).
+
+    ## Many at once
+    ``gymnasium.make_vec("sandlot/Water-v0", num_envs=120)`` steps all bodies in one call of the compiled kernel, with
+    the same results: `sandlot.worlds.water_vector`.
 
     ## Controllers
-    ``fetch`` swims to the ball, grasps it, tries again if it missed, carries it home and lets go; ``swim`` swims
-    straight on; ``random``.
+    ``fetch`` swims to the ball, grasps it, tries again if it missed, carries it home and lets go (bodies with too few
+    joints for that do not have it); ``seek`` swims to the target; ``swim`` swims straight on; ``random``. A gait or a
+    net in a file can be loaded.
 
     ## Versions
     v0: first version.
@@ -88,17 +103,22 @@ class Water(World):
     Settings: ClassVar[type[WorldSettings]] = WaterSettings
     reward_units = "m"
     metadata = {"render_modes": ["rgb_array"], "render_fps": 50}  # noqa: RUF012 - as Gymnasium declares it
+    outcome_quantities: ClassVar[Mapping[str, Quantity]] = {
+        "distance": Quantity("m", "from where the centre of mass started, when the target was reached or at the end"),
+        "speed": Quantity("m/s", "that distance, by the time it took"),
+        "turn": Quantity("rad", "by how much the body, on the mean of its links, had turned to the left by then"),
+        "drive": Quantity("1", "mean share of the wanted acceleration that the motors could give, until then"),
+        "reached": Quantity("1", "whether the head came within 2 m of the target"),
+        "reach_time": Quantity("s", "when it did; none if it did not"),
+        "delivered": Quantity("1", "whether the ball was brought home in the end; none without contact"),
+    }
     settings: WaterSettings
-    swimmers: Swimmers
 
     def __init__(self, render_mode: str | None = None, **settings: Any) -> None:
         super().__init__(render_mode, **settings)
-        snake = self.settings.snake
-        if self.settings.fidelity == "reference":
-            check_stable(snake)
-        joints, links = snake.joints, snake.links
-        self.observation_space = Box(-np.inf, np.inf, (FIXED + 2 * joints,), np.float64)
-        self.action_space = Box(-snake.max_angle, snake.max_angle, (joints,), np.float64)
+        self.task = WaterTask(self.settings)
+        self.observation_space, self.action_space = spaces(self.settings.snake)
+        joints, links = self.settings.snake.joints, self.settings.snake.links
         self.quantities = {
             "time": Quantity("s", "time since the start"),
             "centre": Quantity("m", "centre of mass", ("axis",), (2,)),
@@ -114,83 +134,145 @@ class Water(World):
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Array, dict[str, Any]]:
         """Start anew; ``options={"target": (x, y)}`` replaces the target of the settings."""
         super().reset(seed=seed)
-        given = self.settings
-        target = (options or {}).get("target", given.target)
-        if target is None:
-            radius, angle = given.distance * np.sqrt(self.np_random.uniform()), self.np_random.uniform(0.0, 2.0 * np.pi)
-            target = np.asarray(given.destination) + radius * np.array([np.cos(angle), np.sin(angle)])
-        self._mark = np.asarray(target, np.float64)
-        if given.fidelity == "fast":
-            self.swimmers = FastSwimmers(given.snake, 1, given.current)
-        else:
-            ball = {"ball_radius": given.ball_radius, "ball_mass": given.ball_mass, "ball_drag": given.ball_drag}
-            self.swimmers = ReferenceSwimmers(given.snake, 1, given.current, self._mark[None], **ball)
-        self._potential = self._distances()
-        return self._observe(), self._info()
+        target = (options or {}).get("target", self.settings.target)
+        mark = self.task.draw(self.np_random) if target is None else self.task.check(np.asarray(target, np.float64))
+        self.task.restart(np.array([0]), mark[None])
+        return self.task.observe()[0], self._info()
 
     def step(self, action: NDArray[Any]) -> tuple[Array, float, bool, bool, dict[str, Any]]:
         """Go on to the next command."""
-        action = np.asarray(action, np.float64)
-        if action.shape != self.action_space.shape or not np.isfinite(action).all():
-            raise SandlotError(f"an action is {self.settings.snake.joints} joint angles [rad]")
-        self.swimmers.command(action[None])
-        before, self._potential = self._potential, self._distances()
-        info = self._info()
-        done = self.delivered if self.settings.fidelity == "reference" else self.reached
-        return self._observe(), before - self._potential, done and not info["exploded"], info["exploded"], info
+        rewards = self.task.command(check_action(action, (self.settings.snake.joints,))[None])
+        exploded = self.exploded
+        return self.task.observe()[0], float(rewards[0]), self.done and not exploded, exploded, self._info()
+
+    @property
+    def swimmers(self) -> Swimmers:
+        """The body, as a batch of one."""
+        return self.task.swimmers
 
     @property
     def target(self) -> Array:
         """Where the ball, or the mark, is: (2,) [m]."""
-        return self.swimmers.balls[0] if isinstance(self.swimmers, ReferenceSwimmers) else self._mark
+        return self.task.targets[0]
 
     @property
     def reached(self) -> bool:
         """Whether the head is at the target."""
-        return bool(np.linalg.norm(self.swimmers.centres[0, 0] - self.target) <= REACHED)
+        return bool(self.task.reached[0])
 
     @property
     def in_region(self) -> bool:
         """Whether the ball is where it should go."""
-        return bool(np.linalg.norm(self.target - self.settings.destination) <= self.settings.region)
+        return bool(self.task.in_region[0])
 
     @property
     def delivered(self) -> bool:
         """Whether the ball is where it should go, and the snake, having touched it, is clear of it."""
-        clear = self.settings.ball_radius + 2.0 * self.settings.snake.length
-        gap = np.linalg.norm(self.swimmers.centres[0] - self.target, axis=1).min()
-        moved = np.linalg.norm(self.target - self._mark) > self.settings.ball_radius
-        return self.in_region and bool(gap > clear) and bool(moved)
+        return bool(self.task.delivered[0])
+
+    @property
+    def done(self) -> bool:
+        """Whether the task is: at ``fast`` the target is reached, at ``reference`` the ball is delivered."""
+        return bool(self.task.done[0])
+
+    @property
+    def exploded(self) -> bool:
+        """Whether the simulation is no longer to be trusted."""
+        return bool(self.task.exploded[0])
+
+    def outcomes(self) -> dict[str, float]:
+        """What has come of the episode so far, as ``outcome_quantities`` names it."""
+        task = self.task
+        arrived = bool(task.arrived[0])
+        time, x, y, direction, drive = task.arrival[0] if arrived else task.progress()[0]
+        distance = float(np.hypot(x + 0.5 * self.settings.snake.arclength, y))
+        return {
+            "distance": distance,
+            "speed": float(distance / time) if time > 0.0 else 0.0,
+            "turn": float(direction),
+            "drive": float(drive),
+            "reached": float(arrived),
+            "reach_time": float(time) if arrived else np.nan,
+            "delivered": float(self.delivered) if self.settings.fidelity == "reference" else np.nan,
+        }
 
     def frame(self) -> Frame:
         """The body, and the target."""
-        swimmers = self.swimmers
+        swimmers = self.task.swimmers
         return {
-            "time": np.float64(swimmers.time),
-            "centre": swimmers.centre[0],
+            "time": swimmers.time[0],
+            "centre": self.task.centre[0],
             "velocity": swimmers.velocity[0],
             "head": swimmers.head[0],
             "angles": swimmers.angles[0],
             "rates": swimmers.rates[0],
-            "links": swimmers.centres[0],
+            "links": self.task.centres[0],
             "target": self.target,
             "drive": swimmers.drive[0],
         }
 
+    def render(self) -> NDArray[np.uint8]:
+        """The body from above, its head red, the ball orange and its destination green: (480, 480, 3)."""
+        return picture(self.task, 0)
+
     def controllers(self) -> dict[str, Callable[[np.random.SeedSequence], Controller]]:
         """Those of the class docstring."""
-        return super().controllers()
+        snake = self.settings.snake
+        made: dict[str, Callable[[np.random.SeedSequence], Controller]] = {}
+        if snake.joints >= SURE.grasping + 4:
+            made["fetch"] = lambda _: _anew(lambda: Fetcher(snake, SURE))
+        made["seek"] = lambda _: _anew(lambda: Seeker(snake, SWIM))
+        made["swim"] = lambda _: GaitController(SWIM, snake)
+        return made | super().controllers()
 
-    def _observe(self) -> Array:
-        swimmers, goal = self.swimmers, self.settings.destination
-        fixed = [[swimmers.time], swimmers.centre[0], [swimmers.head[0]], self.target, goal]
-        return np.concatenate([*fixed, swimmers.angles[0], swimmers.rates[0]])
+    def load_controller(self, path: Path) -> Controller:
+        """Load a gait (``.toml``) or a net (``.json``).
 
-    def _distances(self) -> float:
-        to_target = float(np.linalg.norm(self.swimmers.centres[0, 0] - self.target))
-        if self.settings.fidelity == "fast":
-            return to_target
-        return to_target + float(np.linalg.norm(self.target - self.settings.destination))
+        Raises:
+            SandlotError: If it cannot be read, or is for another body.
+        """
+        return load_controller(path, self.settings.snake)
 
     def _info(self) -> dict[str, Any]:
-        return {"time": self.swimmers.time, "exploded": bool(self.swimmers.exploded[0])}
+        return {"time": float(self.task.swimmers.time[0]), "exploded": self.exploded}
+
+
+def _anew(make: Callable[[], Controller]) -> Controller:
+    """A controller that remembers, made anew whenever the time is 0."""
+    controller = make()
+
+    def act(observation: Array) -> Array:
+        nonlocal controller
+        if observation[0] == 0.0:
+            controller = make()
+        return controller(observation)
+
+    return act
+
+
+def spaces(snake: Snake) -> tuple[Box, Box]:
+    """What a body observes, and what it can be told."""
+    joints = snake.joints
+    high = np.concatenate([np.full(FIXED, FAR), np.full(joints, np.pi), np.full(joints, 3.0 * snake.max_rate)])
+    return Box(-high, high, dtype=np.float64), Box(-snake.max_angle, snake.max_angle, (joints,), np.float64)
+
+
+def check_action(action: NDArray[Any], shape: tuple[int, ...]) -> Array:
+    """Refuse an action of another shape, or one that is not a number.
+
+    Raises:
+        SandlotError: If it is so.
+    """
+    action = np.asarray(action, np.float64)
+    if action.shape != shape:
+        raise SandlotError(f"an action is joint angles [rad] of shape {shape}, not {action.shape}")
+    if not np.isfinite(action).all():
+        raise SandlotError("an action has joint angles that are not numbers")
+    return action
+
+
+def picture(task: WaterTask, body: int) -> NDArray[np.uint8]:
+    """One of the bodies from above."""
+    given = task.settings
+    seen = (task.centre[body], task.centres[body], task.directions[body], task.targets[body])
+    return draw(given.snake, *seen, given.ball_radius, np.asarray(given.destination), given.region)

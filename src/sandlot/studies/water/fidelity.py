@@ -1,0 +1,204 @@
+"""Whether the fast model can be trusted: the same gaits in both, and in the reference with half its step."""
+
+from collections.abc import Iterator, Mapping
+from typing import ClassVar
+
+import numpy as np
+import xarray as xr
+from matplotlib.figure import Figure
+from pydantic import Field
+from scipy import stats
+
+from sandlot.control.gaits import Gait
+from sandlot.recordings import Quantity
+from sandlot.robots.snake import Snake
+from sandlot.robots.swimmers import FastSwimmers, ReferenceSwimmers, Swimmers
+from sandlot.studies.base import Claim, Found, Job, Study, study
+from sandlot.studies.plots import COLOURS, canvas
+from sandlot.studies.water.base import FOLLOWED, HIGH, LOW, Array
+
+SETS: Mapping[str, tuple[float, float, float] | None] = {
+    "random": None,
+    "near the fast optimum": (0.60, 3.00, 0.66),
+    "near the source's optimum": (0.46, 2.00, 0.68),
+    "without drag": None,
+}
+"""Where gaits are drawn: amplitude [rad], frequency [Hz], phase [rad]; all over the range of section 7.7 without."""
+SPREAD = 0.1
+"""Around an optimum, every parameter changes by up to this share of itself."""
+CONVERGED = 0.02
+"""By less than this share halving its step may change what the reference says, or it is not to be trusted."""
+
+
+@study("water.fidelity", source="how the two fidelities of this world compare")
+class Fidelity(Study):
+    """Does the fast model say the same as the reference?
+
+    Random gaits from the range of section 7.7, and gaits near two optima, swim for 10 s in the fast model, in the
+    reference, and in the reference with half its step. The two are compared on gaits for which the reference can be
+    trusted: halving its step changes the distance by less than 2%, and nothing exploded. Where motors are overloaded
+    the body does not do what the gait says, small differences grow, and neither should be trusted. Without drag the
+    centre of mass must stay where it is, and nothing may gain momentum.
+
+    Attributes:
+        gaits: How many random ones.
+        near: How many near each optimum, and how many without drag.
+        block: Gaits to a job.
+        seconds: For how long they swim [s].
+        snake: The body.
+    """
+
+    outcomes: ClassVar[Mapping[str, Quantity]] = {
+        "amplitude": Quantity("rad", "amplitude", ("gait",), (0,)),
+        "frequency": Quantity("1/s", "frequency", ("gait",), (0,)),
+        "phase": Quantity("rad", "phase", ("gait",), (0,)),
+        "fast": Quantity("m", "distance in the fast model", ("gait",), (0,)),
+        "reference": Quantity("m", "distance in the reference", ("gait",), (0,)),
+        "halved": Quantity("m", "distance in the reference with half its step", ("gait",), (0,)),
+        "drive": Quantity("1", "share of the wanted acceleration the motors could give", ("gait",), (0,)),
+        "exploded": Quantity("1", "whether a simulation exploded", ("gait",), (0,)),
+        "fast_spin": Quantity("kg*m^2/s", "angular momentum in the fast model", ("gait",), (0,)),
+        "spin": Quantity("kg*m^2/s", "angular momentum in the reference", ("gait",), (0,)),
+    }
+
+    gaits: int = Field(200, ge=4)
+    near: int = Field(40, ge=4)
+    block: int = Field(20, ge=2)
+    seconds: float = Field(10.0, gt=0.0)
+    snake: Snake = Snake()
+
+    def jobs(self) -> Iterator[Job]:
+        """Blocks of gaits from every set; the last block of a set may have more than it needs."""
+        blocks = [(name, k) for name in SETS for k in range(-(-self._wanted(name) // self.block))]
+        for index, (name, k) in enumerate(blocks):
+            yield Job(index, {"set": name, "block": k}, np.random.SeedSequence(self.seed, spawn_key=(index,)))
+
+    def _wanted(self, name: str) -> int:
+        return self.gaits if name == "random" else self.near
+
+    def run(self, job: Job) -> Mapping[str, Found]:
+        """Draw a block of gaits, and let them swim."""
+        name, rng = str(job.parameters["set"]), np.random.default_rng(job.seed)
+        middle = SETS[name]
+        if middle is None:
+            genes = rng.uniform(LOW, HIGH, (self.block, 3))
+        else:
+            genes = np.array(middle) * rng.uniform(1.0 - SPREAD, 1.0 + SPREAD, (self.block, 3))
+        snake = self.snake.model_copy(update={"drag": 0.0}) if name == "without drag" else self.snake
+        half = snake.model_copy(update={"step": 0.5 * snake.step})
+        fast, reference = FastSwimmers(snake, self.block), ReferenceSwimmers(snake, self.block)
+        halved = ReferenceSwimmers(half, self.block)
+        ways = {"fast": fast, "reference": reference, "halved": halved}
+        distances = {word: self.swim(swimmers, genes) for word, swimmers in ways.items()}
+        exploded = fast.exploded | reference.exploded | halved.exploded
+        return {
+            **dict(zip(("amplitude", "frequency", "phase"), genes.T, strict=True)),
+            **{word: np.where(exploded, np.nan, distance) for word, distance in distances.items()},
+            "drive": np.minimum(fast.drive, reference.drive),
+            "exploded": exploded.astype(np.float64),
+            "fast_spin": np.where(exploded, np.nan, fast.angular_momentum),
+            "spin": np.where(exploded, np.nan, reference.angular_momentum),
+        }
+
+    def swim(self, swimmers: Swimmers, genes: Array) -> Array:
+        """How far bodies get along x [m]; if there is no drag, how far their centres of mass ever are from the start."""
+        snake, start, furthest = self.snake, swimmers.centre.copy(), np.zeros(len(genes))
+        gaits = [Gait(amplitude=a, frequency=f, phase=p) for a, f, p in genes.tolist()]
+        amplitude, frequency, phase, _ = np.stack([gait.waves(snake.joints) for gait in gaits], axis=1)
+        for k in range(round(self.seconds / snake.interval)):
+            swimmers.command(amplitude * np.sin(frequency * (k + 1) * snake.interval - phase))
+            furthest = np.maximum(furthest, np.linalg.norm(swimmers.centre - start, axis=1))
+        return furthest if swimmers.snake.drag == 0.0 else swimmers.centre[:, 0] - start[:, 0]
+
+    def table(self, results: xr.Dataset, *sets: str) -> xr.Dataset:
+        """The gaits of some sets, one after the other, with ``change`` by halving the step and ``difference``."""
+        parts = []
+        for name in sets:
+            mine = results.isel(job=results["set"].values == name).drop_vars(["set", "block"])
+            parts.append(mine.stack(row=("job", "gait")).isel(row=slice(self._wanted(name))).reset_index("row"))
+        rows = xr.concat(parts, "row")
+        return rows.assign(
+            change=np.abs(rows["reference"] / rows["halved"] - 1.0),
+            difference=np.abs(rows["fast"] / rows["halved"] - 1.0),
+        )
+
+    def trusted(self, results: xr.Dataset, *sets: str) -> xr.Dataset:
+        """Those gaits for which the reference has converged."""
+        rows = self.table(results, *sets)
+        return rows.isel(row=(rows["change"].values < CONVERGED) & (rows["exploded"].values == 0.0))
+
+    def figure(self, results: xr.Dataset) -> Figure:
+        """Distances in both, and their differences over what motors could give, beside what half a step changes."""
+        figure, axes = canvas(3, 14.0, 4.4)
+        rows = self.table(results, *list(SETS)[:3])
+        follows, trusted = rows["drive"].values >= FOLLOWED, rows["change"].values < CONVERGED
+        groups = {
+            "motors follow, reference converged": follows & trusted,
+            "motors overloaded, reference converged": ~follows & trusted,
+            "reference not converged": ~trusted,
+        }
+        for colour, (label, mine) in zip(COLOURS, groups.items(), strict=False):
+            some = rows.isel(row=mine)
+            dots = {"color": colour, "s": 14, "alpha": 0.7, "label": f"{label}: {int(mine.sum())}"}
+            axes[0].scatter(some["halved"], some["fast"], **dots)
+            axes[1].scatter(some["drive"], np.maximum(some["difference"], 1e-6), **dots)
+            axes[2].scatter(np.maximum(some["change"], 1e-9), np.maximum(some["difference"], 1e-6), **dots)
+        ends = [float(np.nanmin(rows["fast"])), float(np.nanmax(rows["fast"]))]
+        axes[0].plot(ends, ends, color=COLOURS[5], linewidth=0.7)
+        axes[0].set(xlabel="distance in the reference, half the step [m]", ylabel="distance in the fast model [m]")
+        axes[0].legend(frameon=False, fontsize=8)
+        axes[1].axvline(FOLLOWED, color=COLOURS[5], linewidth=0.7)
+        axes[1].set(xlabel="share the motors could give", ylabel="difference between the two", yscale="log")
+        axes[2].axvline(CONVERGED, color=COLOURS[5], linewidth=0.7)
+        axes[2].set(
+            xlabel="change when the reference's step is halved", ylabel="difference", xscale="log", yscale="log"
+        )
+        return figure
+
+    def claims(self, results: xr.Dataset) -> list[Claim]:
+        """Agreement where the reference can be trusted, and conserved momentum."""
+        every, some = self.table(results, "random"), self.trusted(results, "random")
+        exploded, loaded = int(every["exploded"].sum()), int((every["drive"] < FOLLOWED).sum())
+        counts = f"{some.sizes['row']} of {every.sizes['row']} gaits; {exploded} exploded, {loaded} overload the motors"
+        rank = float(stats.spearmanr(some["fast"], some["halved"]).statistic)
+        median = float(np.median(some["difference"]))
+        follow = some.isel(row=some["drive"].values >= FOLLOWED)
+        well = f"where motors follow, {follow.sizes['row']} gaits, {float(np.median(follow['difference'])):.2%}"
+        found = [
+            Claim(
+                "The reference converges for most gaits.",
+                "halving its step changes the distance by less than 2%",
+                counts,
+                2 * some.sizes["row"] > every.sizes["row"],
+                "holds for more than half",
+            ),
+            Claim("Both rank gaits alike.", "Spearman at least 0.97", round(rank, 4), rank >= 0.97, counts),
+            Claim("Both agree on distances.", "median at most 3%", f"{median:.2%}", median <= 0.03, well),
+        ]
+        for name in list(SETS)[1:3]:
+            rows, most = self.table(results, name), self.trusted(results, name)
+            follow = most["drive"].values >= FOLLOWED
+            worst, beside = (float(most["difference"].values[mine].max(initial=0.0)) for mine in (follow, ~follow))
+            lost = f"up to {beside:.0%} with {int((~follow).sum())} that overload the motors" if (~follow).any() else ""
+            seen = f"{int(follow.sum())} of {rows.sizes['row']} gaits; {rows.sizes['row'] - follow.size} not converged"
+            text = f"They agree {name}, where motors follow."
+            note = "; ".join(filter(None, (seen, lost)))
+            found.append(Claim(text, "within 5%", f"{worst:.2%}", bool(follow.any() and worst <= 0.05), note))
+        still = self.table(results, "without drag")
+        still = still.isel(row=(still["drive"].values >= FOLLOWED) & (still["exploded"].values == 0.0))
+        scale = self.snake.mass * self.snake.arclength**2
+        smaller = f"{float(still['halved'].max()):.1e} m with half the step"
+        for word, spins, limit in (("fast", "fast_spin", 1e-9), ("reference", "spin", 0.01)):
+            way = float(still[word].max()) / self.snake.arclength
+            turns = float(np.abs(still[spins]).max()) / scale
+            found.append(
+                Claim(
+                    f"Without drag the centre of mass stays, and no angular momentum is gained, at {word} fidelity.",
+                    f"at most {limit:g} body lengths, {limit:g} rad/s",
+                    f"{way:.1e} body lengths, {turns:.1e} rad/s",
+                    bool(way <= limit and turns <= limit),
+                    f"{still.sizes['row']} gaits whose motors follow; angular momentum over mass times length squared"
+                    + (f"; {smaller}" if word == "reference" else ""),
+                )
+            )
+        return found

@@ -1,0 +1,291 @@
+"""Swimming bodies at two fidelities: they agree, they notice explosions, and they leave others alone."""
+
+import subprocess
+import sys
+
+import mujoco
+import numpy as np
+import pytest
+
+from sandlot.control.gaits import Gait
+from sandlot.errors import SandlotError
+from sandlot.physics import water, water_callback
+from sandlot.robots.snake import Snake
+from sandlot.robots.swimmers import FastSwimmers, ReferenceSwimmers, check_stable
+
+SNAKE = Snake(links=8, mass=150.0)
+GAIT = Gait(amplitude=0.4, frequency=1.0, phase=0.8, veer=0.02)
+BOTH = pytest.mark.parametrize("cls", [FastSwimmers, ReferenceSwimmers])
+QUANTITIES = ("centre", "velocity", "head", "angles", "rates", "drive", "angular_momentum")
+
+
+def swim(swimmers, seconds=2.0, gait=GAIT):
+    snake = swimmers.snake
+    for k in range(round(seconds / snake.interval)):
+        targets = gait.targets((k + 1) * snake.interval, snake.joints)
+        swimmers.command(np.tile(targets, (swimmers.count, 1)))
+    return swimmers
+
+
+@pytest.mark.parametrize("faces", ["open", "all"])
+def test_both_agree_on_an_ordinary_gait(faces):
+    snake = SNAKE.model_copy(update={"faces": faces})
+    fast, reference = (swim(cls(snake, 1), 5.0) for cls in (FastSwimmers, ReferenceSwimmers))
+    start = np.array([-6.0, 0.0])
+    way = np.linalg.norm(fast.centre - start)
+    assert way > 1.0
+    assert np.linalg.norm(fast.centre - reference.centre) < 0.01 * way
+    assert fast.head == pytest.approx(reference.head, abs=0.01)
+    assert fast.angles == pytest.approx(reference.angles, abs=1e-3)
+    assert fast.velocity == pytest.approx(reference.velocity, abs=0.01 * np.linalg.norm(fast.velocity))
+    assert fast.angular_momentum == pytest.approx(reference.angular_momentum, rel=0.03)
+    assert fast.drive == pytest.approx(reference.drive, abs=1e-3)
+    assert fast.centres == pytest.approx(reference.centres, abs=0.02 * way)
+
+
+@BOTH
+def test_the_front_starts_at_the_origin(cls):
+    swimmers = cls(SNAKE, 2)
+    assert swimmers.centre == pytest.approx(np.array([[-6.0, 0.0]] * 2))
+    assert swimmers.centres[:, 0] == pytest.approx(np.array([[-0.75, 0.0]] * 2))
+    assert not swimmers.velocity.any()
+    assert swimmers.time == 0.0
+
+
+@BOTH
+def test_velocity_is_how_fast_the_centre_moves(cls):
+    swimmers = swim(cls(SNAKE.model_copy(update={"interval": 0.005}), 1), 1.0)
+    before = swimmers.centre.copy()
+    speed = swimmers.velocity.copy()
+    swim(swimmers, 0.005, GAIT.model_copy(update={"amplitude": 0.0}))
+    mean = 0.5 * (speed + swimmers.velocity)
+    assert (swimmers.centre - before) / 0.005 == pytest.approx(mean, rel=0.02, abs=1e-3)
+
+
+@BOTH
+def test_a_current_only_carries(cls):
+    """In water that moves, a body that moves with it swims as in water at rest."""
+    current = np.array([0.7, -0.3])
+    still, carried = cls(SNAKE, 1), cls(SNAKE, 1, current)
+    if cls is ReferenceSwimmers:
+        carried._velocity[:, :2] = current
+    else:
+        carried.state[[water.PX, water.PY, water.U, water.V]] = 0.0
+    for swimmers in (still, carried):
+        swim(swimmers)
+    assert carried.centre - current * carried.time == pytest.approx(still.centre, abs=1e-6)
+    assert carried.velocity - current == pytest.approx(still.velocity, abs=1e-6)
+    assert carried.head == pytest.approx(still.head, abs=1e-6)
+
+
+@BOTH
+def test_a_body_at_rest_is_taken_along_by_a_current(cls):
+    swimmers = cls(SNAKE, 1, (0.0, 1.0))
+    assert swimmers.velocity == pytest.approx(np.zeros((1, 2)))
+    swim(swimmers, 3.0, Gait())
+    # Broadside: drag on eight sides.
+    rate = 8 * SNAKE.drag * SNAKE.length * SNAKE.height / SNAKE.mass
+    assert swimmers.velocity[0] == pytest.approx([0.0, 1.0 - np.exp(-3.0 * rate)], abs=1e-3)
+
+
+def test_both_feel_the_same_current():
+    fast, reference = (swim(cls(SNAKE, 1, (0.4, 0.3))) for cls in (FastSwimmers, ReferenceSwimmers))
+    assert fast.centre == pytest.approx(reference.centre, abs=0.01)
+
+
+@BOTH
+def test_without_drag_the_centre_stays(cls):
+    swimmers = swim(cls(SNAKE.model_copy(update={"drag": 0.0}), 1), 3.0)
+    away = np.abs(swimmers.centre - [-6.0, 0.0]).max()
+    assert away <= (0.0 if cls is FastSwimmers else 2e-3)
+    assert np.abs(swimmers.angular_momentum).max() <= (0.0 if cls is FastSwimmers else 1e-3)
+
+
+def test_following_gaits_is_a_row_of_commands():
+    waves = GAIT.waves(SNAKE.joints)[None, :, :, None]
+    swum = FastSwimmers(SNAKE, 1)
+    swum.swim([0.0], waves, 2.0)
+    told = swim(FastSwimmers(SNAKE, 1))
+    assert swum.time == told.time == 2.0
+    assert swum.state == pytest.approx(told.state, rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize("threads", [2, 3, 8])
+def test_threads_do_not_change_what_the_fast_model_says(threads):
+    rng = np.random.default_rng(0)
+    gaits = np.stack([GAIT.waves(7)] * 5, axis=-1)[None] * rng.uniform(0.5, 1.0, (1, 1, 1, 5))
+    alone, together = FastSwimmers(SNAKE, 5), FastSwimmers(SNAKE, 5, threads=threads)
+    alone.swim([0.0], gaits, 1.0)
+    together.swim([0.0], gaits, 1.0)
+    assert np.array_equal(alone.state, together.state)
+
+
+def test_threads_do_not_change_what_the_reference_says():
+    rng = np.random.default_rng(0)
+    targets = np.cumsum(rng.normal(0.0, 0.02, (50, 4, 7)), axis=0)
+    found = []
+    for threads in (1, 2, 4):
+        swimmers = ReferenceSwimmers(SNAKE, 4, threads=threads)
+        for each in targets:
+            swimmers.command(each)
+        found.append([getattr(swimmers, name).copy() for name in QUANTITIES])
+    for other in found[1:]:
+        for mine, theirs in zip(found[0], other, strict=True):
+            assert np.array_equal(mine, theirs)
+
+
+def test_links_collide_unless_told_not_to():
+    """A body that curls up more tightly than its links leave room for."""
+    curl = Gait(veer=1.4)
+    solid = swim(ReferenceSwimmers(SNAKE, 1), 3.0, curl)
+    ghost = swim(ReferenceSwimmers(SNAKE, 1, contact=False), 3.0, curl)
+    assert not solid.exploded.any()
+    assert np.abs(ghost.angles).max() == pytest.approx(1.4, abs=0.05)
+    assert np.abs(solid.angles - ghost.angles).max() > 0.1
+
+
+class TestBalls:
+    def test_a_ball_stays_until_it_is_pushed(self):
+        place = np.array([[0.9, 0.0], [5.0, 5.0]])
+        swimmers = swim(ReferenceSwimmers(SNAKE, 2, balls=place), 3.0)
+        assert swimmers.balls[0, 0] > 1.0, "the head is behind it"
+        assert swimmers.balls[1] == pytest.approx(place[1])
+        assert swimmers.ball_velocity[1] == pytest.approx([0.0, 0.0])
+
+    def test_a_current_takes_it_along(self):
+        swimmers = ReferenceSwimmers(SNAKE, 1, (0.5, 0.0), balls=np.array([[0.0, 9.0]]))
+        swim(swimmers, 2.0, Gait())
+        assert swimmers.ball_velocity[0] == pytest.approx([0.5, 0.0], abs=1e-3)
+
+
+class TestExplosions:
+    @staticmethod
+    def explode(swimmers, which=1):
+        """Give one of them what no motor could."""
+        if isinstance(swimmers, FastSwimmers):
+            swimmers.state[water.PX, which] = np.inf
+        else:
+            swimmers._velocity[which, 3] = 1e12
+        return swimmers
+
+    @BOTH
+    def test_one_is_noticed_and_the_others_go_on(self, cls):
+        expected = swim(cls(SNAKE, 3))
+        swimmers = swim(self.explode(cls(SNAKE, 3)))
+        assert swimmers.exploded.tolist() == [False, True, False]
+        assert np.array_equal(swimmers.centre[[0, 2]], expected.centre[[0, 2]])
+
+    def test_it_stays_lost(self):
+        swimmers = swim(self.explode(ReferenceSwimmers(SNAKE, 2)), 0.1)
+        swimmers._velocity[:] = 0.0
+        swimmers._position[:] = 0.0
+        assert swimmers.exploded.tolist() == [False, True]
+
+    def test_a_body_faster_than_its_motors_is_not_believed(self):
+        swimmers = FastSwimmers(SNAKE, 1)
+        swimmers.state[water.PX] = SNAKE.mass * SNAKE.max_rate * SNAKE.arclength
+        assert swimmers.exploded.all()
+
+    def test_mujoco_writes_nothing_about_it(self, tmp_path):
+        program = (
+            "import numpy as np\n"
+            "from sandlot.robots.snake import Snake\n"
+            "from sandlot.robots.swimmers import ReferenceSwimmers\n"
+            "swimmers = ReferenceSwimmers(Snake(links=4), 2, threads=2)\n"
+            "swimmers.command(np.zeros((2, 3)))\n"
+            "swimmers._lost = type('Never', (), {'__or__': lambda s, o: s, '__invert__': lambda s: np.ones(2, bool)})()\n"
+            "swimmers._velocity[1] = 1e12\n"
+            "swimmers.command(np.zeros((2, 3)))\n"
+            "assert not np.isfinite(swimmers.centre[1]).all()\n"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        assert done.stdout == done.stderr == ""
+        assert not list(tmp_path.iterdir()), "as MUJOCO_LOG.TXT would be"
+
+    def test_warnings_of_others_are_kept(self):
+        said = []
+        mujoco.set_mju_user_warning(said.append)
+        try:
+            swim(ReferenceSwimmers(SNAKE, 1), 0.1)
+            model, data = pendulum()
+            data.qvel[0] = 1e12
+            mujoco.mj_step(model, data)
+        finally:
+            mujoco.set_mju_user_warning(None)
+        assert said
+
+
+class TestBadInput:
+    def test_a_step_that_would_be_unstable_is_refused(self):
+        snake = Snake(links=8, mass=0.01)
+        with pytest.raises(
+            SandlotError, match=r"^step=0.005 would make the reference unstable.*allowed: at most"
+        ) as caught:
+            ReferenceSwimmers(snake, 1)
+        assert "\n" not in str(caught.value)
+        FastSwimmers(snake, 1)
+
+    def test_the_step_it_names_is_allowed(self):
+        heavy = Snake(links=8, mass=0.3)
+        check_stable(heavy)
+        light = Snake(links=8, mass=0.05, step=0.0025)
+        check_stable(light)
+
+    @pytest.mark.parametrize("step", [0.0005, 0.001, 0.0025])
+    def test_what_is_allowed_is_stable(self, step):
+        """As light as a step allows, pushed sideways: slows down, and nothing else."""
+        drag = Snake().drag * 1.5 * 0.5
+        snake = Snake(links=4, mass=4 * drag * step / 1.99, step=step, interval=0.02)
+        swimmers = ReferenceSwimmers(snake, 1)
+        swimmers._velocity[0, 1] = 1.0
+        swim(swimmers, 0.2, Gait())
+        assert not swimmers.exploded.any()
+        assert np.abs(swimmers.velocity).max() < 0.1
+
+
+def pendulum():
+    model = mujoco.MjModel.from_xml_string(
+        "<mujoco><worldbody><body><joint axis='0 1 0' damping='0.1'/><geom size='0.1' pos='0.5 0 0'/></body>"
+        "</worldbody></mujoco>"
+    )
+    return model, mujoco.MjData(model)
+
+
+class TestCallback:
+    @staticmethod
+    def fall():
+        model, data = pendulum()
+        mujoco.mj_step(model, data, 500)
+        return data.qpos.copy(), data.qvel.copy()
+
+    def test_other_simulations_are_left_alone(self):
+        mine = mujoco.get_mjcb_passive()
+        mujoco.set_mjcb_passive(None)
+        try:
+            without = self.fall()
+        finally:
+            mujoco.set_mjcb_passive(mine)
+        water_callback.install()
+        swimmers = swim(ReferenceSwimmers(SNAKE, 1), 0.2)
+        assert np.array_equal(self.fall(), without)
+        assert swimmers.velocity.any()
+
+    def test_user_data_of_others_is_not_taken_for_ours(self):
+        water_callback.install()
+        model = mujoco.MjModel.from_xml_string(
+            "<mujoco><size nuserdata='3'/><worldbody><body><joint/><geom size='1'/></body></worldbody></mujoco>"
+        )
+        data = mujoco.MjData(model)
+        data.userdata[:] = (1.0, 2.0, 3.0)
+        mujoco.mj_step(model, data, 10)
+        assert data.qfrc_passive.tolist() == [0.0]
+        assert data.userdata.tolist() == [1.0, 2.0, 3.0]
+
+    def test_twice_does_no_harm(self):
+        one = swim(ReferenceSwimmers(SNAKE, 1), 0.5).centre.copy()
+        water_callback.install()
+        water_callback.install()
+        assert np.array_equal(swim(ReferenceSwimmers(SNAKE, 1), 0.5).centre, one)

@@ -1,0 +1,132 @@
+"""The fidelity study: what it trusts, what it says of that, and that it runs."""
+
+import io
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from sandlot.robots.snake import Snake
+from sandlot.studies.runner import run
+from sandlot.studies.water.base import HIGH, LOW
+from sandlot.studies.water.fidelity import SETS, Fidelity
+
+CLAIMS = ("converges", "rank", "distances", "near the fast", "near the source's", "at fast", "at reference")
+
+
+def synthetic(study, **outcomes):
+    """Results in which both agree, unless ``outcomes`` say otherwise: functions of a set's name and random numbers."""
+    rng = np.random.default_rng(0)
+    rows = []
+    for job in study.jobs():
+        name, size = job.parameters["set"], study.block
+        way = 1e-12 * np.ones(size) if name == "without drag" else rng.uniform(5.0, 90.0, size)
+        row = {word: way for word in study.outcomes} | {"drive": np.ones(size), "exploded": np.zeros(size)}
+        row |= {"fast_spin": np.zeros(size), "spin": np.zeros(size)}
+        for word, change in outcomes.items():
+            row[word] = change(name, row[word], rng)
+        rows.append({**job.parameters, **row})
+    names = ("set", "block")
+    data = {word: (("job",) if word in names else ("job", "gait"), [row[word] for row in rows]) for word in rows[0]}
+    return xr.Dataset(data)
+
+
+def failing(study, **outcomes):
+    claims = study.claims(synthetic(study, **outcomes))
+    assert len(claims) == len(CLAIMS)
+    assert all(type(claim.holds) is bool for claim in claims)
+    return {word for word, claim in zip(CLAIMS, claims, strict=True) if not claim.holds}
+
+
+def test_claims_can_all_hold():
+    assert failing(Fidelity()) == set()
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "expected"),
+    [
+        ({"fast": lambda name, x, rng: x * (1.04 if name == "random" else 1.0)}, {"distances"}),
+        ({"fast": lambda name, x, rng: x * (1.06 if "fast" in name else 1.0)}, {"near the fast"}),
+        ({"fast": lambda name, x, rng: x * (0.94 if "source" in name else 1.0)}, {"near the source's"}),
+        ({"fast": lambda name, x, rng: rng.permuted(x) if name == "random" else x}, {"rank", "distances"}),
+        ({"reference": lambda name, x, rng: x * np.where(rng.random(x.size) < 0.6, 1.03, 1.0)}, {"converges"}),
+        ({"fast": lambda name, x, rng: x + 0.1 * (name == "without drag")}, {"at fast"}),
+        ({"reference": lambda name, x, rng: x + 1.0 * (name == "without drag")}, {"at reference"}),
+        ({"spin": lambda name, x, rng: x + 1e5 * (name == "without drag")}, {"at reference"}),
+        ({"fast_spin": lambda name, x, rng: x + 1.0}, {"at fast"}),
+    ],
+)
+def test_each_claim_can_fail_alone(outcomes, expected):
+    assert failing(Fidelity(), **outcomes) == expected
+
+
+def test_what_has_not_converged_or_exploded_is_not_judged():
+    def wrong(name, x, rng):
+        return np.where(np.arange(x.size) % 4 == 0, 5.0 * x, x)
+
+    def shaken(name, x, rng):
+        return np.where(np.arange(x.size) % 4 == 0, 1.03 * x, x)
+
+    def lost(name, x, rng):
+        return np.where(np.arange(x.size) % 4 == 0, np.nan, x)
+
+    def flag(name, x, rng):
+        return (np.arange(x.size) % 4 == 0).astype(float)
+
+    assert failing(Fidelity(), fast=wrong, reference=shaken) == set()
+    assert failing(Fidelity(), fast=lost, reference=lost, halved=lost, exploded=flag) == set()
+
+
+def test_how_many_exploded_is_said():
+    study = Fidelity()
+    claims = study.claims(synthetic(study, exploded=lambda name, x, rng: x + (np.arange(x.size) == 3)))
+    assert "190 of 200 gaits; 10 exploded" in claims[0].measured
+
+
+def test_overloaded_gaits_near_an_optimum_are_told_apart():
+    study = Fidelity()
+    loaded = {
+        "fast": lambda name, x, rng: np.where(np.arange(x.size) < 5, 1.5 * x, x),
+        "drive": lambda name, x, rng: np.where(np.arange(x.size) < 5, 0.5, 1.0),
+    }
+    claim = study.claims(synthetic(study, **loaded))[3]
+    assert claim.holds
+    assert "30 of 40 gaits" in claim.note
+    assert "up to 50% with 10" in claim.note
+
+
+def test_gaits_are_drawn_where_they_should_be():
+    study = Fidelity(seconds=0.04, snake=Snake(links=3))
+    seen = {}
+    for job in study.jobs():
+        if job.parameters["block"] == 0:
+            found = study.run(job)
+            seen[job.parameters["set"]] = np.stack(
+                [found[word] for word in ("amplitude", "frequency", "phase")], axis=1
+            )
+    for name, middle in SETS.items():
+        low, high = (LOW, HIGH) if middle is None else (0.9 * np.array(middle), 1.1 * np.array(middle))
+        assert seen[name].shape == (20, 3)
+        assert np.all(seen[name] >= low)
+        assert np.all(seen[name] <= high)
+    assert not np.array_equal(seen["random"], seen["without drag"])
+
+
+def test_jobs_cover_all_gaits():
+    jobs = list(Fidelity().jobs())
+    assert len(jobs) == 16
+    assert [job.index for job in jobs] == list(range(16))
+    assert len(list(Fidelity(gaits=21, near=4, block=20).jobs())) == 5
+
+
+def test_a_tiny_run_draws_and_claims(tmp_path):
+    study = Fidelity(gaits=6, near=4, block=4, seconds=0.5, snake=Snake(links=5, mass=100.0))
+    outcome = run(study, tmp_path)
+    results = outcome.results
+    assert study.table(results, "random").sizes["row"] == 6, "and not the eight of two blocks"
+    assert study.table(results, *SETS).sizes["row"] == 18
+    assert outcome.claims
+    study.figure(results).savefig(io.BytesIO(), format="png", dpi=30)
+    for job in reversed(list(study.jobs())):
+        for word, value in study.run(job).items():
+            assert np.array_equal(value, results[word].values[job.index], equal_nan=True)
