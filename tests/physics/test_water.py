@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import config
-from twins.water import TwinSwimmer, turn
 
 from sandlot.physics import water
 from sandlot.robots.snake import Snake
+from twins.water import TwinSwimmer, turn
 
 SLOW = bool(config.DISABLE_JIT)
 """Without compilation a step takes a thousand times as long: fewer of everything."""

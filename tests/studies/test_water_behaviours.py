@@ -124,6 +124,11 @@ class TestDrift:
         assert before.arclength == after.arclength == 12.0
         assert fast.starts == (0.0, 10.0)
 
+    def test_overloaded_motors_support_nothing(self):
+        drive = {"drive": lambda job: 0.5 if job["case"] == "before" else 1.0}
+        held = holding(Drift(), distance=self.distance(), velocity=self.velocity(), **drive)
+        assert [k for k, each in enumerate(held) if not each] == [0, 1, 6]
+
     def test_a_lost_simulation_supports_no_number(self):
         held = holding(Drift(), distance=lambda job: np.full(201, np.nan), velocity=lambda job: np.full(201, np.nan))
         assert not any(held)

@@ -21,7 +21,7 @@ def synthetic(study, **outcomes):
     for job in study.jobs():
         name, size = job.parameters["set"], study.block
         way = 1e-12 * np.ones(size) if name == "without drag" else rng.uniform(5.0, 90.0, size)
-        row = {word: way for word in study.outcomes} | {"drive": np.ones(size), "exploded": np.zeros(size)}
+        row = dict.fromkeys(study.outcomes, way) | {"drive": np.ones(size), "exploded": np.zeros(size)}
         row |= {"fast_spin": np.zeros(size), "spin": np.zeros(size)}
         for word, change in outcomes.items():
             row[word] = change(name, row[word], rng)

@@ -7,8 +7,8 @@
 The plain settings do as Draschwandtner (2015), sections 7.11 and 7.12. That is good for the four places tried there;
 `SURE` makes it reliable by taking into account what the source leaves out:
 
-- A body of this mass glides. It is slowed down on the way, by letting the wave run more slowly or backwards
-  (section 7.5), and stopped before it lets go.
+- A body of this mass glides, and goes on turning. It is slowed down on the way, by letting the wave run
+  more slowly or backwards (section 7.5), and stopped before it lets go.
 - A circle closes around what lies beside the middle of the body, so the ball is passed at its side, not met head-on.
 - Where a body swims is not where it points; and in a current, the way over ground is not the way through the water. A
   ball that nobody touches drifts with the water, which tells the current.
@@ -34,6 +34,8 @@ BLEND = 1.0
 """From one shape to the next when the state changes [s]; the motors cannot jump."""
 WIND = 4.0
 """How fast a wave's frequency may change [Hz/s]."""
+FAST = 1.0
+"""So much slower than wanted, and the wave runs at its full frequency [m/s]."""
 TURN = 0.25
 """How fast the bend may change [rad/s]."""
 RATE = 9.0
@@ -42,6 +44,8 @@ GIVE = 0.3
 """A joint that is in the way of something gives way: a command is never further than this from where it is [rad]."""
 OPEN = 1.5
 """For how long the body opens before it swims away [s]."""
+PATIENCE = 60.0
+"""An approach takes no longer [s]; if it does, the head may be pushing the ball along."""
 HALTING, LETTING_GO = 3.0, 4.0
 """How long it takes, about, to stop with the ball, and then to be clear of it [s]."""
 
@@ -74,7 +78,7 @@ class FetchSettings(Settings):
     swim: Gait = Gait(amplitude=0.7, frequency=0.9, phase=0.8)
     carry: Gait = Gait(amplitude=0.61, frequency=1.82, phase=0.75)
     gain: float = Field(0.2 / math.pi, gt=0.0)
-    damping: float = Field(2.7, ge=0.0)
+    damping: float = Field(3.0, ge=0.0)
     course: float = Field(1.0, ge=0.0)
     bend: float = Field(0.2, gt=0.0)
     window: int = Field(30, ge=1)
@@ -85,15 +89,15 @@ class FetchSettings(Settings):
     retreat: float = Field(2.0, gt=0.0)
     release: float = Field(4.0, gt=0.0)
     careful: bool = False
-    aside: float = Field(3.2, ge=0.0)
-    slow: float = Field(1.5, gt=0.0)
+    aside: float = Field(1.8, ge=0.0)
+    slow: float = Field(3.5, gt=0.0)
     lead: float = Field(1.0, ge=0.0)
     brake: float = Field(0.4, gt=0.0)
     stop: float = Field(0.7, gt=0.0)
 
 
-SURE = FetchSettings(careful=True, window=55, gain=0.3, damping=3.0, retreat=1.2, slow=3.5, aside=2.3, release=5.5, course=1.3)
-"""Settings that deliver reliably."""
+SURE = FetchSettings(careful=True, window=55, gain=0.2, retreat=1.2, release=5.5)
+"""Settings that deliver reliably. The average is over a wave; the ball may lie up to 8 m from its destination."""
 
 
 class Fetcher:
@@ -118,18 +122,18 @@ class Fetcher:
                 f"{snake.joints} joints are too few to hold with {self.settings.grasping} and swim with at least 4; "
                 f"allowed: at least {self.settings.grasping + 4}"
             )
-        wave = round(1.0 / (float(np.asarray(self.settings.swim.frequency)) * snake.interval))
+        self._wave = round(1.0 / (float(np.asarray(self.settings.swim.frequency)) * snake.interval))
         self.state: State = "approach"
         self.attempts = 0
         self._since = 0.0
         self._left, self._forth = True, True
-        self._average = Average(self.settings.window)
-        self._speed, self._drift = Speed(wave), Speed(wave)
+        self._axis, self._angle = Average(self.settings.window), Average(self.settings.window)
+        self._speed, self._drift = Speed(self._wave), Speed(self._wave)
         self._velocity, self._current, self._heading = np.zeros(2), np.zeros(2), np.array([1.0, 0.0])
         self._clock, self._frequency, self._bent = 0.0, 0.0, 0.0
         self._last = self._from = np.zeros(snake.joints)
         self._waves = [gait.waves(snake.joints)[[0, 2]] for gait in (self.settings.swim, self.settings.carry)]
-        self._lost, self._past, self._halting = 0, False, False
+        self._lost, self._free, self._past, self._halting = 0, 0, False, False
         self._spin, self._turning = Rate(25, snake.interval), 0.0
 
     def __call__(self, observation: Array) -> Array:
@@ -157,12 +161,14 @@ class Fetcher:
     def _feel(self, seen: Seen) -> None:
         """Bring velocity, heading and current up to date."""
         self._velocity = self._speed(seen.time, seen.centre)
-        axis = self._average(math.atan2(seen.axis[1], seen.axis[0]))
+        front = seen.links[self.settings.grasping + 1 if self.state == "carry" else 0]
+        axis = self._axis(math.atan2(*(front - seen.links[-1])[::-1]))
         self._heading = np.array([math.cos(axis), math.sin(axis)])
         self._turning = self._spin(axis)
         drift = self._drift(seen.time, seen.target)
         gap = seen.links - seen.target
-        if self.state == "approach" and (gap * gap).sum(axis=1).min() > (2.0 * self.snake.length) ** 2:
+        self._free = self._free + 1 if (gap * gap).sum(axis=1).min() > (2.0 * self.snake.length) ** 2 else 0
+        if self._free > self._wave:
             self._current = drift
 
     def holds(self, seen: Seen) -> bool:
@@ -186,18 +192,19 @@ class Fetcher:
                 self._become("grasp", seen)
             else:
                 self._left = angle >= 0.0
-            return self._swim(s.swim, self._bend(self._average(angle)))
+            return self._swim(s.swim, self._bend(self._angle(angle)))
         through = self._velocity - self._current
-        along, speed = float(through @ self._heading), float(np.linalg.norm(through))
+        along = float(through @ self._heading)
         ahead, beside = distance * math.cos(angle), distance * math.sin(angle)
         if distance > self.snake.arclength or seen.time - self._since < 1.0:
             self._left = beside >= 0.0
-        near, passed = abs(beside) < 0.18 * self.snake.arclength, ahead < max(along, 0.0) * s.lead
+        near, passed = abs(beside) < 0.22 * self.snake.arclength, ahead < max(along, 0.0) * s.lead
         if near and passed and ahead > -0.2 * self.snake.arclength:
             self._left = beside >= 0.0
             self._become("grasp", seen)
             return self._last
-        if distance < self.snake.arclength and (passed or (abs(angle) > 1.0 and not near)):
+        missed = distance < self.snake.arclength and (passed or (abs(angle) > 1.0 and not near))
+        if missed or seen.time - self._since > PATIENCE:
             self._forth = ahead < 0.0
             self._become("back off", seen)
             return self._last
@@ -232,7 +239,7 @@ class Fetcher:
             if distance < s.release:
                 self._become("release", seen)
             angle = angle_between(seen.links[0] - seen.centre, seen.destination - seen.centre)
-            return self._holding(self._swim(s.carry, self._bend(self._average(angle))))
+            return self._holding(self._swim(s.carry, self._bend(self._angle(angle))))
         # What is let go drifts on: so it is let go upstream.
         way = way - self._current * LETTING_GO
         distance = float(np.linalg.norm(way))
@@ -270,7 +277,7 @@ class Fetcher:
         if since > OPEN:
             self._become("retreat", seen)
         if not s.careful:
-            return self._swim(s.swim, 0.0, -10.0)
+            return self._swim(s.swim, 0.0, -FAST)
         shape = self._holding(self._swim(s.carry, 0.0, -0.3))
         for joint in range(s.grasping):
             shape[joint] *= 1.0 - min(max((since - 0.3 * joint) / 0.6, 0.0), 1.0)
@@ -278,32 +285,37 @@ class Fetcher:
 
     def _retreat(self, seen: Seen) -> Array:
         """Swim backwards, away from the ball; and, if careful, come back if it did not stay where it should."""
-        away = np.linalg.norm(seen.target - seen.centre) > self.settings.retreat * self.snake.arclength
-        if self.settings.careful and away and np.linalg.norm(seen.target - seen.destination) > 1.5 * self.settings.release:
-            self._become("approach", seen)
-        wave = self._swim(self.settings.swim, 0.0, -10.0)
-        if self.settings.careful:
+        s = self.settings
+        wave = self._swim(s.swim, 0.0, -FAST)
+        if s.careful:
             # The front half is pulled along, so that it does not strike the ball.
             wave[: self.snake.joints // 2] *= 0.2
+            stayed = np.linalg.norm(seen.target - seen.destination) < 1.5 * s.release
+            if self._clear(seen) and not stayed:
+                self._become("approach", seen)
         return wave
+
+    def _clear(self, seen: Seen) -> bool:
+        """Whether the ball is far enough away to try again."""
+        return bool(np.linalg.norm(seen.target - seen.centre) > self.settings.retreat * self.snake.arclength)
 
     def _back_off(self, seen: Seen) -> Array:
         """After a failure, get away from the ball, to try again."""
-        if np.linalg.norm(seen.target - seen.centre) > self.settings.retreat * self.snake.arclength:
+        if self._clear(seen):
             self._become("approach", seen)
-        return self._swim(self.settings.swim, 0.0, 10.0 if self._forth else -10.0)
+        return self._swim(self.settings.swim, 0.0, FAST if self._forth else -FAST)
 
     # How it swims.
 
-    def _swim(self, gait: Gait, bend: float, haste: float = 10.0) -> Array:
+    def _swim(self, gait: Gait, bend: float, haste: float = FAST) -> Array:
         """The wave, one command further; it runs backwards to get slower.
 
         Args:
             gait: Which.
             bend: Of every joint [rad].
-            haste: By how much to be faster [m/s].
+            haste: By how much to be faster [m/s]; from 1 on, as fast as it goes.
         """
-        wanted = float(np.asarray(gait.frequency)) * min(max(haste, -1.0), 1.0)
+        wanted = float(np.asarray(gait.frequency)) * min(max(haste / FAST, -1.0), 1.0)
         most = WIND * self.snake.interval
         self._frequency += min(max(wanted - self._frequency, -most), most)
         self._clock += self._frequency * self.snake.interval
@@ -317,7 +329,8 @@ class Fetcher:
 
     def _course(self, velocity: Array, goal: Array) -> float:
         """By how much to turn, so as to swim, not only to point, towards the goal [rad]."""
-        angle = angle_between(self._heading, goal)
-        if abs(angle) > 1.0 or np.linalg.norm(velocity) < 1.0:
-            return angle - self.settings.damping * self._turning
-        return angle + self.settings.course * min(max(angle_between(velocity, goal), -0.7), 0.7) - self.settings.damping * self._turning
+        s, angle = self.settings, angle_between(self._heading, goal)
+        turn = angle - s.damping * self._turning
+        if abs(angle) < 1.0 and np.linalg.norm(velocity) > 1.0:
+            turn += s.course * min(max(angle_between(velocity, goal), -0.7), 0.7)
+        return turn

@@ -1,8 +1,8 @@
 """Where a swimming snake is going, where it should go, and by how much to bend for it.
 
 Two ways to steer, both from Draschwandtner (2015): a machine of four states (section 7.3), and a bend in proportion to
-the angle between the body and the way to the goal (section 7.11). And two ways to lose speed or turn: braking by a
-wave that runs backwards (section 7.5), and the coil turn (section 3.3).
+the angle between the body and the way to the goal (section 7.11, used by `sandlot.control.fetching`). And a third way
+to turn, the coil (section 3.3).
 
 Angles are averaged as directions, since the mean of 179 and -179 degrees is not 0. The source's own signs depend on
 its axes; here, as everywhere, positive is to the left.
@@ -46,11 +46,6 @@ class Seen:
     target: Array
     destination: Array
     angles: Array
-
-    @property
-    def axis(self) -> Array:
-        """From the tail link to the head link: (2,) [m]."""
-        return self.links[0] - self.links[-1]
 
 
 def see(observation: ArrayLike, snake: Snake) -> Seen:

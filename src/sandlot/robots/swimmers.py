@@ -385,10 +385,12 @@ def mjcf(snake: Snake, ball: bool, ball_radius: float, ball_mass: float, contact
     """The body as a MuJoCo model: moves in a plane, neither falls nor rises."""
     half = f"{0.5 * snake.length} {0.5 * snake.width} {0.5 * snake.height}"
     geom = f'<geom type="box" size="{half}" mass="{snake.link_mass}"/>'
+    # Stops a little beyond what a joint is told at most, so that they are not felt there.
+    stop = snake.max_angle + 0.1
     slides = '<joint type="slide" axis="1 0 0"/><joint type="slide" axis="0 1 0"/>'
     body = f'<body name="link0">{slides}<joint axis="0 0 1"/>{geom}'
     for k in range(1, snake.links):
-        joint = f'<joint axis="0 0 -1" pos="{0.5 * snake.length} 0 0"/>'
+        joint = f'<joint axis="0 0 -1" pos="{0.5 * snake.length} 0 0" range="{-stop} {stop}" limited="true"/>'
         body += f'<body name="link{k}" pos="{-snake.length} 0 0">{joint}{geom}'
     body += "</body>" * snake.links
     if ball:

@@ -12,6 +12,7 @@ from sandlot.studies.runner import run
 STOPS: dict[str, dict[str, Any]] = {
     "leveling.probabilities": {},
     "leveling.memetic": {"replicates": 10},
+    "water.shared": {"replicates": 4, "genetic": {"population": 64, "generations": 30}},
 }
 """What the tour shows, and what it changes so that nobody has to wait long."""
 

@@ -1,5 +1,5 @@
 """Studies of the swimming snake."""
 
-from sandlot.studies.water import evolution, search
+from sandlot.studies.water import behaviours, evolution, fetching, fidelity, search
 
-__all__ = ["evolution", "search"]
+__all__ = ["behaviours", "evolution", "fetching", "fidelity", "search"]

@@ -9,8 +9,8 @@ import xarray as xr
 from matplotlib.figure import Figure
 from pydantic import Field
 
-from sandlot.control.gaits import STRAIGHT, Gait, Schedule, fold, grasp_poses, pose, round_head, square_head, then
 from sandlot.control.files import gait_text
+from sandlot.control.gaits import STRAIGHT, Gait, Schedule, fold, grasp_poses, pose, round_head, square_head, then
 from sandlot.learning.evolution import JOINT_BY_JOINT, Genetic
 from sandlot.recordings import Quantity
 from sandlot.robots.snake import Snake
@@ -63,8 +63,10 @@ class Evolve(EvolutionStudy):
         """Distance swum, negative if to the rear (equation 7.1)."""
         swimmers = FastSwimmers(self.snake, len(genes))
         start = swimmers.centre
-        waves = np.stack([self.gait(each).waves(self.snake.joints) for each in genes], axis=-1)
-        swimmers.swim([0.0], waves[None], self.seconds)
+        joints = self.snake.joints
+        amplitude, frequency, phase = genes.reshape(-1, joints, 3).T
+        waves = [amplitude, 2.0 * np.pi * frequency, np.arange(joints)[:, None] * phase, np.zeros_like(phase)]
+        swimmers.swim([0.0], np.stack(waves)[None], self.seconds)
         way = swimmers.centre - start
         return score(swimmers, np.sign(way[:, 0]) * np.linalg.norm(way, axis=1), followed=0.0)
 

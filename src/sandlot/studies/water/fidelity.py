@@ -1,7 +1,7 @@
 """Whether the fast model can be trusted: the same gaits in both, and in the reference with half its step."""
 
 from collections.abc import Iterator, Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import xarray as xr
@@ -101,7 +101,7 @@ class Fidelity(Study):
         }
 
     def swim(self, swimmers: Swimmers, genes: Array) -> Array:
-        """How far bodies get along x [m]; if there is no drag, how far their centres of mass ever are from the start."""
+        """How far bodies get along x [m]; without drag, how far their centres of mass ever are from the start."""
         snake, start, furthest = self.snake, swimmers.centre.copy(), np.zeros(len(genes))
         gaits = [Gait(amplitude=a, frequency=f, phase=p) for a, f, p in genes.tolist()]
         amplitude, frequency, phase, _ = np.stack([gait.waves(snake.joints) for gait in gaits], axis=1)
@@ -139,7 +139,7 @@ class Fidelity(Study):
         }
         for colour, (label, mine) in zip(COLOURS, groups.items(), strict=False):
             some = rows.isel(row=mine)
-            dots = {"color": colour, "s": 14, "alpha": 0.7, "label": f"{label}: {int(mine.sum())}"}
+            dots: dict[str, Any] = {"color": colour, "s": 14, "alpha": 0.7, "label": f"{label}: {int(mine.sum())}"}
             axes[0].scatter(some["halved"], some["fast"], **dots)
             axes[1].scatter(some["drive"], np.maximum(some["difference"], 1e-6), **dots)
             axes[2].scatter(np.maximum(some["change"], 1e-9), np.maximum(some["difference"], 1e-6), **dots)
@@ -177,13 +177,13 @@ class Fidelity(Study):
         ]
         for name in list(SETS)[1:3]:
             rows, most = self.table(results, name), self.trusted(results, name)
-            follow = most["drive"].values >= FOLLOWED
-            worst, beside = (float(most["difference"].values[mine].max(initial=0.0)) for mine in (follow, ~follow))
-            lost = f"up to {beside:.0%} with {int((~follow).sum())} that overload the motors" if (~follow).any() else ""
-            seen = f"{int(follow.sum())} of {rows.sizes['row']} gaits; {rows.sizes['row'] - follow.size} not converged"
+            able = most["drive"].values >= FOLLOWED
+            worst, beside = (float(most["difference"].values[mine].max(initial=0.0)) for mine in (able, ~able))
+            lost = f"up to {beside:.0%} with {int((~able).sum())} that overload the motors" if (~able).any() else ""
+            seen = f"{int(able.sum())} of {rows.sizes['row']} gaits; {rows.sizes['row'] - able.size} not converged"
             text = f"They agree {name}, where motors follow."
             note = "; ".join(filter(None, (seen, lost)))
-            found.append(Claim(text, "within 5%", f"{worst:.2%}", bool(follow.any() and worst <= 0.05), note))
+            found.append(Claim(text, "within 5%", f"{worst:.2%}", bool(able.any() and worst <= 0.05), note))
         still = self.table(results, "without drag")
         still = still.isel(row=(still["drive"].values >= FOLLOWED) & (still["exploded"].values == 0.0))
         scale = self.snake.mass * self.snake.arclength**2

@@ -74,7 +74,9 @@ class EvolveNets(Study):
         """Distance swum, negative if to the rear (equation 7.1)."""
         swimmers = FastSwimmers(self.snake, len(frequencies))
         start = swimmers.centre
-        swimmers.drive_by(lambda body, state, commands: swim_nets(body, state, nets, frequencies, commands), self.seconds)
+        swimmers.drive_by(
+            lambda body, state, commands: swim_nets(body, state, nets, frequencies, commands), self.seconds
+        )
         way = swimmers.centre - start
         return score(swimmers, np.sign(way[:, 0]) * np.linalg.norm(way, axis=1), followed=0.0)
 
@@ -351,5 +353,6 @@ class PriceOfSpeed(Study):
         names = ("amplitude", "frequency", "phase")
         gaits = {"cheapest.toml": genes[0], "fastest.toml": genes[-1]}
         return {
-            name: gait_text(Gait(**dict(zip(names, row.tolist(), strict=True))), self.snake) for name, row in gaits.items()
+            name: gait_text(Gait(**dict(zip(names, row.tolist(), strict=True))), self.snake)
+            for name, row in gaits.items()
         }

@@ -10,7 +10,13 @@ from sandlot.studies.base import Picture
 
 
 def strip(
-    snake: Snake, plan: Schedule, seconds: float, caption: str, ball: tuple[float, float] | None = None, count: int = 5
+    snake: Snake,
+    plan: Schedule,
+    seconds: float,
+    caption: str,
+    ball: tuple[float, float] | None = None,
+    count: int = 5,
+    columns: int = 1,
 ) -> Picture:
     """Let a body follow a plan, and draw it ``count`` times; with a ball, in the reference.
 
@@ -21,6 +27,7 @@ def strip(
         caption: What is to be seen.
         ball: Where it is at the start [m].
         count: Pictures.
+        columns: Of pictures.
     """
     from sandlot.studies.water.drawing import draw_body
 
@@ -37,11 +44,13 @@ def strip(
     places = np.concatenate([shot[1] for shot in shots])
     low, high = places.min(axis=0) - 3.0, places.max(axis=0) + 3.0
     wide, tall = high - low
-    figure = Figure(figsize=(8.0, count * max(8.0 * tall / wide, 0.6)), layout="constrained")
-    for axes, (time, centres, directions, place) in zip(figure.subplots(count, 1, sharex=True), shots, strict=True):
+    rows, width = -(-count // columns), (8.0 if columns == 1 else 11.0) / columns
+    figure = Figure(figsize=(width * columns, rows * max(width * tall / wide, 0.6)), layout="constrained")
+    grid = figure.subplots(rows, columns, sharex=True, squeeze=False).ravel()
+    for axes, (time, centres, directions, place) in zip(grid, shots, strict=False):
         draw_body(axes, centres, directions, snake, ball=place)
         axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), aspect="equal", yticks=[])
         axes.set_ylabel(f"{time:.1f} s", rotation=0, ha="right", va="center")
         axes.spines[["top", "right", "left"]].set_visible(False)
-    axes.set_xlabel("x [m]")
+        axes.set_xlabel("x [m]" if axes is grid[-1] else "")
     return Picture(caption, figure)
