@@ -55,6 +55,9 @@ class Claim:
     holds: bool
     note: str = ""
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "holds", bool(self.holds))  # comparisons of arrays give NumPy's
+
 
 @dataclass(frozen=True)
 class Picture:

@@ -13,6 +13,7 @@ STOPS: dict[str, dict[str, Any]] = {
     "leveling.probabilities": {},
     "leveling.memetic": {"replicates": 10},
     "water.shared": {"replicates": 4, "genetic": {"population": 64, "generations": 30}},
+    "water.deliver": {"targets": 4, "seconds": 150.0},
 }
 """What the tour shows, and what it changes so that nobody has to wait long."""
 

@@ -9,6 +9,7 @@ import xarray as xr
 from matplotlib.figure import Figure
 from pydantic import Field
 
+from sandlot.control.fetching import GIVE
 from sandlot.control.files import gait_text
 from sandlot.control.gaits import STRAIGHT, Gait, Schedule, fold, grasp_poses, pose, round_head, square_head, then
 from sandlot.learning.evolution import JOINT_BY_JOINT, Genetic
@@ -317,6 +318,7 @@ class Carry(SharedStudy):
 
     The body forms a circle, tightens it until its first four links hold the ball, and swims with the others. Evolution
     takes place in the fast model, which has no ball; every replicate's best is then tried in the reference, with one.
+    Evolution goes to the edge of what the motors can do, and a ball is more than that.
     """
 
     outcomes: ClassVar[Mapping[str, Quantity]] = {
@@ -356,16 +358,28 @@ class Carry(SharedStudy):
     def run(self, job: Job) -> Mapping[str, Found]:
         """Evolve once, and try the best in the reference."""
         found = dict(super().run(job))
-        gait, joints, interval = self.gait(job, np.asarray(found["champion"])), self.snake.joints, self.snake.interval
+        return found | self.carry(job, np.asarray(found["champion"]))
+
+    def carry(self, job: Job, genes: Array) -> dict[str, Found]:
+        """Grasp a ball in the reference, and swim with it.
+
+        Four links of this length cannot close around this ball: joints that hold it push no further than `GIVE`.
+        """
+        gait, joints, interval = self.gait(job, genes), self.snake.joints, self.snake.interval
         swimmers = ReferenceSwimmers(self.snake, 1, balls=np.array([self.BALL]))
-        for k in range(round(self.begin() / interval)):
-            swimmers.command(self.before(job).targets(k * interval, joints)[None])
-        start, ahead = swimmers.centre[0].copy(), swimmers.directions[0, self.HOLDING + 1 :].mean()
-        for k in range(round((self.seconds - self.begin()) / interval)):
-            swimmers.command(gait.targets((k + 1) * interval, joints)[None])
-        gaps = np.linalg.norm(swimmers.centres[0, : self.HOLDING + 1] - swimmers.balls[0], axis=1)
+        holding = slice(0, self.HOLDING + 1)
+        for k in range(round(self.seconds / interval)):
+            if k == round(self.begin() / interval):
+                start, ahead = swimmers.centre[0].copy(), swimmers.directions[0, self.HOLDING + 1 :].mean()
+            time = (k + 1) * interval
+            told = self.before(job).targets(time, joints) if time <= self.begin() else gait.targets(time, joints)
+            there = swimmers.angles[0, holding]
+            told[holding] = np.clip(told[holding], there - GIVE, there + GIVE)
+            swimmers.command(told[None])
+        gaps = np.linalg.norm(swimmers.centres[0, holding] - swimmers.balls[0], axis=1)
         way = float((swimmers.centre[0] - start) @ np.array([np.cos(ahead), np.sin(ahead)]))
-        return found | {"reference": way, "held": float(gaps.max() < 2.0 * self.snake.length)}
+        held = not swimmers.exploded[0] and bool(gaps.max() < 2.0 * self.snake.length)
+        return {"reference": way if not swimmers.exploded[0] else np.nan, "held": float(held)}
 
     def figure(self, results: xr.Dataset) -> Figure:
         """Fitness and parameters of the best individuals over generations (as figures 7.28 and 7.29)."""
@@ -375,13 +389,26 @@ class Carry(SharedStudy):
         """Distances and parameters."""
         best, mean, there = (results[name].values for name in ("best", "mean", "reference"))
         held = int(results["held"].sum())
-        gap = f"{there.mean() / best.max(axis=1).mean() - 1.0:+.0%} from fast to reference"
+        own = self.carry(next(self.jobs()), np.array([self.SOURCE[name] for name in PARAMETERS]))
+        gap = f"{np.nanmean(there) / best.max(axis=1).mean() - 1.0:+.0%} from fast to reference"
         return [
             near("The best individuals swim 24.92 m.", 24.92, best[:, -1].mean()),
             near("The average individuals converge to 13.51 m.", 13.51, mean[:, -1].mean()),
             *claim_parameters(results, self.SOURCE),
-            near("The best individuals swim 24.92 m with a ball in their grasp.", 24.92, there.mean(), note=gap),
+            near(
+                "The best individuals swim 24.92 m with a ball in their grasp.",
+                24.92,
+                float(np.nanmean(there)),
+                note=gap,
+            ),
             Claim("They still hold the ball in the end.", "all", f"{held} of {len(there)}", held == len(there)),
+            Claim(
+                "The source's best gait carries the ball 24.92 m.",
+                24.92,
+                f"{own['reference']:.1f} m, " + ("held" if own["held"] else "lost"),
+                bool(own["held"]) and abs(float(own["reference"]) - 24.92) < 2.5,
+                "holds within 10%, if the ball is held",
+            ),
             claim_better(self.comparisons(results)),
         ]
 

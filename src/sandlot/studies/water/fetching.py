@@ -249,7 +249,9 @@ class FetchStudy(Study):
         settings = WaterSettings(fidelity="reference", snake=self.snake, current=current)
 
         def done(task: WaterTask) -> NDArray[np.bool_]:
-            return np.array([each.state == "carry" for each in fetchers]) if captured else task.delivered
+            # A ball that was only touched, and drifts home by itself, is not delivered.
+            states = np.array([each.state for each in fetchers])
+            return states == "carry" if captured else task.delivered & (states == "retreat")
 
         found: dict[str, Found] = dict(act(settings, marks, fetchers, self.seconds, done))
         return found | {"attempts": np.array([float(each.attempts) for each in fetchers])}
