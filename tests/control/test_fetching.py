@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numba import config
 
 from sandlot.control.fetching import GIVE, SURE, Fetcher, FetchSettings
 from sandlot.control.gaits import grasp_poses
@@ -14,6 +15,8 @@ from sandlot.robots.swimmers import FastSwimmers
 from sandlot.settings import build
 from sandlot.worlds.water import WaterSettings
 from sandlot.worlds.water_task import WaterTask
+
+pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="simulations take too long without compilation")
 
 SNAKE = Snake()
 FAR = (60.0, 0.0)

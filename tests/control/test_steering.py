@@ -6,12 +6,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numba import config
 
 from sandlot.control.gaits import Gait
 from sandlot.control.steering import Average, Rate, Seeker, Speed, StateSteering, angle_between, coil, see, turned
 from sandlot.errors import SandlotError
 from sandlot.robots.snake import Snake, link_angles, link_centres
 from sandlot.robots.swimmers import FastSwimmers
+
+compiled = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="too much without compilation")
 
 SNAKE = Snake()
 GAIT = Gait(amplitude=0.6, frequency=1.0, phase=2.0 * np.pi / 7.0)
@@ -99,6 +102,7 @@ def test_a_stop_is_final():
     assert steering.state == "stop"
 
 
+@compiled
 @pytest.mark.parametrize("target", [(25.0, 15.0), (25.0, -15.0)])
 def test_a_seeker_gets_there_and_straightens(target):
     seeker, swimmers = Seeker(SNAKE, GAIT), FastSwimmers(SNAKE, 1)
@@ -124,6 +128,7 @@ def test_a_coil_is_held_then_resumed_and_runs_along_the_body(left):
     assert first == sorted(first), "the hold begins at the head"
 
 
+@compiled
 @pytest.mark.parametrize("left", [True, False])
 def test_a_coil_turns_the_body(left):
     swimmers, gait = FastSwimmers(SNAKE, 1), Gait(amplitude=0.5, frequency=0.9, phase=0.8)
