@@ -372,7 +372,13 @@ class Deliver(FetchStudy):
         middle = float(np.nanmedian(chance["when"].values)) if good.any() else np.nan
         return [
             *(claim_all(places, how, "delivered") for how in HOW),
-            Claim("A delivery succeeds after a failed grasp.", "1", f"{again}", again > 0),
+            Claim(
+                "A delivery succeeds after another try.",
+                "1",
+                f"{again} took more than one grasp",
+                again > 0,
+                "after a grasp that failed, or a release that did",
+            ),
             Claim(
                 f"Of random places up to {self.distance:g} m away, at least 95% are delivered from.",
                 "beyond the source: 95%",
