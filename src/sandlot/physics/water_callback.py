@@ -6,10 +6,10 @@ model compiles: so this one looks for a mark in a simulation's user data, and le
 The servos are computed-torque ones. With plain position servos, stiff enough to move this body, MuJoCo is only first
 order in the step and gains momentum in violent gaits; clamped ones become unstable. Here a joint is given the torque
 that its acceleration needs, by inverse dynamics of the chain, and only errors are fed back, at the rate ``stiffness``.
-Nothing is stiff any more, so that the fourth-order integrator can be used, and converges. If some joint needs more
-than its torque limit, all accelerations shrink alike, as in `sandlot.physics.water`; one that would need more even to
-keep its rate keeps it, as one with a self-locking gear does. (Were its torque cut off instead, the water would tear it
-from its course, faster than any servo could bring it back.)
+Nothing is stiff any more, so that the fourth-order integrator can be used, and converges. Accelerations are
+planned within the torque limit at every command, as in `sandlot.physics.water`; should some joint need more in between,
+all accelerations shrink alike, and what keeps a joint's rate is never cut off: the water would tear it from its course,
+faster than any servo could bring it back.
 """
 
 import ctypes

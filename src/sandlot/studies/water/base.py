@@ -1,5 +1,6 @@
 """What the water studies share: the source's bodies, how gaits are scored, and how an evolution is drawn."""
 
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -98,9 +99,9 @@ class EvolutionStudy(Study):
         """Least and greatest value of every gene."""
         return LOW, HIGH
 
+    @abstractmethod
     def evaluate(self, job: Job, genes: Array) -> Array:
         """Fitness of a population: (individuals,) from (individuals, genes)."""
-        raise NotImplementedError
 
     def run(self, job: Job) -> Mapping[str, Found]:
         """Evolve once."""

@@ -62,12 +62,3 @@ def draw_region(axes: Axes, destination: ArrayLike, region: float = 8.0) -> None
     """Mark where the ball should go."""
     x, y = np.asarray(destination, np.float64)
     axes.add_patch(Circle((x, y), region, color="0.85", zorder=0))
-
-
-def draw_paths(axes: Axes, centre: Array, ball: Array) -> None:
-    """Paths of the centre of mass and of the ball: (samples, 2) each [m]; rings where they begin."""
-    for path, colour, label in ((centre, COLOURS[0], "centre of mass"), (ball, COLOURS[2], "ball")):
-        axes.plot(path[:, 0], path[:, 1], color=colour, linewidth=1.2, label=label)
-        axes.plot(path[0, 0], path[0, 1], "o", color=colour, markersize=6, fillstyle="none")
-        axes.plot(path[-1, 0], path[-1, 1], "o", color=colour, markersize=4)
-    axes.set_aspect("equal")
