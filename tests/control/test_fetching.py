@@ -95,7 +95,7 @@ def test_a_missed_ball_is_tried_again_from_further_away():
     for k in range(600):
         fetcher(observation(fetcher._last, near if k < 300 else far, 0.02 * k))
         states.append(fetcher.state)
-    assert fetcher.attempts == 1
+    assert fetcher.attempts == fetcher.failures == 1
     assert list(dict.fromkeys(states)) == ["grasp", "back off", "approach"]
 
 

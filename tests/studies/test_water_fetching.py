@@ -69,7 +69,7 @@ def test_random_targets_are_near_and_differ_from_job_to_job():
     assert (np.linalg.norm(np.concatenate([first, second]), axis=1) <= 60.0).all()
 
 
-def made_up(delivered: float, attempts: float = 1.0, quadrant: float = 50.0) -> xr.Dataset:
+def made_up(delivered: float, failures: float = 0.0, quadrant: float = 50.0) -> xr.Dataset:
     """Results of `water.deliver` with this share of random places delivered from."""
     when = np.full((27, 4), 80.0)
     when[:2] = quadrant
@@ -79,7 +79,8 @@ def made_up(delivered: float, attempts: float = 1.0, quadrant: float = 50.0) -> 
     return xr.Dataset(
         {
             "when": (("job", "target"), when),
-            "attempts": (("job", "target"), np.full(when.shape, attempts)),
+            "attempts": (("job", "target"), np.full(when.shape, 2.0)),
+            "failures": (("job", "target"), np.full(when.shape, failures)),
             "exploded": (("job", "target"), np.zeros(when.shape)),
             "how": ("job", ["source"] + ["sure"] * 26),
             "place": ("job", ["quadrant"] * 2 + ["random"] * 25),
@@ -90,12 +91,12 @@ def made_up(delivered: float, attempts: float = 1.0, quadrant: float = 50.0) -> 
 @pytest.mark.parametrize(
     ("results", "expected"),
     [
-        (made_up(0.96, 2.0), [True, True, True, True]),
-        (made_up(0.94, 2.0), [True, True, True, False]),
-        (made_up(1.0, 1.0), [True, True, False, True]),
-        (made_up(1.0, 2.0, np.nan), [False, False, True, True]),
+        (made_up(0.96, 1.0), [True, True, True, True]),
+        (made_up(0.94, 1.0), [True, True, True, False]),
+        (made_up(1.0), [True, True, False, True]),
+        (made_up(1.0, 1.0, np.nan), [False, False, True, True]),
     ],
-    ids=["all", "too few", "no second try", "no quadrant"],
+    ids=["all", "too few", "no failed grasp", "no quadrant"],
 )
 def test_claims_of_deliver(results, expected):
     assert [claim.holds for claim in Deliver().claims(results)] == expected

@@ -108,6 +108,7 @@ class Fetcher:
         settings: How.
         state: What it is doing.
         attempts: How often it has tried to grasp the ball.
+        failures: After how many of these the ball was not held.
     """
 
     def __init__(self, snake: Snake, settings: FetchSettings | None = None) -> None:
@@ -124,7 +125,7 @@ class Fetcher:
             )
         self._wave = round(1.0 / (float(np.asarray(self.settings.swim.frequency)) * snake.interval))
         self.state: State = "approach"
-        self.attempts = 0
+        self.attempts = self.failures = 0
         self._since = 0.0
         self._left, self._forth = True, True
         self._axis, self._angle = Average(self.settings.window), Average(self.settings.window)
@@ -219,9 +220,11 @@ class Fetcher:
         poses = grasp_poses(self.snake.joints, s.grasping, self._left)
         step = max(seen.time - self._since - s.circle, 0.0) / s.tighten
         if step > len(poses) + 4:
+            held = self.holds(seen)
             self.attempts += 1
+            self.failures += not held
             self._forth = False
-            self._become("carry" if self.holds(seen) else "back off", seen)
+            self._become("carry" if held else "back off", seen)
         k = min(int(step), len(poses) - 1)
         after = poses[min(k + 1, len(poses) - 1)]
         return poses[k] + (after - poses[k]) * (min(step, len(poses) - 1) - k)
