@@ -12,10 +12,11 @@ import numpy as np
 
 from _side_by_side import Comparison, best_rates, main
 from sandlot.learning.evolution import evolve
+from sandlot.robots.fast_swimmers import FastSwimmers
+from sandlot.robots.reference_swimmers import ReferenceSwimmers
 from sandlot.robots.snake import Snake
-from sandlot.robots.swimmers import FastSwimmers, ReferenceSwimmers
 from sandlot.studies.water.base import shared_waves
-from sandlot.studies.water.evolution import Shared
+from sandlot.studies.water.shared import Shared
 
 THREADS = 2
 REPETITIONS = 5

@@ -10,8 +10,8 @@ from sandlot.control.fetching import GIVE, SURE, Fetcher, FetchSettings
 from sandlot.control.gaits import grasp_poses
 from sandlot.control.steering import see
 from sandlot.errors import SandlotError
+from sandlot.robots.fast_swimmers import FastSwimmers
 from sandlot.robots.snake import Snake
-from sandlot.robots.swimmers import FastSwimmers
 from sandlot.settings import build
 from sandlot.worlds.water import WaterSettings
 from sandlot.worlds.water_task import WaterTask

@@ -4,8 +4,8 @@ import pytest
 from sandlot.control.nets import FIRST_ANGLE, NetController, from_card, make_net, pack, to_card, unpack
 from sandlot.errors import SandlotError
 from sandlot.physics.nets import swim_nets
+from sandlot.robots.fast_swimmers import FastSwimmers
 from sandlot.robots.snake import Snake
-from sandlot.robots.swimmers import FastSwimmers
 from sandlot.worlds import water as world
 
 SNAKE = Snake(links=4, mass=75.0)

@@ -11,8 +11,8 @@ from numba import config
 from sandlot.control.gaits import Gait
 from sandlot.control.steering import Average, Rate, Seeker, Speed, StateSteering, angle_between, coil, see, turned
 from sandlot.errors import SandlotError
+from sandlot.robots.fast_swimmers import FastSwimmers
 from sandlot.robots.snake import Snake, link_angles, link_centres
-from sandlot.robots.swimmers import FastSwimmers
 
 compiled = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="too much without compilation")
 

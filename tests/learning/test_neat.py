@@ -5,7 +5,7 @@ import pytest
 
 from sandlot.control.nets import pack
 from sandlot.errors import SandlotError
-from sandlot.learning.neat import Genome, Neat, evolve_nets, flatten
+from sandlot.learning.neat import Neat, evolve_nets
 from sandlot.physics.nets import activate
 
 CASES = [(0.0, 0.0, 0.0), (0.0, 1.0, 1.0), (1.0, 0.0, 1.0), (1.0, 1.0, 0.0)]
@@ -133,19 +133,6 @@ def test_structure_stays_if_nothing_may_change_it():
     assert (history.hidden == 0).all()
     assert (history.links == 3).all()
     assert history.best[-1] < 3.01
-
-
-def test_genomes_become_arrays():
-    one, other = Genome(1), Genome(2)
-    one.nodes, other.nodes = {0: None, 1: None, 9: None, 5: None}, {0: None, 1: None}
-    one.connections = {(-1, 9): (1, 0.1), (-4, 0): (2, 0.2), (9, 5): (3, 0.3), (5, 0): (4, 0.4)}
-    other.connections = {(-2, 1): (5, 0.5), (1, 1): (6, 0.6)}
-    nets = flatten([one, other], 2)
-    assert nets.first_node.tolist() == [0, 4, 6]
-    assert nets.first_link.tolist() == [0, 2, 2, 3, 4, 4, 6]
-    # Inputs are 0 to 3, outputs 4 and 5, then hidden nodes in the order of the genome.
-    assert nets.source.tolist() == [3, 7, 0, 6, 1, 5]
-    assert nets.weight.tolist() == [0.2, 0.4, 0.1, 0.3, 0.5, 0.6]
 
 
 def test_a_fitness_must_be_a_number():

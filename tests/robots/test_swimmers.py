@@ -10,8 +10,9 @@ import pytest
 from sandlot.control.gaits import Gait
 from sandlot.errors import SandlotError
 from sandlot.physics import water, water_callback
+from sandlot.robots.fast_swimmers import FastSwimmers
+from sandlot.robots.reference_swimmers import ReferenceSwimmers, check_stable
 from sandlot.robots.snake import Snake
-from sandlot.robots.swimmers import FastSwimmers, ReferenceSwimmers, check_stable
 
 SNAKE = Snake(links=8, mass=150.0)
 GAIT = Gait(amplitude=0.4, frequency=1.0, phase=0.8, veer=0.02)
@@ -190,7 +191,7 @@ class TestExplosions:
         program = (
             "import numpy as np\n"
             "from sandlot.robots.snake import Snake\n"
-            "from sandlot.robots.swimmers import ReferenceSwimmers\n"
+            "from sandlot.robots.reference_swimmers import ReferenceSwimmers\n"
             "swimmers = ReferenceSwimmers(Snake(links=4), 2, threads=2)\n"
             "swimmers.command(np.zeros((2, 3)))\n"
             "never = {'__or__': lambda s, o: s, '__invert__': lambda s: np.ones(2, bool)}\n"
@@ -220,6 +221,24 @@ class TestExplosions:
 
 
 class TestBadInput:
+    @BOTH
+    @pytest.mark.parametrize("angle", [np.nan, np.inf])
+    def test_targets_that_are_not_numbers_are_refused(self, cls, angle):
+        swimmers, targets = swim(cls(SNAKE, 3), 0.1), np.zeros((3, 7))
+        before = [np.copy(getattr(swimmers, name)) for name in ("time", *QUANTITIES)]
+        targets[1, 4] = angle
+        with pytest.raises(SandlotError, match=r"^body 1 is told joint angles that are not numbers; allowed: angles"):
+            swimmers.command(targets)
+        assert all(map(np.array_equal, before, [getattr(swimmers, name) for name in ("time", *QUANTITIES)]))
+
+    @BOTH
+    def test_what_has_exploded_may_be_told_anything(self, cls):
+        swimmers, targets = swim(TestExplosions.explode(cls(SNAKE, 3)), 0.1), np.zeros((3, 7))
+        targets[1] = np.nan
+        swimmers.command(targets)
+        assert swimmers.exploded.tolist() == [False, True, False]
+        assert np.isfinite(swimmers.centre[[0, 2]]).all()
+
     def test_a_step_that_would_be_unstable_is_refused(self):
         snake = Snake(links=8, mass=0.01)
         with pytest.raises(

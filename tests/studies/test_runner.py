@@ -300,6 +300,14 @@ def test_an_unfinished_run_cannot_be_loaded(place, tmp_path):
         load(tmp_path / "run")
 
 
+def test_a_run_of_another_version_cannot_be_loaded(place, tmp_path, monkeypatch):
+    run(Toy(place=str(place)), tmp_path / "run")
+    monkeypatch.setattr(Toy, "outcomes", {**Toy.outcomes, "newer": Quantity("1", "not known then")})
+    with pytest.raises(SandlotError, match="a version without newer; choose another --out"):
+        load(tmp_path / "run")
+    assert "toy" not in last_runs(tmp_path)
+
+
 def test_wall_time_adds_up(place, tmp_path):
     def noted() -> float:
         with Store(tmp_path / "run") as store:

@@ -10,8 +10,9 @@ from gymnasium.utils.env_checker import check_env
 from sandlot.control.files import save_controller
 from sandlot.control.gaits import Gait
 from sandlot.errors import SandlotError
+from sandlot.robots.fast_swimmers import FastSwimmers
+from sandlot.robots.reference_swimmers import ReferenceSwimmers
 from sandlot.robots.snake import Snake
-from sandlot.robots.swimmers import FastSwimmers, ReferenceSwimmers
 from sandlot.worlds.water import SWIM, Water
 from sandlot.worlds.water_task import REACHED
 

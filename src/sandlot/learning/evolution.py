@@ -1,7 +1,6 @@
 """A genetic algorithm: one small engine on DEAP's operators, and the two ways in which the source sets it up.
 
-The whole population is evaluated by one call, so that the simulation behind it can be batched. DEAP's global
-``creator`` is not used: a class of its own holds what its operators need.
+The whole population is evaluated by one call, so that the simulation behind it can be batched.
 """
 
 import random
@@ -10,11 +9,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from deap import base, tools
+from deap import tools
 from numpy.typing import NDArray
 from pydantic import Field
 
 from sandlot.learning.chance import seeded
+from sandlot.learning.individuals import Individual
 from sandlot.physics.randomness import children
 from sandlot.settings import Settings
 
@@ -78,18 +78,6 @@ SHARED = Genetic()
 """Of section 7.7, for 3 genes. Its mutation probability of a third is taken to be each gene's."""
 
 
-class _Fitness(base.Fitness):
-    weights = (1.0,)
-
-
-class _Individual(list[float]):
-    """A list of genes with a fitness, as DEAP's operators want it."""
-
-    def __init__(self, genes: Sequence[float]) -> None:
-        super().__init__(genes)
-        self.fitness = _Fitness()
-
-
 def evolve(
     evaluate: Evaluate,
     low: Sequence[float],
@@ -111,7 +99,7 @@ def evolve(
     first, rest = children(seed, 2)
     low, high = [float(x) for x in low], [float(x) for x in high]
     genes = np.random.default_rng(first).uniform(low, high, (genetic.population, len(low)))
-    people = [_Individual(row) for row in genes.tolist()]
+    people = [Individual(row) for row in genes.tolist()]
     best, mean, leaders, counts = [], [], [], []
     evaluations = 0
     with seeded(rest):
@@ -133,12 +121,12 @@ def evolve(
     return History(np.array(best), np.array(mean), np.array(leaders), np.array(counts))
 
 
-def _offspring(people: list[_Individual], low: list[float], high: list[float], genetic: Genetic) -> list[_Individual]:
+def _offspring(people: list[Individual], low: list[float], high: list[float], genetic: Genetic) -> list[Individual]:
     """The next generation."""
     parents = tools.selTournament(people, len(people), genetic.tournament)
-    children_: list[_Individual] = []
+    children_: list[Individual] = []
     for parent in parents:
-        child = _Individual(parent)
+        child = Individual(parent)
         child.fitness.values = parent.fitness.values
         children_.append(child)
     for one, other in zip(children_[::2], children_[1::2], strict=False):

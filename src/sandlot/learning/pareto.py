@@ -5,12 +5,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from deap import base, tools
+from deap import tools
 from numpy.typing import NDArray
 from pydantic import Field
 
 from sandlot.errors import SandlotError
 from sandlot.learning.chance import seeded
+from sandlot.learning.individuals import Fitness, Individual
 from sandlot.physics.randomness import children
 from sandlot.settings import Settings
 
@@ -52,22 +53,6 @@ class Front:
     evaluations: NDArray[np.int64]
 
 
-class _Fitness(base.Fitness):
-    """One weight for each objective, known only when the first are."""
-
-    weights: tuple[float, ...] = (1.0,)
-
-    def __init__(self, values: tuple[float, ...]) -> None:
-        self.weights = (1.0,) * len(values)
-        super().__init__(values)
-
-
-class _Individual(list[float]):
-    """A list of genes with a fitness, as DEAP's operators want it."""
-
-    fitness: _Fitness
-
-
 def find_front(
     evaluate: EvaluateAll,
     low: Sequence[float],
@@ -94,8 +79,8 @@ def find_front(
     genes = np.random.default_rng(first).uniform(low, high, (pareto.population, len(low)))
     best, counts = [], []
     with seeded(rest):
-        people: list[_Individual] = []
-        fresh = [_Individual(row) for row in genes.tolist()]
+        people: list[Individual] = []
+        fresh = [Individual(row) for row in genes.tolist()]
         for generation in range(pareto.generations):
             if generation > 0:
                 fresh = _offspring(people, low, high, pareto)
@@ -103,7 +88,7 @@ def find_front(
             if not np.isfinite(scores).all():
                 raise SandlotError(f"generation {generation} has an objective that is not a number")
             for each, values in zip(fresh, scores.tolist(), strict=True):
-                each.fitness = _Fitness(tuple(values))
+                each.fitness = Fitness(tuple(values))
             people = tools.selNSGA2(people + fresh, pareto.population, nd="log")
             best.append(np.max([each.fitness.values for each in people], axis=0))
             counts.append((generation + 1) * pareto.population)
@@ -114,9 +99,9 @@ def find_front(
     return Front(np.array(front), objectives, np.array(best), np.array(counts))
 
 
-def _offspring(people: list[_Individual], low: list[float], high: list[float], pareto: Pareto) -> list[_Individual]:
+def _offspring(people: list[Individual], low: list[float], high: list[float], pareto: Pareto) -> list[Individual]:
     """As many as their parents."""
-    fresh = [_Individual(parent) for parent in tools.selTournamentDCD(people, len(people))]
+    fresh = [Individual(parent) for parent in tools.selTournamentDCD(people, len(people))]
     for one, other in zip(fresh[::2], fresh[1::2], strict=True):
         if random.random() < pareto.crossover_rate:
             tools.cxSimulatedBinaryBounded(one, other, pareto.crowding, low, high)

@@ -105,7 +105,7 @@ def load(directory: Path) -> Outcome:
     """Read a finished run.
 
     Raises:
-        SandlotError: If there is none, or it is not finished.
+        SandlotError: If there is none, or it is not finished, or another version made it.
     """
     if not (directory / Store.FILE).is_file():
         raise SandlotError(f"no run in {directory}; `sandlot run STUDY --out {directory}` makes one")
@@ -118,6 +118,9 @@ def load(directory: Path) -> Outcome:
         if len(rows) < total:
             again = f"`sandlot run {study.name} --out {directory}` with the same settings resumes it"
             raise SandlotError(f"the run in {directory} has finished {len(rows)} of {total} jobs; {again}")
+        missing = study.outcomes.keys() - rows[0].keys()
+        if missing:
+            raise SandlotError(f"{directory} was made by a version without {min(missing)}; choose another --out")
         results = _dataset(study, rows)
         digest, wall_time = store.digest(), float(about["wall_time"])
     return Outcome(study, directory, results, digest, wall_time, study.claims(results))

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sandlot.errors import SandlotError
-from sandlot.robots.restarting import RestartingFast, RestartingReference
+from sandlot.robots.fast_swimmers import RestartingFast
+from sandlot.robots.reference_swimmers import RestartingReference
 from sandlot.robots.snake import link_centres
 
 if TYPE_CHECKING:

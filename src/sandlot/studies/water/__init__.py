@@ -1,5 +1,26 @@
-"""Studies of the swimming snake."""
+"""Studies of the swimming snake; they are listed in the order in which they are loaded here: the source's."""
 
-from sandlot.studies.water import behaviours, evolution, fetching, fidelity, search
+# isort: off
+from sandlot.studies.water import evolve, neat, turn, drift, stop, spin
+from sandlot.studies.water import shared, heads, grasp, carry, capture, deliver
+from sandlot.studies.water import fidelity, optimizers, pareto, currents
+# isort: on
 
-__all__ = ["behaviours", "evolution", "fetching", "fidelity", "search"]
+__all__ = [
+    "capture",
+    "carry",
+    "currents",
+    "deliver",
+    "drift",
+    "evolve",
+    "fidelity",
+    "grasp",
+    "heads",
+    "neat",
+    "optimizers",
+    "pareto",
+    "shared",
+    "spin",
+    "stop",
+    "turn",
+]

@@ -13,8 +13,8 @@ from pydantic import Field
 
 from sandlot.learning.evolution import Genetic, evolve
 from sandlot.recordings import Quantity
+from sandlot.robots.fast_swimmers import FastSwimmers
 from sandlot.robots.snake import Snake
-from sandlot.robots.swimmers import FastSwimmers
 from sandlot.studies.base import Claim, Found, Job, Study
 from sandlot.studies.plots import COLOURS, canvas
 from sandlot.studies.statistics import Comparison, compare, mean_interval

@@ -11,8 +11,10 @@ from scipy import stats
 
 from sandlot.control.gaits import Gait
 from sandlot.recordings import Quantity
+from sandlot.robots.fast_swimmers import FastSwimmers
+from sandlot.robots.reference_swimmers import ReferenceSwimmers
 from sandlot.robots.snake import Snake
-from sandlot.robots.swimmers import FastSwimmers, ReferenceSwimmers, Swimmers
+from sandlot.robots.swimmers import Swimmers
 from sandlot.studies.base import Claim, Found, Job, Study, study
 from sandlot.studies.plots import COLOURS, canvas
 from sandlot.studies.water.base import FOLLOWED, HIGH, LOW, Array

@@ -4,8 +4,10 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from sandlot.control.gaits import Schedule
+from sandlot.robots.fast_swimmers import FastSwimmers
+from sandlot.robots.reference_swimmers import ReferenceSwimmers
 from sandlot.robots.snake import Snake
-from sandlot.robots.swimmers import FastSwimmers, ReferenceSwimmers, Swimmers
+from sandlot.robots.swimmers import Swimmers
 from sandlot.studies.base import Picture
 
 

@@ -1,0 +1,45 @@
+"""Swimming to a ball and grasping it."""
+
+from collections.abc import Iterator, Mapping
+
+import xarray as xr
+from matplotlib.figure import Figure
+from pydantic import Field
+
+from sandlot.studies.base import Claim, Found, Job, study
+from sandlot.studies.plots import canvas
+from sandlot.studies.water.fetching import HOW, FetchStudy, claim_all, draw_paths, quadrants
+
+
+@study("water.capture", source="Draschwandtner 2015, section 7.11")
+class Capture(FetchStudy):
+    """Can the snake capture a ball wherever it lies?
+
+    It steers by a bend in proportion to the angle to the ball, and grasps when it is near: once as the source does, and
+    once as is sure here.
+
+    Attributes:
+        distance: Of the targets, along x and y [m].
+    """
+
+    distance: float = Field(30.0, gt=0.0)
+
+    def jobs(self) -> Iterator[Job]:
+        """All quadrants, in both ways."""
+        return self.cross(how=tuple(HOW))
+
+    def run(self, job: Job) -> Mapping[str, Found]:
+        """Capture a ball in each quadrant."""
+        return self.fetch(HOW[str(job.parameters["how"])], quadrants(self.distance), captured=True)
+
+    def figure(self, results: xr.Dataset) -> Figure:
+        """Paths of the centre of mass and of the ball (as figure 7.32)."""
+        figure, axes = canvas(2, 10.0, 5.0)
+        for each, how in zip(axes, HOW, strict=True):
+            draw_paths(each, results, results["how"].values == how)
+            each.set_title({"source": "as the source does it", "sure": "as is sure"}[how])
+        return figure
+
+    def claims(self, results: xr.Dataset) -> list[Claim]:
+        """All are captured."""
+        return [claim_all(results, how, "captured") for how in HOW]

@@ -1,0 +1,84 @@
+"""Fetching a ball in water that flows."""
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+import xarray as xr
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+from pydantic import Field
+
+from sandlot.control.fetching import SURE
+from sandlot.control.gaits import Gait
+from sandlot.robots.fast_swimmers import FastSwimmers
+from sandlot.robots.snake import Snake
+from sandlot.studies.base import Claim, Found, Job, study
+from sandlot.studies.plots import COLOURS, canvas
+from sandlot.studies.water.base import shared_waves
+from sandlot.studies.water.fetching import BLOCK, FetchStudy
+
+
+def swimming_speed(snake: Snake, gait: Gait) -> float:
+    """Of a body that has swum straight on for a minute [m/s]."""
+    swimmers = FastSwimmers(snake, 1)
+    genes = np.array([[gait.amplitude, gait.frequency, gait.phase]], np.float64)
+    swimmers.swim([0.0], shared_waves(genes, snake.joints)[None], 60.0)
+    return float(np.linalg.norm(swimmers.velocity[0]))
+
+
+@study("water.currents", source="beyond the source; its section 7.12")
+class Currents(FetchStudy):
+    """How strong a current can the snake deliver in?
+
+    The water flows, each time in another direction, and takes the ball along. A ball counts as delivered if it lies
+    within 8 m of home when the snake, having let go, is clear of it; it then drifts on.
+
+    Attributes:
+        strengths: Of the current, as shares of the swimming speed.
+        targets: Random targets for each strength; a multiple of 4.
+        distance: Of targets, at most [m].
+    """
+
+    strengths: tuple[float, ...] = (0.1, 0.2, 0.3)
+    targets: int = Field(100, ge=BLOCK, multiple_of=BLOCK)
+    distance: float = Field(60.0, gt=0.0)
+
+    def jobs(self) -> Iterator[Job]:
+        """Every strength, targets by fours."""
+        return self.cross(strength=self.strengths, block=range(self.targets // BLOCK))
+
+    def run(self, job: Job) -> Mapping[str, Found]:
+        """Fetch four balls in one current."""
+        marks = self.draw_targets(job, self.distance)
+        angle = np.random.default_rng([*job.seed.generate_state(2), 1]).uniform(0.0, 2.0 * np.pi)
+        speed = float(job.parameters["strength"]) * swimming_speed(self.snake, SURE.swim)
+        return self.fetch(SURE, marks, (speed * np.cos(angle), speed * np.sin(angle)))
+
+    def shares(self, results: xr.Dataset) -> dict[float, NDArray[np.bool_]]:
+        """Whether each ball was delivered, by strength."""
+        strengths = results["strength"].values
+        return {s: np.isfinite(results["when"].values[strengths == s]).ravel() for s in self.strengths}
+
+    def figure(self, results: xr.Dataset) -> Figure:
+        """Share of balls that are delivered, and the time it takes, by strength of the current."""
+        figure, axes = canvas(2, 10.0, 4.0)
+        good = self.shares(results)
+        axes[0].plot(list(good), [100.0 * each.mean() for each in good.values()], "o-", color=COLOURS[0])
+        axes[0].axhline(90.0, color=COLOURS[5], linestyle=":", label="90%")
+        axes[0].set(xlabel="current, as a share of the swimming speed", ylabel="delivered [%]", ylim=(0, 102))
+        axes[0].legend(frameon=False)
+        strengths = results["strength"].values
+        times = [results["when"].values[strengths == s].ravel() for s in self.strengths]
+        axes[1].boxplot([each[np.isfinite(each)] for each in times], tick_labels=[f"{s:g}" for s in self.strengths])
+        axes[1].set(xlabel="current, as a share of the swimming speed", ylabel="time to deliver [s]", ylim=(0, None))
+        return figure
+
+    def claims(self, results: xr.Dataset) -> list[Claim]:
+        """90% in a current of a fifth of the swimming speed."""
+        good = self.shares(results)
+        speed = swimming_speed(self.snake, SURE.swim)
+        if 0.2 not in good:
+            return []
+        text = f"In a current of a fifth of the swimming speed ({0.2 * speed:.2f} m/s), at least 90% are delivered."
+        measured = f"{int(good[0.2].sum())} of {good[0.2].size} ({good[0.2].mean():.1%})"
+        return [Claim(text, "beyond the source: 90%", measured, bool(good[0.2].mean() >= 0.9))]

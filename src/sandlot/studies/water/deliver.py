@@ -1,0 +1,119 @@
+"""Fetching a ball and bringing it home."""
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+import xarray as xr
+from matplotlib.figure import Figure
+from pydantic import Field
+
+from sandlot.control.fetching import SURE, Fetcher
+from sandlot.studies.base import Claim, Found, Job, Picture, study
+from sandlot.studies.plots import COLOURS, canvas
+from sandlot.studies.water.base import Array
+from sandlot.studies.water.drawing import draw_body, draw_region
+from sandlot.studies.water.fetching import BLOCK, HOW, FetchStudy, claim_all, draw_paths, quadrants
+from sandlot.worlds.water import WaterSettings
+from sandlot.worlds.water_task import WaterTask
+
+
+@study("water.deliver", source="Draschwandtner 2015, section 7.12")
+class Deliver(FetchStudy):
+    """Can the snake fetch a ball and bring it home, wherever it lies?
+
+    First from the four places of the source, as the source does it and as is sure here; then, beyond the source, from
+    random places around home. If a grasp fails, the snake backs off and tries again. A ball is delivered when it lies
+    within 8 m of home and the snake, having let go, is clear of it.
+
+    Attributes:
+        quadrant: Distance of the source's targets, along x and y [m].
+        distance: Of random targets, at most [m].
+        targets: How many of them; a multiple of 4.
+    """
+
+    quadrant: float = Field(40.0, gt=0.0)
+    distance: float = Field(60.0, gt=0.0)
+    targets: int = Field(200, ge=BLOCK, multiple_of=BLOCK)
+
+    def jobs(self) -> Iterator[Job]:
+        """The source's places, in both ways; then random ones, by fours."""
+        kinds: list[dict[str, str | int]] = [{"how": how, "place": "quadrant", "block": 0} for how in HOW]
+        kinds += [{"how": "sure", "place": "random", "block": k} for k in range(self.targets // BLOCK)]
+        for index, kind in enumerate(kinds):
+            yield Job(index, kind, np.random.SeedSequence(self.seed, spawn_key=(index,)))
+
+    def run(self, job: Job) -> Mapping[str, Found]:
+        """Fetch four balls."""
+        random = job.parameters["place"] == "random"
+        marks = self.draw_targets(job, self.distance) if random else quadrants(self.quadrant)
+        return self.fetch(HOW[str(job.parameters["how"])], marks)
+
+    def figure(self, results: xr.Dataset) -> Figure:
+        """Paths of body and ball from the source's places (as figure 7.34), and where random balls were."""
+        figure, axes = canvas(3, 14.0, 4.8)
+        places = results.isel(job=results["place"].values == "quadrant")
+        for each, how in zip(axes, HOW, strict=False):
+            draw_paths(each, places, places["how"].values == how, 8.0)
+            each.set_title({"source": "as the source does it", "sure": "as is sure"}[how])
+        chance = results.isel(job=results["place"].values == "random")
+        marks, good = chance["mark"].values.reshape(-1, 2), np.isfinite(chance["when"].values.ravel())
+        draw_region(axes[2], (0.0, 0.0), 8.0)
+        axes[2].plot(*marks[good].T, "o", color=COLOURS[2], markersize=4, label="delivered")
+        axes[2].plot(*marks[~good].T, "x", color=COLOURS[1], markersize=6, label="not delivered")
+        axes[2].set(xlabel="x [m]", ylabel="y [m]", aspect="equal", title="random places")
+        axes[2].legend(frameon=False)
+        return figure
+
+    def claims(self, results: xr.Dataset) -> list[Claim]:
+        """All four quadrants, one after a failed grasp; and 95% of random places."""
+        places = results.isel(job=results["place"].values == "quadrant")
+        chance = results.isel(job=results["place"].values == "random")
+        done = np.isfinite(results["when"].values)
+        failed = int((done & (results["failures"].values > 0)).sum())
+        again = int((done & (results["attempts"].values > 1)).sum())
+        good = np.isfinite(chance["when"].values)
+        lost = int(chance["exploded"].values.sum())
+        middle = float(np.nanmedian(chance["when"].values)) if good.any() else np.nan
+        return [
+            *(claim_all(places, how, "delivered") for how in HOW),
+            Claim(
+                "A delivery succeeds after a failed grasp.",
+                "1",
+                failed,
+                failed > 0,
+                f"{again} took more than one grasp: the others lost the ball on the way, or let go too far from home",
+            ),
+            Claim(
+                f"Of random places up to {self.distance:g} m away, at least 95% are delivered from.",
+                "beyond the source: 95%",
+                f"{int(good.sum())} of {good.size} ({good.mean():.1%}), half of them within {middle:.0f} s",
+                bool(good.mean() >= 0.95),
+                f"within {self.seconds:g} s; {lost} exploded",
+            ),
+        ]
+
+    def scenes(self, results: xr.Dataset) -> Iterator[Picture]:
+        """One delivery, from the first stroke to the last."""
+        place = quadrants(self.quadrant)[1]
+        fetcher, task = Fetcher(self.snake, SURE), WaterTask(WaterSettings(fidelity="reference", snake=self.snake))
+        task.restart(np.array([0]), place[None])
+        shots: list[tuple[str, float, Array, Array, Array]] = []
+        state = ""
+        for _ in range(round(self.seconds / self.snake.interval)):
+            task.command(fetcher(task.observe()[0])[None])
+            if fetcher.state != state and len(shots) < 8:
+                state = fetcher.state
+                time = float(task.swimmers.time[0])
+                shots.append((state, time, task.centres[0].copy(), task.directions[0].copy(), task.targets[0].copy()))
+            if task.delivered[0]:
+                break
+        time = float(task.swimmers.time[0])
+        shots.append(("done", time, task.centres[0], task.directions[0], task.targets[0].copy()))
+        figure = Figure(figsize=(11.0, 3.0 * -(-len(shots) // 4)), layout="constrained")
+        for k, (word, time, centres, directions, ball) in enumerate(shots):
+            axes = figure.add_subplot(-(-len(shots) // 4), 4, k + 1)
+            draw_body(axes, centres, directions, self.snake, ball=ball, destination=(0.0, 0.0))
+            middle = centres.mean(axis=0)
+            axes.set(xlim=(middle[0] - 18, middle[0] + 18), ylim=(middle[1] - 18, middle[1] + 18))
+            axes.set(xticks=[], yticks=[], title=f"{word}, {time:.0f} s")
+        yield Picture("A delivery, whenever the snake begins to do something else. Home is the grey disc.", figure)

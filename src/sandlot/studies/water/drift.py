@@ -1,0 +1,191 @@
+"""How far a body drifts on when it stops swimming."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Annotated, ClassVar
+
+import xarray as xr
+from matplotlib.figure import Figure
+from pydantic import AfterValidator, Field
+
+from sandlot.control.gaits import STRAIGHT, Schedule
+from sandlot.recordings import Quantity
+from sandlot.robots.snake import Snake
+from sandlot.settings import distinct
+from sandlot.studies.base import Claim, Found, Job, Picture, Study, study
+from sandlot.studies.plots import COLOURS, canvas
+from sandlot.studies.water.base import FOLLOWED, LIGHT, near
+from sandlot.studies.water.strips import strip
+from sandlot.studies.water.tracks import FIDELITIES, FORWARD, UNITS, Positive, at, draw_both, follow, pick
+
+
+@study("water.drift", source="Draschwandtner 2015, section 7.4")
+class Drift(Study):
+    """How far does a body drift when it stops swimming, and at which frequency does it swim furthest?
+
+    Before: all faces of all links feel the water, the motors have 100 N m, the wave runs at 0.6 Hz. After: the faces
+    between links are hidden, the motors have 1000 N m, the wave runs at 2 Hz, or at other frequencies. It swims for
+    10 s, then straightens. The source's body is "similar to section 7.1", which is 12 m long and weighs 0.3 kg, while
+    that of sections 7.2, 7.3 and 7.5 weighs 5 kg. Drag along the body stops 0.3 kg in 0.2 s and 5 kg in 3.3 s, and the
+    source reports a drift of (8 - 5.72) body lengths from a velocity of 0.69 per second, that is 3.3 s: so it must
+    have been the latter. Both are tried; the claims are about the last of ``masses``, in the reference.
+
+    Attributes:
+        masses: Of the body [kg].
+        frequencies: After the change [Hz].
+        swims: For how long it swims [s].
+        seconds: In all [s].
+    """
+
+    outcomes: ClassVar[Mapping[str, Quantity]] = {
+        "distance": Quantity("1", "distance from the start, in body lengths", ("sample",), (0,)),
+        "velocity": Quantity("1/s", "velocity along the body, in body lengths per second", ("sample",), (0,)),
+        "drive": Quantity("1", "mean share of the wanted acceleration that the motors could give"),
+    }
+
+    masses: Annotated[tuple[Positive, ...], Field(min_length=1), AfterValidator(distinct)] = (0.3, 5.0)
+    frequencies: Annotated[tuple[Positive, ...], Field(min_length=2), AfterValidator(distinct)] = (
+        0.2,
+        0.4,
+        0.6,
+        1.0,
+        2.0,
+        3.0,
+        4.0,
+    )
+    swims: float = Field(10.0, ge=2.0)
+    seconds: float = Field(20.0, ge=4.0)
+
+    def jobs(self) -> Iterator[Job]:
+        """Before the change, and after it at every frequency."""
+        after = [f"{frequency:g} Hz" for frequency in self.frequencies]
+        return self.cross(mass=self.masses, case=["before", *after], fidelity=FIDELITIES)
+
+    def setup(self, mass: float, case: str) -> tuple[Snake, Schedule]:
+        """The body, and what it does."""
+        before = case == "before"
+        changes = {"faces": "all", "max_torque": 100.0} if before else {"faces": "open", "max_torque": 1000.0}
+        frequency = 0.6 if before else float(case.removesuffix(" Hz"))
+        gait = FORWARD.model_copy(update={"frequency": frequency})
+        return LIGHT.model_copy(update={"mass": mass, **changes}), Schedule((0.0, self.swims), (gait, STRAIGHT))
+
+    def run(self, job: Job) -> Mapping[str, Found]:
+        """Swim, then drift."""
+        snake, plan = self.setup(float(job.parameters["mass"]), str(job.parameters["case"]))
+        track = follow(str(job.parameters["fidelity"]), snake, plan, self.seconds)
+        body = snake.arclength
+        return {"distance": track.distance / body, "velocity": track.forward / body, "drive": track.drive}
+
+    def figure(self, results: xr.Dataset) -> Figure:
+        """Before and after the change, with the source's values as crosses, and frequencies; dotted: the reference."""
+        figure, axes = canvas(4, 15.0, 4.0)
+        cases = [(mass, case) for mass in self.masses for case in ("before", self._after)]
+        for colour, (mass, case) in zip(COLOURS, cases, strict=False):
+            label = f"{case}, {mass:g} kg"
+            draw_both(axes[0], results, "distance", colour, label, mass=mass, case=case)
+            draw_both(axes[1], results, "velocity", colour, label, mass=mass, case=case)
+        axes[0].plot([10, 20, 10, 20], [0.9, 0.96, 5.72, 8.0], "kx", label="the source's")
+        axes[1].plot([10], [0.69], "kx", label="the source's")
+        colours = (*COLOURS, "black", "red")
+        for colour, frequency in zip(colours, self.frequencies, strict=False):
+            chosen = {"mass": self.masses[-1], "case": f"{frequency:g} Hz"}
+            draw_both(axes[2], results, "distance", colour, f"{frequency:g} Hz", **chosen)
+            draw_both(axes[3], results, "velocity", colour, f"{frequency:g} Hz", **chosen)
+        for each, quantity in zip(axes, ("distance", "velocity") * 2, strict=True):
+            each.axvline(self.swims, color=COLOURS[5], linewidth=0.7)
+            each.set(xlabel="time [s]", ylabel=UNITS[quantity])
+        axes[0].legend(frameon=False, fontsize=8)
+        axes[2].legend(frameon=False, fontsize=8, title=f"{self.masses[-1]:g} kg")
+        return figure
+
+    @property
+    def _after(self) -> str:
+        """The case that the source compares with the one before: 2 Hz, or what comes closest."""
+        return f"{min(self.frequencies, key=lambda frequency: abs(frequency - 2.0)):g} Hz"
+
+    def best(self, results: xr.Dataset) -> float:
+        """The frequency at which it has swum furthest by the time it stops [Hz]."""
+        return max(self.frequencies, key=lambda frequency: self._at_stop(results, f"{frequency:g} Hz")[0])
+
+    def _at_stop(self, results: xr.Dataset, case: str, mass: float | None = None) -> tuple[float, float, float]:
+        """Distance and velocity when it stops swimming, averaged over a second, and distance in the end."""
+        mine = pick(results, mass=mass or self.masses[-1], case=case, fidelity="reference")["distance"].values
+        stop = at(self.swims)
+        return float(mine[stop]), float(mine[stop] - mine[stop - at(1.0)]), float(mine[-1])
+
+    def claims(self, results: xr.Dataset) -> list[Claim]:
+        """Distances, velocity, drift, and the best frequency."""
+        (d0, v0, e0), (d1, v1, e1) = (self._at_stop(results, case) for case in ("before", self._after))
+        light0, light1 = (self._at_stop(results, case, self.masses[0]) for case in ("before", self._after))
+        first = f"{self.masses[0]:g} kg:"
+
+        def way(frequency: float) -> float:
+            return self._at_stop(results, f"{frequency:g} Hz")[0]
+
+        drives = {
+            frequency: float(
+                pick(results, mass=self.masses[-1], case=f"{frequency:g} Hz", fidelity="reference")["drive"]
+            )
+            for frequency in self.frequencies
+        }
+        able = [frequency for frequency, share in drives.items() if share >= FOLLOWED]
+        among = f"of those that the motors can follow, {max(able, key=way):g} Hz; " if able else ""
+        best, shares = self.best(results), ", ".join(f"{f:g} Hz {share:.2f}" for f, share in drives.items())
+        servo = "these servos follow their commands, those of the source may lag"
+        spikes = [self._spike(results, frequency) for frequency in sorted(self.frequencies)[:2]]
+        found = [
+            near("Before the change it swims 0.9 body lengths in 10 s.", 0.9, d0, note=f"{first} {light0[0]:.2f}"),
+            near("Before the change it stops at 0.96 body lengths.", 0.96, e0, note=f"{first} {light0[2]:.2f}"),
+            near("After the change it swims 5.72 body lengths.", 5.72, d1, note=f"{first} {light1[0]:.2f}; {servo}"),
+            near("After the change it drifts on to 8 body lengths.", 8.0, e1, note=f"{first} {light1[2]:.2f}; {servo}"),
+            near("It reaches 0.69 body lengths per second.", 0.69, v1, note=f"{first} {light1[1]:.2f}; {servo}"),
+            near(
+                "It drifts on for 3.3 s' worth of its velocity: (8 - 5.72) / 0.69.",
+                3.3,
+                (e1 - d1) / v1,
+                note=f"{first} {(light1[2] - light1[0]) / light1[1]:.2f}",
+            ),
+            Claim(
+                "After the change it swims more than 5 times as far and more than 6 times as fast.",
+                "> 5 and > 6",
+                f"{d1 / d0:.1f} and {v1 / v0:.1f}",
+                bool(d1 > 5.0 * d0 and v1 > 6.0 * v0),
+            ),
+            Claim(
+                "After the change it drifts for longer, for its velocity.",
+                "3.3 s instead of 0.7 s",
+                f"{(e1 - d1) / v1:.1f} s instead of {(e0 - d0) / v0:.1f} s",
+                bool((e1 - d1) / v1 > 2.0 * (e0 - d0) / v0),
+                "way after 10 s over velocity at 10 s; holds if more than twice as long",
+            ),
+            Claim(
+                "A frequency of 2 Hz swims furthest.",
+                2.0,
+                best,
+                best == 2.0,
+                f"{among}share of the wanted acceleration that they could give: {shares}; {servo}",
+            ),
+            Claim(
+                "The two lowest frequencies show a spike in velocity when the body straightens.",
+                "a spike",
+                ", ".join(f"{before:.2f} to {after:.2f}" for before, after in spikes),
+                all(after > 1.5 * before for before, after in spikes),
+                "greatest velocity within 1 s after, to that within 1 s before; holds if half as much again",
+            ),
+        ]
+        weak = float(pick(results, mass=self.masses[-1], case="before", fidelity="reference")["drive"])
+        if weak < FOLLOWED:
+            why = f"the motors could give {weak:.2f} of what was wanted: no gait to compare with"
+            for k in (0, 1, 6):
+                found[k] = replace(found[k], holds=False, note="; ".join(filter(None, (why, found[k].note))))
+        return found
+
+    def _spike(self, results: xr.Dataset, frequency: float) -> tuple[float, float]:
+        mine = pick(results, mass=self.masses[-1], case=f"{frequency:g} Hz", fidelity="reference")["velocity"].values
+        stop, second = at(self.swims), at(1.0)
+        return float(mine[stop - second : stop].max()), float(mine[stop + 1 : stop + second].max())
+
+    def scenes(self, results: xr.Dataset) -> Iterator[Picture]:
+        """The body after the change."""
+        snake, plan = self.setup(self.masses[-1], self._after)
+        yield strip(snake, plan, self.seconds, f"It swims for {self.swims:g} s, then straightens and drifts.")

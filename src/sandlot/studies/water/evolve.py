@@ -1,0 +1,121 @@
+"""Gaits that evolve joint by joint."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+import xarray as xr
+from matplotlib.figure import Figure
+from pydantic import Field
+
+from sandlot.control.files import gait_text
+from sandlot.control.gaits import Gait, Schedule
+from sandlot.learning.evolution import JOINT_BY_JOINT, Genetic
+from sandlot.robots.fast_swimmers import FastSwimmers
+from sandlot.robots.snake import Snake
+from sandlot.studies.base import Claim, Job, Picture, study
+from sandlot.studies.plots import canvas
+from sandlot.studies.statistics import compare, mean_interval
+from sandlot.studies.water.base import (
+    LIGHT,
+    PARAMETERS,
+    Array,
+    EvolutionStudy,
+    champion,
+    claim_better,
+    draw_fitness,
+    near,
+    score,
+)
+from sandlot.studies.water.strips import strip
+
+
+@study("water.evolve", source="Draschwandtner 2015, section 7.1")
+class Evolve(EvolutionStudy):
+    """Can evolution find 21 parameters with which an eight-link body swims?
+
+    Every joint has an amplitude, a frequency and a phase of its own. A genetic algorithm with one-point crossover
+    maximises the distance swum in 20 s; swimming backwards counts negative. The body is light, and all faces of its
+    links feel the water. Joints are counted from the head; the source counts from the tail.
+    """
+
+    snake: Snake = LIGHT
+    seconds: float = Field(20.0, gt=0.0)
+    genetic: Genetic = JOINT_BY_JOINT
+
+    def limits(self) -> tuple[Sequence[float], Sequence[float]]:
+        """Of amplitude, frequency and phase, joint after joint."""
+        joints = self.snake.joints
+        return (0.001, 0.001, 0.0) * joints, (2.0, 4.0, 2.0 * np.pi) * joints
+
+    def gait(self, genes: Array) -> Gait:
+        """The gait of an individual."""
+        amplitude, frequency, phase = (tuple(row.tolist()) for row in genes.reshape(-1, 3).T)
+        return Gait(amplitude=amplitude, frequency=frequency, phase=phase)
+
+    def evaluate(self, job: Job, genes: Array) -> Array:
+        """Distance swum, negative if to the rear (equation 7.1)."""
+        swimmers = FastSwimmers(self.snake, len(genes))
+        start = swimmers.centre
+        joints = self.snake.joints
+        amplitude, frequency, phase = genes.reshape(-1, joints, 3).T
+        waves = [amplitude, 2.0 * np.pi * frequency, np.arange(joints)[:, None] * phase, np.zeros_like(phase)]
+        swimmers.swim([0.0], np.stack(waves)[None], self.seconds)
+        way = swimmers.centre - start
+        return score(swimmers, np.sign(way[:, 0]) * np.linalg.norm(way, axis=1), followed=0.0)
+
+    def figure(self, results: xr.Dataset) -> Figure:
+        """Fitness over generations (as figure 7.1), and the parameters of the replicates' best (as figure 7.2)."""
+        figure, axes = canvas(4, 13.0, 3.6)
+        draw_fitness(axes[0], results, 68.07)
+        genes = results["champion"].values.reshape(len(results["job"]), -1, 3)
+        units = ("rad", "Hz", "rad")
+        for k, name in enumerate(PARAMETERS):
+            axes[k + 1].boxplot(genes[:, :, k], positions=range(genes.shape[1]), widths=0.6)
+            axes[k + 1].set(xlabel="joint, from the head on", title=f"{name} [{units[k]}]")
+        return figure
+
+    def claims(self, results: xr.Dataset) -> list[Claim]:
+        """Distances; quick progress, then slow; a lively front and a stiff tail."""
+        best, mean = results["best"].values, results["mean"].values
+        genes = results["champion"].values.reshape(len(best), -1, 3)
+        joints = genes.shape[1]
+        front, rear = genes[:, : joints // 2, 0].ravel(), genes[:, -(joints // 2) :, 0].ravel()
+        (test,) = compare({"front": front, "rear": rear}, "rear", "amplitude")
+        early = float((best[:, min(49, best.shape[1] - 1)] / best[:, -1]).mean())
+        intervals = [mean_interval(values[:, -1]) for values in (best, mean)]
+        overlap = intervals[1].high >= intervals[0].low
+        return [
+            near("The mean of the best individuals converges to 53.34 m.", 53.34, best[:, -1].mean()),
+            near("The mean of the average individuals converges to 50.18 m.", 50.18, mean[:, -1].mean()),
+            near("The best individual swims 68.07 m.", 68.07, best.max()),
+            claim_better(self.comparisons(results)),
+            Claim(
+                "The confidence intervals of best and average individuals overlap.",
+                "overlap",
+                f"{intervals[0].low:.1f} to {intervals[0].high:.1f}; {intervals[1].low:.1f} to {intervals[1].high:.1f}",
+                bool(overlap),
+            ),
+            Claim(
+                "Fitness rises fast within 50 generations, then slowly.",
+                "most of it",
+                f"{early:.0%} of the final best at generation 50",
+                0.6 <= early < 0.98,
+                "holds between 60% and 98%",
+            ),
+            near("Frequencies lie around 2.4 Hz.", 2.4, float(np.median(genes[:, :, 1])), 0.15),
+            Claim(
+                "Joints at the front have larger amplitudes than those at the rear.",
+                "larger",
+                f"{test.ratio:.2f} times (p = {test.p:.2g})",
+                test.above(),
+                "Mann-Whitney U over joints and replicates",
+            ),
+        ]
+
+    def files(self, results: xr.Dataset) -> Mapping[str, str]:
+        """The best gait."""
+        return {"best.toml": gait_text(self.gait(champion(results)), self.snake)}
+
+    def scenes(self, results: xr.Dataset) -> Iterator[Picture]:
+        """The best individual swims."""
+        yield strip(self.snake, Schedule((0.0,), (self.gait(champion(results)),)), self.seconds, "The best individual.")

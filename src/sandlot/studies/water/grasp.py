@@ -1,0 +1,78 @@
+"""Grasping a ball that lies beside the body."""
+
+import itertools
+from collections.abc import Iterator, Mapping
+from typing import ClassVar
+
+import numpy as np
+import xarray as xr
+from matplotlib.figure import Figure
+
+from sandlot.control.gaits import STRAIGHT, Schedule, fold, grasp_poses, then
+from sandlot.recordings import Quantity
+from sandlot.robots.reference_swimmers import ReferenceSwimmers
+from sandlot.robots.snake import Snake
+from sandlot.studies.base import Claim, Found, Job, Study, study
+from sandlot.studies.water.strips import strip
+
+
+@study("water.grasp", source="Draschwandtner 2015, section 7.9")
+class Grasp(Study):
+    """Does a circle that gets ever smaller catch a ball?
+
+    An eight-link body lies still for a second, forms a circle around the ball, and tightens it four times, once a
+    second. The source places the body as if it had 17 links; its ball is taken to be where it would be beside these 8.
+
+    Attributes:
+        snake: The body.
+        ball: Where the ball is [m], for a grasp to the left; to the right it is on the other side.
+    """
+
+    outcomes: ClassVar[Mapping[str, Quantity]] = {
+        "held": Quantity("1", "whether the ball is between the links that should hold it"),
+        "away": Quantity("m", "from the middle of these links to the ball"),
+        "moved": Quantity("m", "how far the ball was moved"),
+        "exploded": Quantity("1", "whether the simulation exploded"),
+    }
+    HOLDING: ClassVar[int] = 3
+
+    snake: Snake = Snake(links=8, mass=150.0, max_torque=1e4)
+    ball: tuple[float, float] = (-4.0, 2.0)
+
+    def jobs(self) -> Iterator[Job]:
+        """Both sides."""
+        return self.cross(side=("left", "right"))
+
+    def plan(self, left: bool) -> Schedule:
+        """Wait, form a circle, tighten it."""
+        poses = [np.zeros(self.snake.joints), *grasp_poses(self.snake.joints, self.HOLDING, left)]
+        folds = [fold(a, b, 0.8, at=1.0 + k) for k, (a, b) in enumerate(itertools.pairwise(poses))]
+        return then(Schedule((0.0,), (STRAIGHT,)), *folds)
+
+    def run(self, job: Job) -> Mapping[str, Found]:
+        """Grasp once."""
+        left = job.parameters["side"] == "left"
+        place = np.array([self.ball[0], self.ball[1] if left else -self.ball[1]])
+        plan, snake = self.plan(left), self.snake
+        swimmers = ReferenceSwimmers(snake, 1, balls=place[None])
+        for k in range(round(10.0 / snake.interval)):
+            swimmers.command(plan.targets((k + 1) * snake.interval, snake.joints)[None])
+        ring, ball = swimmers.centres[0, : self.HOLDING + 1], swimmers.balls[0]
+        inside = bool((ring.min(axis=0) <= ball).all() and (ball <= ring.max(axis=0)).all())
+        return {
+            "held": float(inside),
+            "away": float(np.linalg.norm(ring.mean(axis=0) - ball)),
+            "moved": float(np.linalg.norm(ball - place)),
+            "exploded": float(swimmers.exploded[0]),
+        }
+
+    def figure(self, results: xr.Dataset) -> Figure:
+        """The body around the ball, to the left, second by second (as figure 7.27)."""
+        return strip(self.snake, self.plan(True), 7.0, "", ball=self.ball, count=8, columns=4).figure
+
+    def claims(self, results: xr.Dataset) -> list[Claim]:
+        """Four links hold the ball, to either side."""
+        held = int(results["held"].sum())
+        text = "The ball ends up between four links, to either side."
+        measured = f"{held} of 2; {results['away'].values.max():.2f} m from their middle at most"
+        return [Claim(text, "surrounded", measured, held == 2)]

@@ -1,0 +1,110 @@
+"""Gaits that evolve behind a folded head."""
+
+from collections.abc import Iterator, Mapping
+from typing import ClassVar
+
+import numpy as np
+import xarray as xr
+from matplotlib.figure import Figure
+
+from sandlot.control.gaits import Schedule, fold, round_head, square_head
+from sandlot.studies.base import Claim, Job, Picture, study
+from sandlot.studies.plots import COLOURS, canvas
+from sandlot.studies.statistics import Comparison, compare
+from sandlot.studies.water.base import (
+    HIGH,
+    PARAMETERS,
+    Array,
+    champion,
+    claim_parameters,
+    near,
+    shared_waves,
+)
+from sandlot.studies.water.shared import SharedStudy
+from sandlot.studies.water.strips import strip
+
+
+@study("water.heads", source="Draschwandtner 2015, section 7.8")
+class Heads(SharedStudy):
+    """Does the form of a folded head change how the body behind it should swim?
+
+    Within 3 s the first eight joints fold to a square or a circle, in which a ball might later be held; the other
+    joints then swim, for what is left of 10 s.
+    """
+
+    SOURCE: ClassVar[Mapping[str, Mapping[str, float]]] = {
+        "square": {"amplitude": 0.73, "frequency": 1.72, "phase": 0.92, "distance": 24.07, "average": 21.48},
+        "circle": {"amplitude": 0.75, "frequency": 1.79, "phase": 0.93, "distance": 23.18, "average": 20.49},
+    }
+    FOLDED: ClassVar[int] = 8
+
+    def jobs(self) -> Iterator[Job]:
+        """Every replicate of both heads."""
+        return self.cross(head=tuple(self.SOURCE), replicate=range(self.replicates))
+
+    def head(self, job: Job) -> Array:
+        """The pose of the head."""
+        fold_ = square_head if job.parameters["head"] == "square" else round_head
+        return fold_(self.snake.joints)
+
+    def begin(self) -> float:
+        """After the head has been folded."""
+        return 3.0
+
+    def before(self, job: Job) -> Schedule:
+        """Fold the head."""
+        return fold(np.zeros(self.snake.joints), self.head(job), 2.5)
+
+    def waves(self, job: Job, genes: Array) -> Array:
+        """The head stays folded, the rest swims."""
+        return shared_waves(genes, self.snake.joints, self.FOLDED, self.head(job))
+
+    def figure(self, results: xr.Dataset) -> Figure:
+        """Fitness and parameters of the best individuals for both heads (as figures 7.23 to 7.26)."""
+        figure, axes = canvas(4, 13.0, 3.8)
+        for colour, (head, source) in zip(COLOURS, self.SOURCE.items(), strict=False):
+            group = results.where(results["head"] == head, drop=True)
+            best = group["best"].values
+            axes[0].plot(range(1, best.shape[1] + 1), best.mean(axis=0), color=colour, label=head)
+            axes[0].axhline(source["distance"], color=colour, linestyle=":")
+            for k, name in enumerate(PARAMETERS):
+                axes[k + 1].plot(range(1, best.shape[1] + 1), group["genes"].values[:, :, k].mean(axis=0), color=colour)
+                axes[k + 1].axhline(source[name], color=colour, linestyle=":")
+        for each, title in zip(axes, ("fitness [m]", "amplitude [rad]", "frequency [Hz]", "phase [rad]"), strict=True):
+            each.set(title=title, xlabel="generation", xscale="log")
+        for k in range(3):
+            axes[k + 1].set_ylim(0, HIGH[k])
+        axes[0].plot([], [], color=COLOURS[5], linestyle=":", label="the source's")
+        axes[0].legend(frameon=False)
+        return figure
+
+    def comparisons(self, results: xr.Dataset) -> list[Comparison]:
+        """One head against the other."""
+        ends = {head: results["best"].values[results["head"].values == head][:, -1] for head in self.SOURCE}
+        return compare(ends, "square", "fitness in the last generation")
+
+    def claims(self, results: xr.Dataset) -> list[Claim]:
+        """Distances and parameters of both heads, and that they differ little."""
+        claims = []
+        ends = {}
+        for head, source in self.SOURCE.items():
+            group = results.where(results["head"] == head, drop=True)
+            ends[head] = float(group["best"].values[:, -1].mean())
+            claims.append(near(f"With a {head} head: {source['distance']:g} m.", source["distance"], ends[head]))
+            claims += [
+                Claim(f"With a {head} head: {claim.text}", claim.source, claim.measured, claim.holds, claim.note)
+                for claim in claim_parameters(group, source)
+            ]
+        apart = ends["circle"] / ends["square"] - 1.0
+        text = "The form of the head makes little difference to the distance."
+        return [
+            *claims,
+            Claim(text, "-4%", f"{apart:+.1%}", abs(apart) < 0.1, "circle against square; holds within 10%"),
+        ]
+
+    def scenes(self, results: xr.Dataset) -> Iterator[Picture]:
+        """The best individual of each head swims."""
+        for head in self.SOURCE:
+            group = results.where(results["head"] == head, drop=True)
+            job = next(job for job in self.jobs() if job.parameters["head"] == head)
+            yield strip(self.snake, self.whole(job, champion(group)), self.seconds, f"The best with a {head} head.")

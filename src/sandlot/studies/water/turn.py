@@ -1,0 +1,82 @@
+"""Swimming to a target."""
+
+from collections.abc import Iterator, Mapping
+from typing import ClassVar
+
+import numpy as np
+import xarray as xr
+from matplotlib.figure import Figure
+from pydantic import Field
+
+from sandlot.control.gaits import Gait
+from sandlot.control.steering import Seeker, StateSteering
+from sandlot.recordings import Quantity
+from sandlot.robots.snake import Snake
+from sandlot.robots.swimmers import start_centre
+from sandlot.studies.base import Claim, Found, Job, Study, study
+from sandlot.studies.plots import canvas
+from sandlot.studies.water.base import SHORT
+from sandlot.studies.water.fetching import PATHS, act, draw_paths, quadrants
+from sandlot.worlds.water import WaterSettings
+
+
+@study("water.turn", source="Draschwandtner 2015, section 7.3")
+class Turn(Study):
+    """Can the snake steer to a target in any direction?
+
+    A machine of four states, forward, left, right and stop, bends an eight-link body by adding a constant to all its
+    joints: the source's, and twice as much. Each target is tried at both fidelities.
+
+    Attributes:
+        distance: Of the targets from the centre of mass, along x and y [m].
+        seconds: An episode ends after so long [s]; the source's after 30.
+        veers: What is added to all joints for a turn [rad].
+        snake: The body.
+        gait: How it swims.
+    """
+
+    outcomes: ClassVar[Mapping[str, Quantity]] = {
+        "when": Quantity("s", "time when the target was reached; not a number if never", ("target",), (0,)),
+        "exploded": Quantity("1", "whether the simulation exploded", ("target",), (0,)),
+        **PATHS,
+    }
+
+    distance: float = Field(10.0, gt=0.0)
+    seconds: float = Field(60.0, gt=0.0)
+    veers: tuple[float, ...] = Field((0.05, 0.1), min_length=1)
+    snake: Snake = SHORT
+    gait: Gait = Gait(amplitude=0.6, frequency=1.0, phase=2.0 * np.pi / 7.0)
+
+    def jobs(self) -> Iterator[Job]:
+        """All quadrants, at both fidelities."""
+        return self.cross(veer=self.veers, fidelity=("fast", "reference"))
+
+    def run(self, job: Job) -> Mapping[str, Found]:
+        """Steer to a target in each quadrant."""
+        marks = quadrants(self.distance) + start_centre(self.snake)
+        settings = WaterSettings(fidelity=str(job.parameters["fidelity"]), snake=self.snake)
+        veer = float(job.parameters["veer"])
+        seekers = [Seeker(self.snake, self.gait, StateSteering(veer)) for _ in marks]
+        return act(settings, marks, seekers, self.seconds, lambda task: task.reached)
+
+    def figure(self, results: xr.Dataset) -> Figure:
+        """Paths of the centre of mass to the four targets (as figure 7.9)."""
+        figure, axes = canvas(len(self.veers) * 2, 4.2 * len(self.veers) * 2, 4.2)
+        for k, each in enumerate(axes):
+            draw_paths(each, results, np.arange(len(axes)) == k)
+            job = results.isel(job=k)
+            each.set_title(f"{job['fidelity'].item()}, bent by {job['veer'].item():g} rad")
+        return figure
+
+    def claims(self, results: xr.Dataset) -> list[Claim]:
+        """Targets in all four quadrants are reached."""
+        claims = []
+        rows = zip(*(results[name].values for name in ("fidelity", "veer", "when")), strict=True)
+        for fidelity, veer, row in rows:
+            times = ", ".join(f"{when:.1f} s" if np.isfinite(when) else "never" for when in row)
+            soon = int((row <= 30.0).sum())
+            text = f"Bent by {veer:g} rad, targets in all four quadrants are reached within 30 s ({fidelity})."
+            claims.append(
+                Claim(text, "4 of 4" if veer == 0.05 else "beyond the source", f"{soon} of 4 ({times})", soon == 4)
+            )
+        return claims

@@ -1,0 +1,66 @@
+"""Drifting: each claim can hold and can fail."""
+
+import numpy as np
+import pytest
+
+from claims import holding
+from sandlot.studies.water.drift import Drift
+from sandlot.studies.water.tracks import EVERY
+
+
+class TestDrift:
+    @staticmethod
+    def distance(before=(0.9, 0.96, 0.1), after=(5.72, 8.0, 0.69), best="2 Hz"):
+        """Distances at 10 s, at 20 s, and velocity at 10 s, as the source has them unless given."""
+
+        def values(job):
+            middle, end, speed = before if job["case"] == "before" else after
+            if job["case"] not in ("before", best):
+                middle = 0.9 * middle
+            time = np.arange(201) * EVERY
+            return np.interp(time, [0.0, 9.0, 10.0, 20.0], [0.0, middle - speed, middle, end])
+
+        return values
+
+    @staticmethod
+    def velocity(spike=0.3):
+        return lambda job: np.where(np.arange(201) == 102, spike, 0.1)
+
+    def test_the_sources_numbers_hold(self):
+        assert all(holding(Drift(), distance=self.distance(), velocity=self.velocity()))
+
+    @pytest.mark.parametrize(
+        ("changes", "failing"),
+        [
+            ({"before": (1.2, 1.26, 0.1)}, {0, 1, 6}),
+            ({"before": (0.9, 1.2, 0.1)}, {1}),
+            ({"after": (5.72, 5.8, 0.69)}, {3, 5, 7}),
+            ({"after": (5.72, 8.0, 0.5)}, {4, 5, 6}),
+            ({"best": "4 Hz"}, {8}),
+        ],
+    )
+    def test_each_claim_can_fail(self, changes, failing):
+        held = holding(Drift(), distance=self.distance(**changes), velocity=self.velocity())
+        wrong = {k for k, each in enumerate(held) if not each}
+        assert failing <= wrong
+
+    def test_no_spike_is_seen(self):
+        held = holding(Drift(), distance=self.distance(), velocity=self.velocity(0.1))
+        assert held == [True] * 9 + [False]
+
+    def test_before_and_after_differ_as_the_source_says(self):
+        before, plan = Drift().setup(5.0, "before")
+        after, fast = Drift().setup(5.0, "2 Hz")
+        assert (before.faces, before.max_torque, plan.gaits[0].frequency) == ("all", 100.0, 0.6)
+        assert (after.faces, after.max_torque, fast.gaits[0].frequency) == ("open", 1000.0, 2.0)
+        assert before.arclength == after.arclength == 12.0
+        assert fast.starts == (0.0, 10.0)
+
+    def test_overloaded_motors_support_nothing(self):
+        drive = {"drive": lambda job: 0.5 if job["case"] == "before" else 1.0}
+        held = holding(Drift(), distance=self.distance(), velocity=self.velocity(), **drive)
+        assert [k for k, each in enumerate(held) if not each] == [0, 1, 6]
+
+    def test_a_lost_simulation_supports_no_number(self):
+        held = holding(Drift(), distance=lambda job: np.full(201, np.nan), velocity=lambda job: np.full(201, np.nan))
+        assert not any(held)
