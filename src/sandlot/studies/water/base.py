@@ -147,7 +147,7 @@ def draw_fitness(axes: Axes, results: xr.Dataset, source: float, title: str = ""
     axes.axhline(source, color=COLOURS[5], linestyle=":", label=f"the source's best, {source:g}")
     floor = min(0.0, float(results["mean"].values[:, -1].min()))
     axes.set(xlabel="generation", ylabel="fitness [m]", title=title, ylim=(floor, None))
-    axes.legend(frameon=False, loc="lower right")
+    axes.legend(frameon=False)
 
 
 def draw_course(results: xr.Dataset, source: Mapping[str, float], best: float) -> Figure:

@@ -111,7 +111,7 @@ class EvolveNets(Study):
         shown = times <= 10.0
         for joint, row in enumerate(angles.T):
             axes[2].plot(times[shown], row[shown] + 2.0 * joint, color=COLOURS[joint % 5], linewidth=1)
-        axes[2].set(xlabel="time [s]", title="joint angles of the best, one above the other", yticks=[])
+        axes[2].set(xlabel="time [s]", title="joint angles of the best", yticks=[])
         return figure
 
     def leader(self, results: xr.Dataset) -> str:
