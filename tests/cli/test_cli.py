@@ -18,6 +18,7 @@ from sandlot import recordings
 from sandlot.cli import main
 from sandlot.cli.app import app
 from sandlot.errors import SandlotError
+from sandlot.robots.swimmers import Swimmers
 from sandlot.studies import all_studies, tour
 from sandlot.studies.runner import load
 from sandlot.worlds import WORLDS
@@ -269,6 +270,7 @@ def test_record(sandlot_, tmp_path):
         "seed": 4,
         "steps": 30,
         "episodes": 1,
+        "exploded": 0,
         "frames": 31,
         "recording": "recordings/leveling",
     }
@@ -289,6 +291,20 @@ def test_record(sandlot_, tmp_path):
     with recordings.open(tmp_path / "second") as second:
         np.testing.assert_array_equal(second["heights"], first["heights"])
         np.testing.assert_array_equal(second["action"], first["action"])
+
+
+def test_record_tells_of_explosions(sandlot_, tmp_path, monkeypatch):
+    wanted = ["record", "water", "--controller", "swim", "--steps", 7, "--seed", 5, "--set", "snake.links=4"]
+    assert "exploded" not in sandlot_(*wanted, "--out", "sound").out
+    monkeypatch.setattr(Swimmers, "exploded", property(lambda self: self.time > 0.05))
+    said = sandlot_(*wanted)
+    assert said.status == 0
+    assert "2 of 3 episodes exploded" in said.out
+    assert "seed 5" in said.out
+    assert "snake.links=4" in said.out
+    assert "fidelity=" in said.out
+    facts = sandlot_(*wanted, "--out", "again", "--json").json()
+    assert (facts["episodes"], facts["exploded"], facts["seed"]) == (3, 2, 5)
 
 
 def test_record_takes_settings_from_a_file(sandlot_, tmp_path):

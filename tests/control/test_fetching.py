@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from numba import config
 
-from sandlot.control.fetching import GIVE, SURE, Fetcher, FetchSettings
-from sandlot.control.gaits import grasp_poses
+from sandlot.control.fetching import CAREFUL, GIVE, Fetcher, FetchSettings
+from sandlot.control.gaits import Gait, grasp_poses
 from sandlot.control.steering import see
 from sandlot.errors import SandlotError
 from sandlot.robots.fast_swimmers import FastSwimmers
@@ -66,7 +66,7 @@ def test_a_ball_is_held_inside_the_box_of_the_links_around_it():
         assert not fetcher.holds(see(observation(pose, outside), SNAKE))
 
 
-@pytest.mark.parametrize("settings", [FetchSettings(), SURE], ids=["source", "sure"])
+@pytest.mark.parametrize("settings", [FetchSettings(), CAREFUL], ids=["source", "careful"])
 @pytest.mark.parametrize("side", [1.0, -1.0])
 def test_it_turns_towards_the_target(settings, side):
     fetcher, swimmers = Fetcher(SNAKE, settings), FastSwimmers(SNAKE, 1)
@@ -80,7 +80,7 @@ def test_it_turns_towards_the_target(settings, side):
 
 @pytest.mark.parametrize("side", [1.0, -1.0])
 def test_a_ball_beside_the_body_is_grasped_to_its_side(side):
-    fetcher = Fetcher(SNAKE, SURE)
+    fetcher = Fetcher(SNAKE, CAREFUL)
     for k in range(40):
         action = fetcher(observation(fetcher._last, (-12.75, 3.0 * side), 0.02 * k))
     assert fetcher.state == "grasp"
@@ -100,14 +100,14 @@ def test_a_missed_ball_is_tried_again_from_further_away():
 
 
 def test_a_blocked_joint_is_not_forced():
-    fetcher = Fetcher(SNAKE, SURE)
+    fetcher = Fetcher(SNAKE, CAREFUL)
     for k in range(100):
         action = fetcher(observation(0.0, (-12.75, 3.0), 0.02 * k))
     assert np.abs(action).max() <= GIVE
 
 
 def test_commands_do_not_jump():
-    fetcher, last = Fetcher(SNAKE, SURE), np.zeros(SNAKE.joints)
+    fetcher, last = Fetcher(SNAKE, CAREFUL), np.zeros(SNAKE.joints)
     for k in range(500):
         action = fetcher(observation(last, (-12.75 + 0.02 * k, 3.0), 0.02 * k))
         assert np.abs(action - last).max() < 0.2
@@ -120,29 +120,37 @@ def test_a_body_too_short_is_refused():
 
 
 def test_impossible_settings_are_refused():
-    with pytest.raises(SandlotError, match="grasping=1 is not possible"):
-        build(FetchSettings, {"grasping": 1})
+    with pytest.raises(SandlotError, match="grasping=2 is not possible; allowed: a whole number at least 3"):
+        build(FetchSettings, {"grasping": 2})
+
+
+@pytest.mark.parametrize("word", ["swim", "carry"])
+@pytest.mark.parametrize(("frequency", "message"), [((0.9,) * 16, "has 16 values"), (0.0, "=0 is not possible")])
+def test_a_gait_that_does_not_run_as_one_wave_is_refused(word, frequency, message):
+    gait = Gait(amplitude=0.7, frequency=frequency, phase=0.8)
+    with pytest.raises(SandlotError, match=f"frequency *{message}"):
+        Fetcher(SNAKE, FetchSettings(**{word: gait}))
 
 
 def test_the_same_observations_give_the_same_actions():
-    one, other = Fetcher(SNAKE, SURE), Fetcher(SNAKE, SURE)
+    one, other = Fetcher(SNAKE, CAREFUL), Fetcher(SNAKE, CAREFUL)
     for k in range(50):
         seen = observation(one._last, (20.0, 10.0), 0.02 * k)
         np.testing.assert_array_equal(one(seen), other(seen))
 
 
 def test_it_delivers_from_every_quadrant():
-    when, fetchers = fetch([(30.0, 30.0), (-30.0, 30.0), (-30.0, -30.0), (30.0, -30.0)], SURE, 200.0)
+    when, fetchers = fetch([(30.0, 30.0), (-30.0, 30.0), (-30.0, -30.0), (30.0, -30.0)], CAREFUL, 200.0)
     assert np.isfinite(when).all()
     assert all(each.attempts >= 1 for each in fetchers)
 
 
 def test_it_learns_the_current_from_the_ball():
-    _, (fetcher,) = fetch([(40.0, 20.0)], SURE, 5.0, current=(0.5, -1.0))
+    _, (fetcher,) = fetch([(40.0, 20.0)], CAREFUL, 5.0, current=(0.5, -1.0))
     np.testing.assert_allclose(fetcher._current, [0.5, -1.0], atol=0.02)
 
 
 @pytest.mark.slow
 def test_it_delivers_in_a_current():
-    when, _ = fetch([(30.0, 20.0), (-30.0, 10.0), (10.0, -40.0)], SURE, 300.0, current=(0.9, 0.9))
+    when, _ = fetch([(30.0, 20.0), (-30.0, 10.0), (10.0, -40.0)], CAREFUL, 300.0, current=(0.9, 0.9))
     assert np.isfinite(when).sum() >= 2

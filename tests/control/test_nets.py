@@ -1,12 +1,12 @@
 import numpy as np
 import pytest
 
-from sandlot.control.nets import FIRST_ANGLE, NetController, from_card, make_net, pack, to_card, unpack
+from sandlot.control.nets import NetController, from_card, make_net, pack, to_card, unpack
 from sandlot.errors import SandlotError
 from sandlot.physics.nets import swim_nets
 from sandlot.robots.fast_swimmers import FastSwimmers
 from sandlot.robots.snake import Snake
-from sandlot.worlds import water as world
+from sandlot.worlds.water import OBSERVED
 
 SNAKE = Snake(links=4, mass=75.0)
 
@@ -17,10 +17,6 @@ def a_net(seed=0, hidden=2, frequency=1.3):
     source, target = rng.integers(0, 5 + nodes, links), rng.integers(0, nodes, links)
     bias, response = rng.normal(size=nodes), rng.uniform(0.5, 1.5, nodes)
     return make_net(3, frequency, source, target, rng.normal(0.0, 2.0, links), bias, response)
-
-
-def test_angles_are_where_the_world_puts_them():
-    assert FIRST_ANGLE == world.FIXED
 
 
 def test_the_controller_swims_as_the_kernel_does():
@@ -38,7 +34,7 @@ def test_the_controller_swims_as_the_kernel_does():
 
 
 def observation(swimmers):
-    fixed = np.zeros(FIRST_ANGLE)
+    fixed = np.zeros(OBSERVED)
     fixed[0] = swimmers.time
     return np.concatenate([fixed, swimmers.angles[0], swimmers.rates[0]])
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numba import config
 
 from sandlot.control.gaits import Gait
-from sandlot.control.steering import Average, Rate, Seeker, Speed, StateSteering, angle_between, coil, see, turned
+from sandlot.control.steering import Average, Coil, Rate, Seeker, Speed, StateSteering, angle_between, see, turned
 from sandlot.errors import SandlotError
 from sandlot.robots.fast_swimmers import FastSwimmers
 from sandlot.robots.snake import Snake, link_angles, link_centres
@@ -117,11 +117,12 @@ def test_a_seeker_gets_there_and_straightens(target):
 
 @pytest.mark.parametrize("left", [True, False])
 def test_a_coil_is_held_then_resumed_and_runs_along_the_body(left):
-    hold, side = 2.0, 1.0 if left else -1.0
-    before, after = (coil(GAIT, 7, t, 3.0, hold, left) for t in (1.0, 20.0 + hold))
+    hold, side, body = 2.0, 1.0 if left else -1.0, Snake(links=8)
+    plan = Coil(GAIT, 3.0, hold, left)
+    before, after = (plan.targets(t, body) for t in (1.0, 20.0 + hold))
     np.testing.assert_allclose(before, GAIT.targets(1.0, 7), atol=1e-12)
     np.testing.assert_allclose(after, GAIT.targets(20.0, 7), atol=1e-9)
-    at_peak = np.array([coil(GAIT, 7, t, 3.0, hold, left) for t in np.arange(0.0, 8.0, 0.02)])
+    at_peak = np.array([plan.targets(t, body) for t in np.arange(0.0, 8.0, 0.02)])
     held = np.isclose(at_peak, 0.6 * side, atol=1e-9).sum(axis=0) * 0.02
     assert (held > hold - 0.1).all()
     first = [int(np.argmax(np.diff(at_peak[:, j], n=1)[150:] == 0.0)) for j in range(7)]
@@ -132,8 +133,14 @@ def test_a_coil_is_held_then_resumed_and_runs_along_the_body(left):
 @pytest.mark.parametrize("left", [True, False])
 def test_a_coil_turns_the_body(left):
     swimmers, gait = FastSwimmers(SNAKE, 1), Gait(amplitude=0.5, frequency=0.9, phase=0.8)
+    plan = Coil(gait, 15.0, 3.0, left)
     for _ in range(1250):
-        t = swimmers.time
-        swimmers.command(min(t, 1.0) * coil(gait, SNAKE.joints, t, 15.0, 3.0, left)[None])
+        swimmers.command(plan.targets(swimmers.time, SNAKE)[None])
     turn = swimmers.directions[0].mean()
     assert turn * (1.0 if left else -1.0) > 0.5
+
+
+@pytest.mark.parametrize("frequency", [0.0, (1.0, 2.0)])
+def test_a_coil_needs_one_wave_that_runs(frequency):
+    with pytest.raises(SandlotError, match="frequency"):
+        Coil(GAIT.model_copy(update={"frequency": frequency}), 3.0, 2.0).targets(1.0, SNAKE)

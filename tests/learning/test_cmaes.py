@@ -61,5 +61,22 @@ def test_same_seed_same_course_and_nothing_printed(capsys, tmp_path, monkeypatch
 def test_mistakes_get_one_line():
     with pytest.raises(SandlotError, match="at least two genes"):
         adapt(shifted_sphere, [0.0], [1.0], Adaptive(), np.random.SeedSequence(1))
-    with pytest.raises(SandlotError, match="not a number"):
-        adapt(lambda genes: genes[:, 0] * np.nan, LOW, HIGH, Adaptive(), np.random.SeedSequence(1))
+    for wrong, words in ((np.nan, "no fitness that is a number"), (np.inf, "infinite")):
+        with pytest.raises(SandlotError, match=f"^generation 0 has .*{words}"):
+            adapt(
+                lambda genes, wrong=wrong: np.full(len(genes), wrong), LOW, HIGH, Adaptive(), np.random.SeedSequence(1)
+            )
+
+
+def test_what_explodes_is_worse_than_all_and_in_no_mean():
+    seen = []
+
+    def half(genes):
+        seen.append(np.where(genes[:, 0] < 1.0, np.nan, shifted_sphere(genes)))
+        return seen[-1]
+
+    history = adapt(half, LOW, HIGH, Adaptive(generations=150), np.random.SeedSequence(1))
+    np.testing.assert_allclose(history.champion, PEAK, rtol=1e-3)
+    assert history.exploded.tolist() == [int(np.isnan(each).sum()) for each in seen]
+    assert history.exploded[0] > 0
+    np.testing.assert_allclose(history.mean, [np.nanmean(each) for each in seen])

@@ -82,6 +82,47 @@ def test_mean_and_best_are_those_of_the_population():
     assert history.mean[0] == pytest.approx(sphere(pools[0]).mean())
 
 
+class TestExplosions:
+    @staticmethod
+    def half(genes):
+        """Those whose first gene is negative explode; the optimum is at their edge."""
+        return np.where(genes[:, 0] < 0.0, np.nan, -(genes**2).sum(axis=1))
+
+    def test_they_are_counted_and_in_no_mean(self):
+        pools = []
+
+        def evaluate(genes):
+            pools.append(self.half(genes))
+            return pools[-1]
+
+        history = course(Genetic(population=40, generations=1), evaluate=evaluate)
+        (fitness,) = pools
+        assert 0 < history.exploded[0] == np.isnan(fitness).sum() < 40
+        assert history.mean[0] == pytest.approx(np.nanmean(fitness))
+        assert history.best[0] == np.nanmax(fitness)
+
+    @pytest.mark.parametrize("genetic", [JOINT_BY_JOINT, SHARED], ids=["7.1", "7.7"])
+    def test_they_lose(self, genetic):
+        history = course(genetic.model_copy(update={"generations": 60}), evaluate=self.half)
+        assert np.isfinite(history.best).all()
+        assert np.isfinite(history.mean).all()
+        assert history.champion[0] >= 0.0
+        assert np.abs(history.champion).max() < 0.3
+        assert history.exploded[0] > 2 * history.exploded[-1]
+
+    def test_without_them_nothing_is_counted(self):
+        assert course(Genetic(population=10, generations=5)).exploded.tolist() == [0] * 5
+
+    def test_a_generation_of_them_alone_is_told(self):
+        with pytest.raises(SandlotError, match=r"^generation 0 has no fitness that is a number: all"):
+            course(Genetic(population=10, generations=2), evaluate=lambda genes: np.full(len(genes), np.nan))
+
+    @pytest.mark.parametrize("wrong", [np.inf, -np.inf])
+    def test_what_is_infinite_is_a_mistake(self, wrong):
+        with pytest.raises(SandlotError, match=r"^generation 0 has a fitness that is infinite"):
+            course(Genetic(population=10, generations=2), evaluate=lambda genes: np.full(len(genes), wrong))
+
+
 @pytest.mark.parametrize(("key", "value"), [("population", 1), ("mutation_rate", 1.5), ("crossover", "none")])
 def test_impossible_settings_are_refused(key, value):
     with pytest.raises(SandlotError, match=key):

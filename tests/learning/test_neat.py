@@ -135,6 +135,24 @@ def test_structure_stays_if_nothing_may_change_it():
     assert history.best[-1] < 3.01
 
 
-def test_a_fitness_must_be_a_number():
-    with pytest.raises(SandlotError, match="generation 0 has a fitness that is not a number"):
-        run(lambda nets, frequencies: np.full(frequencies.size, np.nan))
+@pytest.mark.parametrize(("wrong", "words"), [(np.inf, "infinite"), (np.nan, "no fitness that is a number")])
+def test_a_fitness_must_be_a_number(wrong, words):
+    with pytest.raises(SandlotError, match=f"^generation 0 has .*{words}"):
+        run(lambda nets, frequencies: np.full(frequencies.size, wrong))
+
+
+@pytest.mark.parametrize("threshold", [50.0, 0.5], ids=["one species", "many"])
+def test_what_explodes_loses_and_is_in_no_mean(threshold):
+    seen = []
+
+    def half(nets, frequencies):
+        seen.append(np.where(frequencies < 2.0, np.nan, -frequencies))
+        return seen[-1]
+
+    history = run(half, generations=20, threshold=threshold)
+    assert 0 < history.exploded[0] == np.isnan(seen[0]).sum()
+    assert history.mean[0] == pytest.approx(np.nanmean(seen[0]))
+    assert np.isfinite(history.mean).all()
+    assert (history.best <= -2.0).all()
+    assert 2.0 <= history.champion.frequency < 2.1
+    assert history.exploded[-1] < history.exploded[0]

@@ -51,6 +51,35 @@ def test_same_seed_same_front():
     assert random.getstate() == before
 
 
-def test_an_objective_must_be_a_number():
-    with pytest.raises(SandlotError, match="an objective that is not a number"):
-        find_front(lambda genes: genes * np.inf, [1.0] * 2, [2.0] * 2, SMALL, np.random.SeedSequence(1))
+@pytest.mark.parametrize(("wrong", "words"), [(np.inf, "infinite"), (np.nan, "no fitness that is a number")])
+def test_an_objective_must_be_a_number(wrong, words):
+    with pytest.raises(SandlotError, match=f"^generation 0 has .*{words}"):
+        find_front(lambda genes: genes * wrong, [1.0] * 2, [2.0] * 2, SMALL, np.random.SeedSequence(1))
+
+
+def test_what_explodes_is_not_in_the_front():
+    calls = []
+
+    def half(genes):
+        calls.append(genes[:, 1] > 0.5)
+        return np.where(calls[-1][:, None], (np.nan, 1.0), zdt1(genes))
+
+    settings = Pareto(population=20, generations=30)
+    front = find_front(half, [0.0] * 3, [1.0] * 3, settings, np.random.SeedSequence(2))
+    assert front.exploded.tolist() == [int(each.sum()) for each in calls]
+    assert front.exploded[0] > 0
+    assert (front.genes[:, 1] <= 0.5).all()
+    np.testing.assert_array_equal(front.objectives, zdt1(front.genes))
+    assert (front.best <= 0.0).all()
+
+
+def test_a_later_generation_may_explode_as_a_whole():
+    calls = []
+
+    def once(genes):
+        calls.append(len(genes))
+        return zdt1(genes) if len(calls) == 1 else np.full((len(genes), 2), np.nan)
+
+    front = find_front(once, [0.0] * 3, [1.0] * 3, Pareto(population=8, generations=3), np.random.SeedSequence(2))
+    assert front.exploded.tolist() == [0, 8, 8]
+    assert np.isfinite(front.objectives).all()

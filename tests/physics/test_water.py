@@ -234,6 +234,16 @@ def test_swimming_is_a_row_of_commands(seed):
     assert swum == pytest.approx(told, rel=1e-9, abs=1e-9)
 
 
+def test_of_gaits_that_begin_within_one_command_the_last_counts():
+    snake = Snake(links=4)
+    gaits = np.zeros((3, 4, 3, 1))
+    gaits[:, 3] = np.array([0.01, 0.02, -0.03])[:, None, None]
+    several, last = water.rest(3, 1), water.rest(3, 1)
+    water.swim(snake.record(), several, np.array([0, 0, 0]), gaits, 2)
+    water.swim(snake.record(), last, np.array([0]), gaits[2:], 2)
+    assert np.array_equal(several, last)
+
+
 @compiled
 @pytest.mark.parametrize("faces", ["all", "open"])
 def test_half_the_step_is_a_quarter_of_the_error(faces):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from sandlot.errors import SandlotError
 from sandlot.physics.water import SWIMMER
-from sandlot.robots.snake import Snake, link_angles, link_centres
+from sandlot.robots.snake import Snake, link_angles, link_centres, link_corners
 from sandlot.settings import build
 
 
@@ -84,3 +84,14 @@ def test_many_bodies_at_once():
     together = link_centres(places, link_angles(heads, angles), 1.5)
     for k in range(4):
         assert together[k] == pytest.approx(link_centres(places[k], link_angles(heads[k], angles[k]), 1.5))
+
+
+def test_corners_go_round_every_link():
+    snake = Snake(links=3, length=2.0, width=1.0)
+    centres, directions = np.array([[0.0, 0.0], [-2.0, 0.0], [5.0, 5.0]]), np.array([0.0, math.pi / 2, math.pi / 6])
+    corners = link_corners(centres, directions, snake)
+    assert corners[0] == pytest.approx(np.array([[1.0, 0.5], [-1.0, 0.5], [-1.0, -0.5], [1.0, -0.5]]))
+    assert corners[1] == pytest.approx(np.array([[-2.5, 1.0], [-2.5, -1.0], [-1.5, -1.0], [-1.5, 1.0]]))
+    sides = np.linalg.norm(np.roll(corners, -1, axis=1) - corners, axis=-1)
+    assert sides == pytest.approx(np.tile([2.0, 1.0, 2.0, 1.0], (3, 1)))
+    assert link_corners(np.stack([centres] * 2), np.stack([directions] * 2), snake)[1] == pytest.approx(corners)

@@ -13,6 +13,7 @@ from sandlot.physics import water, water_callback
 from sandlot.robots.fast_swimmers import FastSwimmers
 from sandlot.robots.reference_swimmers import ReferenceSwimmers, check_stable
 from sandlot.robots.snake import Snake
+from sandlot.robots.swimmers import Swimmers
 
 SNAKE = Snake(links=8, mass=150.0)
 GAIT = Gait(amplitude=0.4, frequency=1.0, phase=0.8, veer=0.02)
@@ -111,6 +112,20 @@ def test_following_gaits_is_a_row_of_commands():
     assert swum.state == pytest.approx(told.state, rel=1e-9, abs=1e-9)
 
 
+def test_copies_begin_anew():
+    first = swim(FastSwimmers(SNAKE, 2))
+    others = first.copies(3)
+    assert first.heat[0] > 0.0
+    assert (others.time, others.heat.tolist(), others.drive.tolist()) == (0.0, [0.0] * 3, [0.0] * 3)
+    assert others.centre == pytest.approx(np.tile(first.centre[0], (3, 1)))
+    assert others.rates == pytest.approx(np.tile(first.rates[0], (3, 1)))
+
+
+def test_swimmers_are_of_one_kind_or_the_other():
+    with pytest.raises(TypeError, match="abstract"):
+        Swimmers(SNAKE, 1)
+
+
 @pytest.mark.parametrize("threads", [2, 3, 8])
 def test_threads_do_not_change_what_the_fast_model_says(threads):
     rng = np.random.default_rng(0)
@@ -158,6 +173,11 @@ class TestBalls:
         swim(swimmers, 2.0, Gait())
         assert swimmers.ball_velocity[0] == pytest.approx([0.5, 0.0], abs=1e-3)
 
+    @pytest.mark.parametrize("name", ["balls", "ball_velocity"])
+    def test_without_any_there_is_nothing_to_tell(self, name):
+        with pytest.raises(SandlotError, match="have no balls"):
+            getattr(ReferenceSwimmers(SNAKE, 1), name)
+
 
 class TestExplosions:
     @staticmethod
@@ -186,6 +206,44 @@ class TestExplosions:
         swimmers = FastSwimmers(SNAKE, 1)
         swimmers.state[water.PX] = SNAKE.mass * SNAKE.max_rate * SNAKE.arclength
         assert swimmers.exploded.all()
+
+    @pytest.mark.parametrize(
+        ("word", "value"), [("_velocity", np.nan), ("_position", np.nan), ("_velocity", 1e4), ("_velocity", -1e200)]
+    )
+    def test_a_ball_is_noticed_too(self, word, value):
+        swimmers = ReferenceSwimmers(SNAKE, 3, (1.0, 0.0), balls=np.full((3, 2), 9.0), ball_drag=0.0)
+        getattr(swimmers, word)[1, -1] = value
+        swim(swimmers, 0.02)
+        assert swimmers.exploded.tolist() == [False, True, False]
+
+    @pytest.mark.parametrize("ball", [False, True])
+    def test_energy_that_no_motor_gave_is_noticed(self, ball):
+        """In water that pushes instead of dragging, long before anything is too fast."""
+        balls = {"balls": np.full((2, 2), 9.0)} if ball else {}
+        swimmers = ReferenceSwimmers(SNAKE.model_copy(update={"drag": -20.0}), 2, **balls)
+        swimmers._velocity[1, :2] = 1.0
+        swim(swimmers, 0.5, Gait())
+        assert swimmers.exploded.tolist() == [False, True]
+        assert np.abs(swimmers.velocity).max() < 3.0
+
+    @pytest.mark.parametrize("drag", [0.0, Snake().drag])
+    def test_what_a_current_gives_is_not_taken_for_an_explosion(self, drag):
+        snake = SNAKE.model_copy(update={"drag": drag})
+        options = {"balls": np.full((2, 2), 9.0), "ball_drag": drag}
+        swimmers = ReferenceSwimmers(snake, 2, (8.0, -6.0), **options)
+        swimmers._velocity[0, 2] = 1.0
+        swim(swimmers, 1.0, Gait())
+        assert not swimmers.exploded.any()
+
+    @pytest.mark.parametrize("changes", [{}, {"max_torque": 1e3}, {"mass": 0.3, "faces": "all", "max_torque": 100.0}])
+    def test_ordinary_gaits_do_not_explode(self, changes):
+        swimmers = ReferenceSwimmers(SNAKE.model_copy(update=changes), 20)
+        rng = np.random.default_rng(0)
+        amplitude, frequency, phase = rng.uniform([0.1, 0.1, 0.0], [0.8, 2.0, 2.0 * np.pi], (20, 3)).T[:, :, None]
+        for k in range(100):
+            wave = 2.0 * np.pi * frequency * 0.02 * (k + 1) - phase * np.arange(7)
+            swimmers.command(amplitude * np.sin(wave))
+        assert not swimmers.exploded.any()
 
     def test_mujoco_writes_nothing_about_it(self, tmp_path):
         program = (
@@ -248,17 +306,47 @@ class TestBadInput:
         assert "\n" not in str(caught.value)
         FastSwimmers(snake, 1)
 
-    def test_the_step_it_names_is_allowed(self):
-        heavy = Snake(links=8, mass=0.3)
-        check_stable(heavy)
-        light = Snake(links=8, mass=0.05, step=0.0025)
-        check_stable(light)
+    @pytest.mark.parametrize(
+        ("changes", "ball", "words"),
+        [
+            ({"step": 0.02}, 0.0, "servos"),
+            ({"mass": 0.15, "step": 0.02}, 0.0, "drag on the body"),
+            ({"mass": 0.15, "width": 4.0, "step": 0.002}, 0.0, "drag on the body"),
+            ({}, 1927.0, "drag on the ball"),
+        ],
+    )
+    def test_the_step_it_names_is_allowed(self, changes, ball, words):
+        snake = Snake(links=8, **changes)
+        with pytest.raises(SandlotError, match=f"{words} cannot be followed") as caught:
+            check_stable(snake, ball)
+        named = float(str(caught.value).rpartition(" ")[2])
+        check_stable(snake.model_copy(update={"step": named}), ball)
+        with pytest.raises(SandlotError):
+            check_stable(snake.model_copy(update={"step": 1.2 * named}), ball)
+
+    def test_the_light_body_of_the_source_is_allowed(self):
+        check_stable(Snake(links=8, mass=0.3))
+        check_stable(Snake(links=8, mass=0.3), 60.0)
+
+    def test_the_longest_step_swims_nearly_as_far(self):
+        gait = Gait(amplitude=0.46, frequency=2.0, phase=0.68)
+        ways = []
+        for step in (0.005, 0.01):
+            swimmers = swim(ReferenceSwimmers(Snake(step=step), 1, contact=False), 5.0, gait)
+            ways.append(np.linalg.norm(swimmers.centre[0] - (-12.75, 0.0)))
+        assert ways[0] > 10.0
+        assert ways[1] == pytest.approx(ways[0], rel=0.02)
+
+    @pytest.mark.parametrize(("mass", "drag"), [(0.001, Snake().drag), (0.01, Snake().drag), (0.42, 500.0)])
+    def test_a_ball_too_light_for_the_step_is_refused(self, mass, drag):
+        with pytest.raises(SandlotError, match=r"drag on the ball cannot be followed; allowed: at most "):
+            ReferenceSwimmers(SNAKE, 1, balls=np.array([[0.0, 9.0]]), ball_mass=mass, ball_drag=drag)
 
     @pytest.mark.parametrize("step", [0.0005, 0.001, 0.0025])
     def test_what_is_allowed_is_stable(self, step):
         """As light as a step allows, pushed sideways: slows down, and nothing else."""
         drag = Snake().drag * 1.5 * 0.5
-        snake = Snake(links=4, mass=4 * drag * step / 1.99, step=step, interval=0.02)
+        snake = Snake(links=4, mass=4 * drag * step / 0.99, step=step, interval=0.02)
         swimmers = ReferenceSwimmers(snake, 1)
         swimmers._velocity[0, 1] = 1.0
         swim(swimmers, 0.2, Gait())

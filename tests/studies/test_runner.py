@@ -189,6 +189,10 @@ class Toy(Study):
         chance = job.seed.generate_state(1)[0]
         return {"chance": chance, "sum": job.parameters["a"] + job.parameters["b"], "ignored": 3.0}
 
+    def check(self) -> None:
+        if self.size > 100:
+            raise SandlotError(f"size={self.size} is too much for a toy")
+
     def figure(self, results) -> Figure:
         return Figure()
 
@@ -269,6 +273,16 @@ def test_progress_counts_every_job(place, tmp_path):
     seen = []
     run(Toy(place=str(place)), tmp_path / "run", progress=lambda done, total: seen.append((done, total)))
     assert seen == [(done, 6) for done in range(7)]
+
+
+def test_settings_are_checked_before_anything_runs(place, tmp_path):
+    seen = []
+    with pytest.raises(SandlotError) as caught:
+        run(Toy(place=str(place), size=101), tmp_path / "run", progress=lambda *each: seen.append(each))
+    assert str(caught.value) == "size=101 is too much for a toy"
+    assert not seen
+    assert not (tmp_path / "run").exists()
+    assert not (place / "log").exists()
 
 
 def test_a_failing_job_is_named_and_the_ones_before_it_kept(place, tmp_path):

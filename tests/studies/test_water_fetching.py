@@ -1,7 +1,9 @@
-"""Where the targets of the fetching studies are."""
+"""Where the targets of the fetching studies are, and what they say of them."""
 
 import numpy as np
+import xarray as xr
 
+from sandlot.studies.water.capture import Capture
 from sandlot.studies.water.deliver import Deliver
 from sandlot.studies.water.fetching import BLOCK, quadrants
 
@@ -18,3 +20,18 @@ def test_random_targets_are_near_and_differ_from_job_to_job():
     assert not np.array_equal(first, second)
     assert np.array_equal(first, study.draw_targets(one, 60.0))
     assert (np.linalg.norm(np.concatenate([first, second]), axis=1) <= 60.0).all()
+
+
+def test_how_many_exploded_is_said_of_captures():
+    results = xr.Dataset(
+        {
+            "how": ("job", ["source", "sure"]),
+            "when": (("job", "target"), [[9.0, 9.0, np.nan, np.nan], [9.0] * 4]),
+            "attempts": (("job", "target"), np.ones((2, 4))),
+            "exploded": (("job", "target"), [[0.0, 0.0, 1.0, 1.0], [0.0] * 4]),
+        }
+    )
+    first, second = Capture().claims(results)
+    assert (first.holds, first.note) == (False, "2 exploded")
+    assert (second.holds, second.note) == (True, "0 exploded")
+    assert second.text == "Balls in all four quadrants are captured, with care."

@@ -1,5 +1,9 @@
 """Grasping a ball within reach, and one that is not."""
 
+import numpy as np
+
+from claims import synthetic
+from sandlot.studies.water import grasp
 from sandlot.studies.water.grasp import Grasp
 
 
@@ -16,3 +20,22 @@ def test_a_ball_out_of_reach_is_not_held():
     found = study.run(next(study.jobs()))
     assert found["held"] == 0.0
     assert found["moved"] < 0.01
+
+
+def test_what_exploded_is_not_held(monkeypatch):
+    class Broken(grasp.ReferenceSwimmers):
+        @property
+        def exploded(self):
+            return np.array([True])
+
+    monkeypatch.setattr(grasp, "ReferenceSwimmers", Broken)
+    study = Grasp()
+    found = study.run(next(study.jobs()))
+    assert (found["held"], found["exploded"]) == (0.0, 1.0)
+
+
+def test_how_many_exploded_is_said():
+    outcomes = {"held": lambda job: 0.0, "exploded": lambda job: float(job["side"] == "left")}
+    (claim,) = Grasp().claims(synthetic(Grasp(), **outcomes))
+    assert not claim.holds
+    assert claim.note == "1 exploded"

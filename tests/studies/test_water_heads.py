@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import xarray as xr
 
 from sandlot.studies.water.base import FOLLOWED
 from sandlot.studies.water.heads import Heads
@@ -17,3 +18,21 @@ def test_heads_are_folded_before_they_swim():
         assert ready.drive[0] > FOLLOWED
     assert np.degrees(study.head(square)[:8]) == pytest.approx([0, -90, 0, -90, 0, -90, 0, 45])
     assert np.degrees(study.head(circle)[:8]) == pytest.approx([-360 / 7] * 7 + [45])
+
+
+def test_the_figure_shows_least_and_greatest():
+    study = Heads(replicates=3)
+    rows = np.arange(6.0)[:, None] + np.arange(1.0, 5.0)
+    heads = [job.parameters["head"] for job in study.jobs()]
+    results = xr.Dataset(
+        {
+            "best": (("job", "generation"), rows),
+            "genes": (("job", "generation", "gene"), np.repeat(rows[..., None], 3, axis=2)),
+            "head": ("job", heads),
+        }
+    )
+    for axes in study.figure(results).axes:
+        lines = [np.asarray(line.get_ydata()) for line in axes.lines]
+        for group in (rows[:3], rows[3:]):
+            for edge in (group.min(axis=0), group.max(axis=0)):
+                assert any(line.shape == edge.shape and np.allclose(line, edge) for line in lines)

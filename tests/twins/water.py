@@ -42,13 +42,9 @@ class TwinSwimmer:
         masses = shape.mass_matrix()
         # Without any acceleration of the joints, and what comes on top with all that is wanted.
         load = shape.drag(speeds) @ speeds + shape.centripetal(speeds)
-        have = self.torques(masses, load, np.zeros(self.joints))
-        need = self.torques(masses, np.zeros(3 + self.joints), wanted)
-        share, limit = 1.0, self.body["max_torque"]
-        for h, n in zip(have, need, strict=True):
-            bound = limit if n > 0.0 else -limit
-            if n != 0.0 and abs(share * n) > (bound - h) * np.sign(n):
-                share = max((bound - h) / n, 0.0)
+        have = torques(masses, load, np.zeros(self.joints))
+        need = torques(masses, np.zeros(3 + self.joints), wanted)
+        share = possible(have, need, self.body["max_torque"])
         self.shares += share
         self.yields += share == 0.0
         interval, furthest = self.body["interval"], self.body["max_angle"]
@@ -56,11 +52,6 @@ class TwinSwimmer:
         rest = self.angles + self.rates * interval
         low, high = (2.0 * (end - rest) / interval**2 for end in (-furthest, furthest))
         return np.clip(given, low, high)
-
-    def torques(self, masses, load, acceleration):
-        """Inverse dynamics: the body is free, so that only the joints need torques."""
-        free = np.linalg.solve(masses[:3, :3], -load[:3] - masses[:3, 3:] @ acceleration)
-        return (masses @ np.concatenate([free, acceleration]) + load)[3:]
 
     def step(self, angles, rates, dt):
         shape = Shape(self.body, angles)
@@ -79,6 +70,46 @@ class TwinSwimmer:
         self.centre = self.centre + dt * frame @ velocity[:2]
         self.heading += dt * velocity[2]
         self.last_turn, self.velocity = self.velocity[2], velocity
+
+
+def torques(masses, load, acceleration):
+    """Inverse dynamics: the body is free, so that only the joints need torques."""
+    free = np.linalg.solve(masses[:3, :3], -load[:3] - masses[:3, 3:] @ acceleration)
+    return (masses @ np.concatenate([free, acceleration]) + load)[3:]
+
+
+def possible(have, need, limit):
+    """The share of ``need`` that torques of at most ``limit`` can give on top of ``have``."""
+    share = 1.0
+    for h, n in zip(have, need, strict=True):
+        bound = limit if n > 0.0 else -limit
+        if n != 0.0 and abs(share * n) > (bound - h) * np.sign(n):
+            share = max((bound - h) / n, 0.0)
+    return share
+
+
+class Head:
+    """The chain in the coordinates that MuJoCo has: x and y of the head link, in the world, instead of the centre's."""
+
+    def __init__(self, body, position, velocity, current=(0.0, 0.0)):
+        self.body, self.shape = body, Shape(body, position[3:])
+        # From the speeds of the other coordinates to those of these.
+        self.jacobian = np.eye(len(position))
+        self.jacobian[:2] = turn(position[2]) @ self.shape.points[0]
+        through = velocity - np.pad(current, (0, len(position) - 2))
+        self.speeds = np.linalg.solve(self.jacobian, through)
+
+    def energy(self):
+        return 0.5 * self.speeds @ self.shape.mass_matrix() @ self.speeds
+
+    def forces(self, wanted):
+        """Of the water, and of motors that want these accelerations of the joints; and the share that they can give."""
+        masses, drag = self.shape.mass_matrix(), self.shape.drag(self.speeds) @ self.speeds
+        have = torques(masses, drag + self.shape.centripetal(self.speeds), np.zeros(len(wanted)))
+        need = torques(masses, np.zeros(len(drag)), wanted)
+        share = possible(have, need, self.body["max_torque"])
+        forces = -drag + np.concatenate([np.zeros(3), have + share * need])
+        return np.linalg.solve(self.jacobian.T, forces), share
 
 
 class Shape:

@@ -4,6 +4,9 @@ import pytest
 
 from sandlot import recordings
 from sandlot.errors import SandlotError
+from sandlot.physics import water
+from sandlot.robots.fast_swimmers import FastSwimmers
+from sandlot.robots.swimmers import Swimmers
 from sandlot.worlds import WORLDS, load
 from sandlot.worlds.record import Record, record_world
 
@@ -42,6 +45,38 @@ def test_episodes_follow_each_other(tmp_path):
     assert facts["episodes"] == 11
     assert recording.sizes["time"] == facts["frames"] == 21
     assert recording["episode"].values.tolist() == sorted([*range(10), *range(11)])
+
+
+@pytest.mark.parametrize("value", [np.nan, 1e9])
+def test_episodes_that_explode_are_counted_and_marked(tmp_path, monkeypatch, value):
+    """The second of three, after its first step."""
+    honest, commands = FastSwimmers.command, []
+
+    def command(self, targets):
+        commands.append(0)
+        if len(commands) == 4:
+            self.state[water.PX] = value
+        honest(self, targets)
+
+    monkeypatch.setattr(FastSwimmers, "command", command)
+    with Record(gymnasium.make("sandlot/Water-v0", snake={"links": 4}), tmp_path / "a") as env:
+        for steps in (2, 2, 2):
+            env.reset(seed=0)
+            for _ in range(steps):
+                env.step(np.zeros(3))
+        assert (env.episodes, env.exploded) == (3, 1)
+    recording = recordings.open(tmp_path / "a")
+    assert recording["exploded"].values.tolist() == [False] * 5 + [True] + [False] * 3
+    assert recording["episode"].values[5] == 1
+    trusted = recording.isel(time=~recording["exploded"].values)
+    assert all(np.isfinite(trusted[key].values).all() for key in trusted.data_vars)
+
+
+def test_exploded_episodes_are_among_the_facts(tmp_path, monkeypatch):
+    monkeypatch.setattr(Swimmers, "exploded", property(lambda self: self.time > 0.05))
+    facts = record_world("water", tmp_path / "a", 7, "swim", settings={"snake": {"links": 4}})
+    assert (facts["episodes"], facts["exploded"], facts["frames"]) == (3, 2, 10)
+    assert recordings.open(tmp_path / "a")["exploded"].values.sum() == 2
 
 
 def test_only_worlds_can_be_recorded(tmp_path):

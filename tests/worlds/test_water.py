@@ -10,6 +10,7 @@ from gymnasium.utils.env_checker import check_env
 from sandlot.control.files import save_controller
 from sandlot.control.gaits import Gait
 from sandlot.errors import SandlotError
+from sandlot.physics import water
 from sandlot.robots.fast_swimmers import FastSwimmers
 from sandlot.robots.reference_swimmers import ReferenceSwimmers
 from sandlot.robots.snake import Snake
@@ -146,6 +147,21 @@ def test_an_explosion_is_told(fidelity):
     assert np.isfinite(world.step(np.zeros(5))[0]).all()
 
 
+@FIDELITIES
+def test_a_step_that_explodes_has_no_reward(fidelity):
+    world = Water(fidelity=fidelity, snake=SMALL)
+    world.reset(seed=0)
+    if fidelity == "fast":
+        world.swimmers.state[water.PX] = 1e9
+    else:
+        world.swimmers._velocity[:, -2] = 1e9
+    for _ in range(3):
+        _, reward, _, truncated, info = world.step(np.zeros(5))
+        assert (reward, truncated, info["exploded"]) == (0.0, True, True)
+    world.reset(seed=0)
+    assert np.isfinite(world.step(np.zeros(5))[1])
+
+
 def test_pictures_show_body_ball_and_home():
     world = Water(target=(5.0, 4.0), render_mode="rgb_array")
     world.reset(seed=0)
@@ -196,6 +212,8 @@ def test_controllers_come_from_files(tmp_path):
         ({"snake": {"mass": -1.0}}, r"snake\.mass=-1.0 .*above 0"),
         ({"fidelity": "reference", "snake": {"drag": 1e5}}, "step=0.005 would make the reference unstable.*at most"),
         ({"fidelity": "reference", "target": (-3.0, 0.5)}, r"target=\[-3, 0.5\] lies inside the body"),
+        ({"fidelity": "reference", "ball_mass": 0.001}, "step=0.005 would make .*drag on the ball.*at most 5.1e-05"),
+        ({"fidelity": "reference", "snake": {"step": 0.02}}, "step=0.02 would make .*wrong: servos.*at most 0.01"),
         ({"distance": 0.5}, "distance=0.5 leaves no room"),
         ({"target": (1.0, 2.0, 3.0)}, "target=.*not possible"),
     ],

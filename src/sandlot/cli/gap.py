@@ -22,8 +22,8 @@ def gap(
         str, typer.Argument(help="Name of a world; see: sandlot worlds", autocompletion=lambda: [*WORLDS])
     ],
     controller: Controller = None,
-    episodes: Annotated[int, typer.Option(min=1, help="Episodes at each fidelity, of the same seeds.")] = 5,
-    steps: Annotated[int, typer.Option(min=1, help="Most steps of an episode.")] = 1000,
+    episodes: Annotated[int, typer.Option(min=1, help="Episodes at each fidelity, of the same seeds.")] = 3,
+    steps: Annotated[int, typer.Option(min=1, help="Most steps of an episode.")] = 4000,
     seed: Annotated[int, typer.Option(min=0, help="Same seed, same result.")] = 0,
     assignments: Set = None,
     settings: SettingsFile = None,
@@ -58,17 +58,19 @@ def _print_summary(outcomes: "xr.Dataset", summary: "xr.Dataset") -> None:
         table.add_column("unit", no_wrap=True)
         for column in (fidelity, best, "gap", "", "largest"):
             table.add_column(column, justify="right", no_wrap=True)
-        table.add_column("")
+        table.add_column("compared")
         for name in summary["outcome"].values.tolist():
             row = summary.sel(outcome=name, fidelity=fidelity)
             mean, better, change, largest = (float(row[key]) for key in ("mean", "better", "gap", "largest"))
             share = f"{change / abs(mean):+.1%}" if math.isfinite(change) and abs(mean) > 1e-9 else ""
             numbers = (_number(mean), _number(better), _number(change, "+"), share, _number(largest, "+"))
             compared = int(row["episodes"])
-            few = f"{compared} of {count}" if 0 < compared < count else ""
-            table.add_row(name, str(row["units"].item()), *numbers, few)
+            table.add_row(name, str(row["units"].item()), *numbers, f"{compared} of {count}")
         console.print(table)
     for fidelity in outcomes["fidelity"].values.tolist():
+        late = int(outcomes["cut_off"].sel(fidelity=fidelity).sum())
+        if late:
+            console.print(f"{late} of {count} at {fidelity} had not ended by then; more --steps may change this")
         lost = outcomes.isel(episode=outcomes["exploded"].sel(fidelity=fidelity).values)["seed"].values.tolist()
         if lost:
             seeds = ", ".join(map(str, lost))

@@ -19,15 +19,17 @@ CONTEXT = {"ignore_unknown_options": True}
 
 def shape(
     angles: Annotated[
-        list[str] | None, typer.Argument(help="Of the joints, from the head on [deg]; as many as joints.")
+        list[str] | None, typer.Argument(help="Of the joints, from the head on, in degrees; as many as joints.")
     ] = None,
     out: Annotated[Path, typer.Option(help="The picture: .png, .svg or .pdf.")] = Path("shape.png"),
     circle: Annotated[bool, typer.Option("--circle", help="All joints at 360 deg / (links + 1).")] = False,
-    amplitude: Annotated[float | None, typer.Option(help="Of a wave along the body [rad].")] = None,
-    frequency: Annotated[float, typer.Option(help="Of the wave [Hz].")] = 1.0,
-    phase: Annotated[float | None, typer.Option(help="From joint to joint [rad]; one wave along the body.")] = None,
-    veer: Annotated[float, typer.Option(help="Added to every joint [rad].")] = 0.0,
-    time: Annotated[float, typer.Option(help="When the wave is looked at [s].")] = 0.0,
+    amplitude: Annotated[float | None, typer.Option(help="Of a wave along the body, in radians.")] = None,
+    frequency: Annotated[float, typer.Option(help="Of the wave, in Hz.")] = 1.0,
+    phase: Annotated[
+        float | None, typer.Option(help="From joint to joint, in radians; one wave along the body.")
+    ] = None,
+    veer: Annotated[float, typer.Option(help="Added to every joint, in radians.")] = 0.0,
+    time: Annotated[float, typer.Option(help="When the wave is looked at, in seconds.")] = 0.0,
     links: Annotated[int, typer.Option(min=3, max=512, help="For --circle and --amplitude.")] = 8,
 ) -> None:
     """Draw the shape of a body from its joint angles, its centre of mass held, and warn of links that cross.

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -15,7 +15,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from sandlot.cli.show import Json, print_json
-from sandlot.settings import read_settings
+from sandlot.settings import flatten, read_settings
 from sandlot.worlds import WORLDS
 
 if TYPE_CHECKING:
@@ -132,7 +132,8 @@ def record(
 ) -> None:
     """Record a world: every frame, with units, into a Zarr store.
 
-    Open it with sandlot.recordings.open(PATH), an xarray.Dataset. When an episode ends, the next begins.
+    Open it with sandlot.recordings.open(PATH), an xarray.Dataset. When an episode ends, the next begins. Episodes that
+    explode end there; they are counted, and their last frames marked.
     """
     from sandlot.worlds.record import record_world
 
@@ -146,6 +147,21 @@ def record(
         print_json(facts)
         return
     Console().print(f"Recording: [bold]{escape(str(path))}[/bold] ({facts['frames']:,} frames)", soft_wrap=True)
+    if facts["exploded"]:
+        _print_exploded(facts)
+
+
+def _print_exploded(facts: dict[str, Any]) -> None:
+    """Say how many episodes exploded, and with which seed and settings."""
+    from sandlot import recordings
+
+    console = Console(highlight=False)
+    message = f"{facts['exploded']} of {facts['episodes']} episodes exploded; their last frames are marked"
+    console.print(f"[bold red]{message}[/]: seed {facts['seed']}", soft_wrap=True)
+    with recordings.open(facts["recording"]) as recording:
+        settings = flatten(recording.attrs["settings"])
+    said = ", ".join(f"{key}={value}" for key, value in settings.items())
+    console.print(escape(f"Their settings: {said}"), style="dim", soft_wrap=True)
 
 
 @contextmanager

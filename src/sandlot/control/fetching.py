@@ -5,7 +5,7 @@
         +-- back off <-----+    if the ball is not, or no longer, held
 
 The plain settings do as Draschwandtner (2015), sections 7.11 and 7.12. That is good for the four places tried there;
-`SURE` makes it reliable by taking into account what the source leaves out:
+`CAREFUL` makes it reliable by taking into account what the source leaves out:
 
 - A body of this mass glides, and goes on turning. It is slowed down on the way, by letting the wave run
   more slowly or backwards (section 7.5), and stopped before it lets go.
@@ -82,7 +82,7 @@ class FetchSettings(Settings):
     course: float = Field(1.0, ge=0.0)
     bend: float = Field(0.2, gt=0.0)
     window: int = Field(30, ge=1)
-    grasping: int = Field(3, ge=2)
+    grasping: int = Field(3, ge=3)
     circle: float = Field(1.0, gt=0.0)
     tighten: float = Field(0.12, gt=0.0)
     reach: float = Field(1.0 / math.pi, gt=0.0)
@@ -96,8 +96,26 @@ class FetchSettings(Settings):
     stop: float = Field(0.7, gt=0.0)
 
 
-SURE = FetchSettings(careful=True, window=55, gain=0.2, retreat=1.2, release=5.5)
+CAREFUL = FetchSettings(careful=True, window=55, gain=0.2, retreat=1.2, release=5.5)
 """Settings that deliver reliably. The average is over a wave; the ball may lie up to 8 m from its destination."""
+
+
+def give_way(wanted: Array, angles: Array) -> Array:
+    """What joints are told that want to be at ``wanted`` and are at ``angles`` [rad]: no further than `GIVE` away."""
+    return np.minimum(np.maximum(wanted, angles - GIVE), angles + GIVE)
+
+
+def check_can_hold(snake: Snake, grasping: int) -> None:
+    """Refuse a body with too few joints to hold a ball with ``grasping`` of them and swim with the others.
+
+    Raises:
+        SandlotError: With how many it needs.
+    """
+    if snake.joints < grasping + 4:
+        raise SandlotError(
+            f"{snake.joints} joints are too few to hold with {grasping} and swim with at least 4; "
+            f"allowed: at least {grasping + 4}"
+        )
 
 
 class Fetcher:
@@ -115,15 +133,13 @@ class Fetcher:
         """A fetcher about to set off.
 
         Raises:
-            SandlotError: If the body has too few joints to hold a ball and swim.
+            SandlotError: If the body has too few joints to hold a ball and swim, or a gait has no wave that runs.
         """
         self.snake, self.settings = snake, settings or FetchSettings()
-        if snake.joints < self.settings.grasping + 4:
-            raise SandlotError(
-                f"{snake.joints} joints are too few to hold with {self.settings.grasping} and swim with at least 4; "
-                f"allowed: at least {self.settings.grasping + 4}"
-            )
-        self._wave = round(1.0 / (float(np.asarray(self.settings.swim.frequency)) * snake.interval))
+        check_can_hold(snake, self.settings.grasping)
+        gaits = (self.settings.swim, self.settings.carry)
+        self._beats = [gait.beat() for gait in gaits]
+        self._wave = round(1.0 / (self._beats[0] * snake.interval))
         self.state: State = "approach"
         self.attempts = self.failures = 0
         self._since = 0.0
@@ -133,7 +149,7 @@ class Fetcher:
         self._velocity, self._current, self._heading = np.zeros(2), np.zeros(2), np.array([1.0, 0.0])
         self._clock, self._frequency, self._bent = 0.0, 0.0, 0.0
         self._last = self._from = np.zeros(snake.joints)
-        self._waves = [gait.waves(snake.joints)[[0, 2]] for gait in (self.settings.swim, self.settings.carry)]
+        self._waves = [gait.waves(snake.joints)[[0, 2]] for gait in gaits]
         self._lost, self._free, self._past, self._halting = 0, 0, False, False
         self._spin, self._turning = Rate(25, snake.interval), 0.0
 
@@ -154,7 +170,7 @@ class Fetcher:
         wanted = self._from + (wanted - self._from) * share * share * (3.0 - 2.0 * share)
         most = RATE * self.snake.interval
         wanted = np.minimum(np.maximum(wanted, self._last - most), self._last + most)
-        self._last = np.minimum(np.maximum(wanted, seen.angles - GIVE), seen.angles + GIVE)
+        self._last = give_way(wanted, seen.angles)
         return self._last
 
     # What it knows.
@@ -318,13 +334,14 @@ class Fetcher:
             bend: Of every joint [rad].
             haste: By how much to be faster [m/s]; from 1 on, as fast as it goes.
         """
-        wanted = float(np.asarray(gait.frequency)) * min(max(haste / FAST, -1.0), 1.0)
+        carries = gait is self.settings.carry
+        wanted = self._beats[carries] * min(max(haste / FAST, -1.0), 1.0)
         most = WIND * self.snake.interval
         self._frequency += min(max(wanted - self._frequency, -most), most)
         self._clock += self._frequency * self.snake.interval
         most = TURN * self.snake.interval
         self._bent += min(max(bend - self._bent, -most), most)
-        amplitude, phase = self._waves[gait is self.settings.carry]
+        amplitude, phase = self._waves[carries]
         return amplitude * np.sin(2.0 * math.pi * self._clock - phase) + self._bent
 
     def _bend(self, angle: float) -> float:

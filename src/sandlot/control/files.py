@@ -75,6 +75,9 @@ def _gait(values: dict[str, Any], snake: Snake) -> GaitController:
     head = {name: values.pop(name, None) for name in ("kind", "links", "joints")}
     if head["kind"] != "gait":
         raise SandlotError(f'kind={head["kind"]} is not possible; allowed: only "gait"')
+    for name in ("links", "joints"):
+        if head[name] is None:
+            raise SandlotError(f"{name} is missing: a controller says for which body it is; allowed: a whole number")
     _check_body(head["links"], head["joints"], snake)
     return GaitController(build(Gait, values), snake)
 

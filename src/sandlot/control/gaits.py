@@ -6,12 +6,13 @@ equation 3.4, after Hirose and Saito). A pose is a gait that stands still; a sch
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import Protocol, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sandlot.errors import SandlotError
+from sandlot.robots.snake import Snake
 from sandlot.settings import Settings
 
 Array = NDArray[np.float64]
@@ -27,12 +28,14 @@ class Gait(Settings):
         frequency: [Hz]
         phase: By which a joint lags behind the one before it [rad]; negative swims backwards.
         veer: Added to every joint [rad]; positive turns to the left.
+        lag: By which a joint lags besides [rad], as in waves that do not start at the head.
     """
 
     amplitude: Each = 0.0
     frequency: Each = 0.0
     phase: Each = 0.0
     veer: Each = 0.0
+    lag: Each = 0.0
 
     def waves(self, joints: int) -> Array:
         """Amplitude [rad], angular frequency [rad/s], phase [rad] and offset [rad] of every joint: (4, joints).
@@ -41,13 +44,13 @@ class Gait(Settings):
             SandlotError: If a parameter has values for another number of joints.
         """
         rows = []
-        for name in ("amplitude", "frequency", "phase", "veer"):
+        for name in ("amplitude", "frequency", "phase", "veer", "lag"):
             value = np.atleast_1d(np.asarray(getattr(self, name), np.float64))
             if value.size not in (1, joints):
                 raise SandlotError(f"{name} has {value.size} values; this body has {joints} joints: give 1 or {joints}")
             rows.append(np.broadcast_to(value, joints))
-        amplitude, frequency, phase, veer = rows
-        return np.stack([amplitude, 2.0 * np.pi * frequency, np.arange(joints) * phase, veer])
+        amplitude, frequency, phase, veer, lag = rows
+        return np.stack([amplitude, 2.0 * np.pi * frequency, np.arange(joints) * phase + lag, veer])
 
     def targets(self, time: float, joints: int) -> Array:
         """Where the joints should be at ``time``: (joints,) [rad]."""
@@ -56,12 +59,42 @@ class Gait(Settings):
 
     def reversed(self) -> Self:
         """The same wave from tail to head: swims backwards."""
-        phase = -np.asarray(self.phase)
-        return self.model_copy(update={"phase": tuple(phase) if phase.ndim else float(phase)})
+        return self.model_copy(update={name: _each(-np.asarray(getattr(self, name))) for name in ("phase", "lag")})
+
+    def later(self, seconds: float) -> Self:
+        """The same wave, begun ``seconds`` later [s]."""
+        lag = np.asarray(self.lag) + 2.0 * np.pi * np.asarray(self.frequency) * seconds
+        return self.model_copy(update={"lag": _each(lag)})
 
     def veering(self, veer: float) -> Self:
         """The same wave, bent to the left by ``veer`` [rad] at every joint."""
         return self.model_copy(update={"veer": veer})
+
+    def one(self, name: str) -> float:
+        """A parameter that is one for all joints.
+
+        Raises:
+            SandlotError: If it is not.
+        """
+        value = np.atleast_1d(np.asarray(getattr(self, name), np.float64))
+        if value.size != 1:
+            raise SandlotError(f"{name} has {value.size} values; allowed here: one for all joints")
+        return float(value[0])
+
+    def beat(self) -> float:
+        """Frequency of a wave that runs, one for all joints [Hz].
+
+        Raises:
+            SandlotError: If there are several, or the wave stands still.
+        """
+        frequency = self.one("frequency")
+        if not frequency > 0.0:
+            raise SandlotError(f"frequency={frequency:g} is not possible here; allowed: a number above 0")
+        return frequency
+
+
+def _each(values: Array) -> Each:
+    return tuple(values.tolist()) if values.ndim else float(values)
 
 
 STRAIGHT = Gait()
@@ -80,23 +113,33 @@ def spin(gait: Gait, joints: int, left: bool = True) -> Gait:
         gait: Whose amplitude, frequency, phase and veer (one each) are used.
         joints: Of the body.
         left: Counter-clockwise.
+
+    Raises:
+        SandlotError: If the gait has no wave that runs, or other values for other joints.
     """
-    links = joints + 1
-    i = np.arange(joints)
+    phase, veer, links, i = gait.one("phase"), gait.one("veer"), joints + 1, np.arange(joints)
+    gait.beat()
     front = i <= links / 2
     steps = np.where(front, i - links / 2, links / 2 + 1 - i)
     side = np.where(front, -1.0, 1.0) * (1.0 if left else -1.0)
-    lags = np.divide(-steps * float(np.asarray(gait.phase)), i, out=np.zeros(joints), where=i > 0)
-    veer = side * float(np.asarray(gait.veer))
-    return gait.model_copy(update={"phase": tuple(lags.tolist()), "veer": tuple(veer.tolist())})
+    # Equation 3.4 would subtract the steps; then waves would run from the ends to the middle, which the text denies.
+    return gait.model_copy(update={"phase": 0.0, "lag": _each(-steps * phase), "veer": _each(side * veer)})
+
+
+class Plan(Protocol):
+    """What a body is to do, told beforehand."""
+
+    def targets(self, time: float, snake: Snake) -> Array:
+        """Where the joints should be at ``time``: (joints,) [rad]."""
+        ...
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """Gaits one after the other.
+    """Gaits one after the other; their clocks all start at 0, unless they are `Gait.later`.
 
     Attributes:
-        starts: When each begins [s], rising from 0.
+        starts: When each begins [s], rising from 0; a body takes it up at the command that is nearest.
         gaits: As many.
     """
 
@@ -107,15 +150,16 @@ class Schedule:
         """(gaits, 4, joints), as `Gait.waves`."""
         return np.stack([gait.waves(joints) for gait in self.gaits])
 
-    def targets(self, time: float, joints: int) -> Array:
+    def targets(self, time: float, snake: Snake) -> Array:
         """Where the joints should be at ``time``: (joints,) [rad]."""
-        # A gait that begins now is first told now, and so where to be at the next command.
-        began = max(k for k, start in enumerate(self.starts) if start < time - 1e-9 or k == 0)
-        return self.gaits[began].targets(time, joints)
+        # A gait that begins now is first told now, and so where to be at the next command: as in `water.swim`.
+        now = round(time / snake.interval)
+        began = max(k for k, start in enumerate(self.starts) if round(start / snake.interval) < now or k == 0)
+        return self.gaits[began].targets(time, snake.joints)
 
 
-def fold(start: ArrayLike, end: ArrayLike, seconds: float, at: float = 0.0, every: float = 0.02) -> Schedule:
-    """From one pose to another, evenly; angles (joints,) [rad], times [s]."""
+def fold(start: ArrayLike, end: ArrayLike, seconds: float, every: float, at: float = 0.0) -> Schedule:
+    """From one pose to another, evenly, a little with every command; angles (joints,) [rad], times [s]."""
     a, b = np.asarray(start, np.float64), np.asarray(end, np.float64)
     count = max(round(seconds / every), 1)
     starts = tuple(at + k * every for k in range(count))
@@ -158,10 +202,15 @@ def grasp_poses(joints: int, grasping: int, left: bool = True) -> Sequence[Array
 
     Returns:
         (joints,) [rad] for every pose, the circle first.
+
+    Raises:
+        SandlotError: If these are more joints than there are, or so few that they would have to bend beyond 90 deg.
     """
-    if not 2 <= grasping < joints:
+    if joints <= 3:
+        raise SandlotError(f"a ball is held by at least 3 of at least 4 joints; this body has {joints}")
+    if not 3 <= grasping < joints:
         raise SandlotError(
-            f"{grasping} grasping joints are not possible with {joints} joints; allowed: 2 to {joints - 1}"
+            f"{grasping} grasping joints are not possible with {joints} joints; allowed: 3 to {joints - 1}"
         )
     poses = []
     for holding in range(joints, grasping - 1, -1):

@@ -11,15 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from pydantic import Field
 
+from sandlot.control.steering import OBSERVED
 from sandlot.errors import SandlotError
 from sandlot.physics.nets import CLOCK, EXTRA_INPUTS, ONE, Nets, activate
 from sandlot.robots.snake import Snake
 from sandlot.settings import Settings, nearest
 
 Array = NDArray[np.float64]
-
-FIRST_ANGLE = 8
-"""Where the joint angles begin in an observation of the water world."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +113,7 @@ class NetController:
         if time == 0.0:
             self._values[:] = 0.0
         values, inputs = self._values, joints + EXTRA_INPUTS
-        values[:joints] = observation[FIRST_ANGLE : FIRST_ANGLE + joints]
+        values[:joints] = observation[OBSERVED : OBSERVED + joints]
         values[joints + CLOCK], values[joints + ONE] = np.sin(2.0 * np.pi * net.frequency * time), 1.0
         activate(net.first_link, net.source, net.weight, net.bias, net.response, values, self._sums)
         return (2.0 * values[inputs : inputs + joints] - 1.0) * self.snake.max_angle

@@ -2,7 +2,7 @@
 
 Two ways to steer, both from Draschwandtner (2015): a machine of four states (section 7.3), and a bend in proportion to
 the angle between the body and the way to the goal (section 7.11, used by `sandlot.control.fetching`). And a third way
-to turn, the coil (section 3.3).
+to turn, the coil (section 3.3), which is no way to steer: it is told beforehand.
 
 Angles are averaged as directions, since the mean of 179 and -179 degrees is not 0. The source's own signs depend on
 its axes; here, as everywhere, positive is to the left.
@@ -21,7 +21,7 @@ from sandlot.errors import SandlotError
 from sandlot.robots.snake import Snake
 
 Array = NDArray[np.float64]
-FIXED = 8
+OBSERVED = 8
 """Entries of an observation of the water world before the joints."""
 
 
@@ -55,11 +55,11 @@ def see(observation: ArrayLike, snake: Snake) -> Seen:
         SandlotError: If it is that of another body.
     """
     values = np.asarray(observation, np.float64)
-    if values.shape != (FIXED + 2 * snake.joints,):
+    if values.shape != (OBSERVED + 2 * snake.joints,):
         raise SandlotError(
-            f"an observation for {snake.joints} joints has {FIXED + 2 * snake.joints} entries, not {values.size}"
+            f"an observation for {snake.joints} joints has {OBSERVED + 2 * snake.joints} entries, not {values.size}"
         )
-    angles = values[FIXED : FIXED + snake.joints]
+    angles = values[OBSERVED : OBSERVED + snake.joints]
     # As `link_angles` and `link_centres`, for one body and much faster: controllers are asked often.
     directions = np.full(snake.links, values[3])
     directions[1:] -= angles.cumsum()
@@ -187,24 +187,33 @@ class Seeker:
         return min(seen.time, 1.0) * self.gait.veering(veer).targets(seen.time, self.snake.joints)
 
 
-def coil(gait: Gait, joints: int, time: float, start: float, hold: float, left: bool = True) -> Array:
-    """The coil turn (section 3.3): every joint in turn stays at its peak for a while, then goes on with its wave.
+@dataclass(frozen=True)
+class Coil:
+    """The coil turn (section 3.3), a plan: swim; then every joint in turn stays at its peak for a while, and swims on.
 
-    Args:
-        gait: The wave; one amplitude, frequency and phase for all joints.
-        joints: Of the body.
-        time: Now [s].
+    Attributes:
+        gait: The wave; one frequency for all joints.
         start: When the first joint should stop, at the earliest; it does so at its next peak [s].
         hold: For how long a joint stays [s].
         left: Which way to turn.
-
-    Returns:
-        (joints,) where the joints should be [rad].
     """
-    amplitude, frequency, phase, veer = gait.waves(joints)
-    peak = 0.25 if left else 0.75
-    first = (math.ceil(start * frequency[0] / (2.0 * math.pi) - peak) + peak) * 2.0 * math.pi / frequency[0]
-    # A joint's own time: what the first joint did so long ago, it does now.
-    own = time - phase / frequency
-    own = np.where(own < first, own, np.maximum(own - hold, first))
-    return amplitude * np.sin(frequency * own) + veer
+
+    gait: Gait
+    start: float
+    hold: float
+    left: bool = True
+
+    def targets(self, time: float, snake: Snake) -> Array:
+        """Where the joints should be at ``time``: (joints,) [rad].
+
+        Raises:
+            SandlotError: If the gait has no wave that runs, or is for another body.
+        """
+        beat, peak = self.gait.beat(), 0.25 if self.left else 0.75
+        amplitude, frequency, phase, veer = self.gait.waves(snake.joints)
+        first = (math.ceil(self.start * beat - peak) + peak) / beat
+        # A joint's own time: what the first joint did so long ago, it does now.
+        own = time - phase / frequency
+        own = np.where(own < first, own, np.maximum(own - self.hold, first))
+        # The first wave grows out of the straight body, which a jump would tear at.
+        return min(time, 1.0) * (amplitude * np.sin(frequency * own) + veer)

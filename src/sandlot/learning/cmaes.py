@@ -8,6 +8,7 @@ from pydantic import Field
 
 from sandlot.errors import SandlotError
 from sandlot.learning.evolution import Evaluate, History
+from sandlot.learning.explosions import below, find_exploded, refuse_if_all
 from sandlot.settings import Settings
 
 
@@ -44,7 +45,7 @@ def adapt(
         progress: Called with the number of finished generations.
 
     Raises:
-        SandlotError: If a fitness is not a number, or there is only one gene.
+        SandlotError: If a fitness is infinite, a whole generation explodes, or there is only one gene.
     """
     least, ranges = np.asarray(low, np.float64), np.subtract(high, low)
     if least.size < 2:
@@ -54,20 +55,23 @@ def adapt(
     # Its seed would be that of NumPy's global generator; draws come from ours instead.
     options |= {"seed": np.nan, "randn": lambda *shape: rng.standard_normal(shape)}
     search = cma.CMAEvolutionStrategy(np.full(least.size, 0.5), adaptive.spread, options)
-    best, mean, leaders, counts = [], [], [], []
+    best, mean, leaders, counts, losses = [], [], [], [], []
     for generation in range(adaptive.generations):
         cube = search.ask()
         genes = least + ranges * np.array(cube)
         fitness = evaluate(genes)
-        if not np.isfinite(fitness).all():
-            raise SandlotError(f"generation {generation} has a fitness that is not a number")
+        exploded = find_exploded(fitness, generation)
+        refuse_if_all(exploded, generation)
+        # Only ranks matter to it.
+        fitness = np.where(exploded, below(fitness[~exploded]), fitness)
         search.tell(cube, (-fitness).tolist())
         leader = int(np.argmax(fitness))
         best.append(fitness[leader])
-        mean.append(fitness.mean())
+        mean.append(fitness[~exploded].mean())
         leaders.append(genes[leader])
         counts.append((generation + 1) * adaptive.population)
+        losses.append(exploded.sum())
         progress(generation + 1)
         if search.stop():
             break
-    return History(np.array(best), np.array(mean), np.array(leaders), np.array(counts))
+    return History(*(np.array(each) for each in (best, mean, leaders, counts, losses)))

@@ -14,13 +14,15 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from sandlot.learning.chance import seeded
+from sandlot.learning.explosions import find_exploded, refuse_if_all
 from sandlot.learning.individuals import Individual
 from sandlot.physics.randomness import children
 from sandlot.settings import Settings
 
 Array = NDArray[np.float64]
 Evaluate = Callable[[Array], Array]
-"""Genes (individuals, genes) in, fitness (individuals,) out; more is better."""
+"""Genes (individuals, genes) in, fitness (individuals,) out; more is better. That of one whose simulation exploded is
+not a number."""
 
 
 @dataclass(frozen=True)
@@ -29,15 +31,17 @@ class History:
 
     Attributes:
         best: (generations,) fitness of the best individual.
-        mean: (generations,) of all individuals.
+        mean: (generations,) of all individuals that did not explode.
         genes: (generations, genes) of the best individual.
         evaluations: (generations,) so far.
+        exploded: (generations,) individuals that did.
     """
 
     best: Array
     mean: Array
     genes: Array
     evaluations: NDArray[np.int64]
+    exploded: NDArray[np.int64]
 
     @property
     def champion(self) -> Array:
@@ -95,12 +99,15 @@ def evolve(
         genetic: The algorithm's settings.
         seed: Same seed, same course.
         progress: Called with the number of finished generations.
+
+    Raises:
+        SandlotError: If a fitness is infinite, or a whole generation explodes.
     """
     first, rest = children(seed, 2)
     low, high = [float(x) for x in low], [float(x) for x in high]
     genes = np.random.default_rng(first).uniform(low, high, (genetic.population, len(low)))
     people = [Individual(row) for row in genes.tolist()]
-    best, mean, leaders, counts = [], [], [], []
+    best, mean, leaders, counts, losses = [], [], [], [], []
     evaluations = 0
     with seeded(rest):
         for generation in range(genetic.generations):
@@ -108,17 +115,22 @@ def evolve(
                 people = _offspring(people, low, high, genetic)
             fresh = [each for each in people if not each.fitness.valid]
             if fresh:
-                for each, fitness in zip(fresh, evaluate(np.array(fresh)).tolist(), strict=True):
-                    each.fitness.values = (fitness,)
+                scores = evaluate(np.array(fresh))
+                scores = np.where(find_exploded(scores, generation), -np.inf, scores)
+                for each, score in zip(fresh, scores.tolist(), strict=True):
+                    each.fitness.values = (score,)
             evaluations += len(fresh)
             fitness = np.array([each.fitness.values[0] for each in people])
+            exploded = np.isinf(fitness)
+            refuse_if_all(exploded, generation)
             leader = int(np.argmax(fitness))
             best.append(fitness[leader])
-            mean.append(fitness.mean())
+            mean.append(fitness[~exploded].mean())
             leaders.append(list(people[leader]))
             counts.append(evaluations)
+            losses.append(exploded.sum())
             progress(generation + 1)
-    return History(np.array(best), np.array(mean), np.array(leaders), np.array(counts))
+    return History(*(np.array(each) for each in (best, mean, leaders, counts, losses)))
 
 
 def _offspring(people: list[Individual], low: list[float], high: list[float], genetic: Genetic) -> list[Individual]:

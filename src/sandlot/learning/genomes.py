@@ -27,11 +27,12 @@ WEIGHT_SHARE = 0.5
 
 
 class Genome(neat.DefaultGenome):
-    """A net and the frequency of its clock [Hz]."""
+    """A net and the frequency of its clock [Hz]; ``exploded`` if the simulation with it did."""
 
     nodes: dict[int, Any]
     connections: dict[tuple[int, int], Link]
     frequency: float
+    exploded: bool = False
     _crossed: bool
 
     def configure_new(self, config: Any) -> None:

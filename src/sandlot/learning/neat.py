@@ -16,15 +16,16 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from sandlot.control.nets import Net, unpack
-from sandlot.errors import SandlotError
 from sandlot.learning.chance import seeded
+from sandlot.learning.explosions import below, find_exploded, refuse_if_all
 from sandlot.learning.genomes import WEIGHT_SHARE, Genome, flatten
 from sandlot.physics.nets import EXTRA_INPUTS, Nets
 from sandlot.settings import Settings
 
 Array = NDArray[np.float64]
 EvaluateNets = Callable[[Nets, Array], Array]
-"""Nets and the frequencies of their clocks (nets,) [Hz] in, fitness (nets,) out; more is better."""
+"""Nets and the frequencies of their clocks (nets,) [Hz] in, fitness (nets,) out; more is better. That of one whose
+simulation exploded is not a number."""
 
 
 class Neat(Settings):
@@ -92,11 +93,12 @@ class NetHistory:
 
     Attributes:
         best: (generations,) fitness of the best individual.
-        mean: (generations,) of all individuals.
+        mean: (generations,) of all individuals that did not explode.
         frequencies: (generations,) of the best individual's clock [Hz].
         hidden: (generations,) hidden nodes of the best individual.
         links: (generations,) of the best individual.
         evaluations: (generations,) so far.
+        exploded: (generations,) individuals that did.
         champion: The best individual of all generations.
     """
 
@@ -106,6 +108,7 @@ class NetHistory:
     hidden: NDArray[np.int64]
     links: NDArray[np.int64]
     evaluations: NDArray[np.int64]
+    exploded: NDArray[np.int64]
     champion: Net
 
 
@@ -126,10 +129,10 @@ def evolve_nets(
         progress: Called with the number of finished generations.
 
     Raises:
-        SandlotError: If a fitness is not a number.
+        SandlotError: If a fitness is infinite, or a whole generation explodes.
     """
     config = _config(joints, settings)
-    best, mean, frequencies, sizes, counts = [], [], [], [], []
+    best, mean, frequencies, sizes, counts, losses = [], [], [], [], [], []
     evaluations = 0
     champion: Any = None
     with seeded(seed):
@@ -143,23 +146,31 @@ def evolve_nets(
             fresh = [genome for genome in everyone if genome.fitness is None]
             if fresh:
                 scores = evaluate(flatten(fresh, joints), np.array([genome.frequency for genome in fresh]))
-                if not np.isfinite(scores).all():
-                    raise SandlotError(f"generation {generation} has a fitness that is not a number")
-                for genome, score in zip(fresh, scores.tolist(), strict=True):
-                    genome.fitness = score
+                exploded = find_exploded(scores, generation)
+                for genome, score, lost in zip(fresh, scores.tolist(), exploded.tolist(), strict=True):
+                    genome.fitness, genome.exploded = score, lost
             evaluations += len(fresh)
+            exploded = np.array([genome.exploded for genome in everyone])
+            refuse_if_all(exploded, generation)
+            known = np.array([genome.fitness for genome in everyone if not genome.exploded])
+            # Reproduction adds fitness up: what exploded needs one that is a number.
+            for genome in everyone:
+                if genome.exploded:
+                    genome.fitness = float(below(known))
             leader = max(everyone, key=lambda genome: genome.fitness)
             if champion is None or leader.fitness > champion.fitness:
                 champion = leader
             best.append(leader.fitness)
-            mean.append(float(np.mean([genome.fitness for genome in everyone])))
+            mean.append(float(known.mean()))
             frequencies.append(leader.frequency)
             sizes.append((len(leader.nodes) - joints, len(leader.connections)))
             counts.append(evaluations)
+            losses.append(exploded.sum())
             progress(generation + 1)
     hidden, links = np.array(sizes).T
     net = unpack(flatten([champion], joints), 0, joints, champion.frequency)
-    return NetHistory(np.array(best), np.array(mean), np.array(frequencies), hidden, links, np.array(counts), net)
+    fitness, courses = (np.array(best), np.array(mean), np.array(frequencies)), (np.array(counts), np.array(losses))
+    return NetHistory(*fitness, hidden, links, *courses, net)
 
 
 def _config(joints: int, settings: Neat) -> Any:

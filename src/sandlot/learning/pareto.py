@@ -9,15 +9,16 @@ from deap import tools
 from numpy.typing import NDArray
 from pydantic import Field
 
-from sandlot.errors import SandlotError
 from sandlot.learning.chance import seeded
+from sandlot.learning.explosions import below, find_exploded, refuse_if_all
 from sandlot.learning.individuals import Fitness, Individual
 from sandlot.physics.randomness import children
 from sandlot.settings import Settings
 
 Array = NDArray[np.float64]
 EvaluateAll = Callable[[Array], Array]
-"""Genes (individuals, genes) in, objectives (individuals, objectives) out; more is better in all."""
+"""Genes (individuals, genes) in, objectives (individuals, objectives) out; more is better in all. Those of one whose
+simulation exploded are not numbers."""
 
 
 class Pareto(Settings):
@@ -45,12 +46,14 @@ class Front:
         objectives: (individuals, objectives)
         best: (generations, objectives) greatest value of each.
         evaluations: (generations,) so far.
+        exploded: (generations,) new individuals that did; none of them is in the front.
     """
 
     genes: Array
     objectives: Array
     best: Array
     evaluations: NDArray[np.int64]
+    exploded: NDArray[np.int64]
 
 
 def find_front(
@@ -72,12 +75,12 @@ def find_front(
         progress: Called with the number of finished generations.
 
     Raises:
-        SandlotError: If an objective is not a number.
+        SandlotError: If an objective is infinite, or the whole first generation explodes.
     """
     first, rest = children(seed, 2)
     low, high = [float(x) for x in low], [float(x) for x in high]
     genes = np.random.default_rng(first).uniform(low, high, (pareto.population, len(low)))
-    best, counts = [], []
+    best, counts, losses = [], [], []
     with seeded(rest):
         people: list[Individual] = []
         fresh = [Individual(row) for row in genes.tolist()]
@@ -85,18 +88,22 @@ def find_front(
             if generation > 0:
                 fresh = _offspring(people, low, high, pareto)
             scores = evaluate(np.array(fresh))
-            if not np.isfinite(scores).all():
-                raise SandlotError(f"generation {generation} has an objective that is not a number")
+            exploded = find_exploded(scores, generation)
+            known = np.array([each.fitness.values for each in people] + scores[~exploded].tolist())
+            if not known.size:
+                refuse_if_all(exploded, generation)
+            scores = np.where(exploded[:, None], below(known), scores)
             for each, values in zip(fresh, scores.tolist(), strict=True):
                 each.fitness = Fitness(tuple(values))
             people = tools.selNSGA2(people + fresh, pareto.population, nd="log")
             best.append(np.max([each.fitness.values for each in people], axis=0))
             counts.append((generation + 1) * pareto.population)
+            losses.append(exploded.sum())
             progress(generation + 1)
         front = tools.sortLogNondominated(people, len(people), first_front_only=True)
     front.sort(key=lambda each: each.fitness.values)
     objectives = np.array([each.fitness.values for each in front])
-    return Front(np.array(front), objectives, np.array(best), np.array(counts))
+    return Front(np.array(front), objectives, np.array(best), np.array(counts), np.array(losses))
 
 
 def _offspring(people: list[Individual], low: list[float], high: list[float], pareto: Pareto) -> list[Individual]:

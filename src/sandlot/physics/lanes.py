@@ -21,7 +21,7 @@ FIXED = 14
 """Rows of the state: centre of mass [m], angle of the head link [rad] with its cosine and sine, momentum [kg*m/s] and
 angular momentum about the centre of mass [kg*m^2/s], velocities at the last mid-step in the head's frame [m/s, rad/s],
 head rate before that, energy lost to the water [J], and sum over commands of the share the motors could give. Then
-joints - 1 rows each of angles [rad], rates [rad/s] and last commands [rad]."""
+``joints`` rows each of angles [rad], rates [rad/s] and last commands [rad]."""
 
 GAIN = 0.5
 """Of the servo, per command: an error in position shrinks by half with each."""

@@ -205,7 +205,7 @@ def swim(body: Any, state: Array, starts: NDArray[np.int64], gaits: Array, comma
         load(state, first, count, z, joints)
         gait = 0
         for t in range(commands):
-            if gait < starts.size and t >= starts[gait]:
+            while gait < starts.size and t >= starts[gait]:
                 for j in range(joint_count):
                     for i in range(LANES):
                         b = first + min(i, count - 1)

@@ -26,12 +26,15 @@ from numba.extending import intrinsic
 from numba.np.numpy_support import carray
 from numpy.typing import NDArray
 
+from sandlot.errors import SandlotError
 from sandlot.kernels import kernel
 
 Array: TypeAlias = NDArray[np.float64]
 
 MARK = 20150703.0
 """In the first user datum of a simulation: it swims."""
+WORDS = 2**15
+"""Of eight bytes, within which ``mjData`` has all that is looked for; in MuJoCo 4.0 by the 20,171st."""
 
 (
     MARKED,
@@ -51,11 +54,11 @@ MARK = 20150703.0
     COMMANDS,
     BALL_DRAG,
 ) = range(16)
-FIXED = 16
+USER_ROWS = 16
 """Where things are in the user data: as in `sandlot.physics.water.SWIMMER`; then the time of the last command [s], sum
 over commands of the share of acceleration the motors could give, number of commands, and the ball's drag [N*s/m],
-negative without a ball. Then for every joint its angle [rad] and rate [rad/s] at the last command, and the acceleration
-it wants [rad/s^2]."""
+negative without a ball. These are `USER_ROWS`. Then for every joint its angle [rad] and rate [rad/s] at the last
+command, and the acceleration it wants [rad/s^2]."""
 
 
 @kernel(error_model="numpy")
@@ -81,9 +84,9 @@ def push(position: Array, velocity: Array, force: Array, time: float, user: Arra
     for k in range(n):
         if k > 0:
             j = k - 1
-            acc = user[FIXED + 2 * joints + j]
-            wanted_rate = user[FIXED + joints + j] + acc * since
-            wanted_angle = user[FIXED + j] + since * (user[FIXED + joints + j] + 0.5 * acc * since)
+            acc = user[USER_ROWS + 2 * joints + j]
+            wanted_rate = user[USER_ROWS + joints + j] + acc * since
+            wanted_angle = user[USER_ROWS + j] + since * (user[USER_ROWS + joints + j] + 0.5 * acc * since)
             acc += 2.0 * stiffness * (wanted_rate - velocity[3 + j])
             acc += stiffness * stiffness * (wanted_angle - position[3 + j])
             c, s, last = ex[j], ey[j], rate
@@ -152,11 +155,14 @@ def push(position: Array, velocity: Array, force: Array, time: float, user: Arra
         force[n + 3] -= user[BALL_DRAG] * (velocity[n + 3] - user[CURRENT_Y])
 
 
-def _places() -> dict[str, int]:
+def _places(words: int = WORDS) -> dict[str, int]:
     """Where in ``mjData`` the fields are that the callback needs, in words of eight bytes.
 
     MuJoCo's bindings give the address of a simulation and of its arrays, not the layout of the structure between them:
-    it is found by looking for these addresses, and for a time that nothing else holds.
+    it is found by looking for these addresses, and for a time that nothing else holds, in the first so many ``words``.
+
+    Raises:
+        SandlotError: If they are not there.
     """
     model = mujoco.MjModel.from_xml_string(
         "<mujoco><size nuserdata='1'/><worldbody><body><joint/><geom size='1'/></body></worldbody></mujoco>"
@@ -166,13 +172,14 @@ def _places() -> dict[str, int]:
     wanted = {getattr(data, name).ctypes.data: name for name in ("qpos", "qvel", "qfrc_passive", "userdata")}
     wanted[np.float64(data.time).view(np.uint64).item()] = "time"
     found: dict[str, int] = {}
-    word = 0
-    while len(found) < len(wanted):
+    for word in range(words):
         value = ctypes.c_uint64.from_address(data._address + 8 * word).value
         if value in wanted:
             found.setdefault(wanted[value], word)
-        word += 1
-    return found
+            if len(found) == len(wanted):
+                return found
+    missing = ", ".join(sorted(set(wanted.values()) - set(found)))
+    raise SandlotError(f"MuJoCo {mujoco.__version__} does not keep {missing} where the reference looks; allowed: 4.0")
 
 
 def _to_pointer(_context: Any, _address: Any) -> Any:
@@ -202,7 +209,7 @@ def install() -> None:
         fields = carray(data, (words,), np.uint64)
         if fields[userdata] == 0:
             return
-        user = carray(_pointer(fields[userdata]), (FIXED,), np.float64)
+        user = carray(_pointer(fields[userdata]), (USER_ROWS,), np.float64)
         if user[MARKED] != MARK:
             return
         n = int(user[LINKS])
@@ -212,7 +219,7 @@ def install() -> None:
             carray(_pointer(fields[qvel]), (size,), np.float64),
             carray(_pointer(fields[qfrc]), (size,), np.float64),
             carray(data, (words,), np.float64)[now],
-            carray(_pointer(fields[userdata]), (FIXED + 3 * (n - 1),), np.float64),
+            carray(_pointer(fields[userdata]), (USER_ROWS + 3 * (n - 1),), np.float64),
         )
 
     @cfunc(types.void(types.voidptr), cache=True)

@@ -15,7 +15,11 @@ Array = NDArray[np.float64]
 
 
 class FastSwimmers(Swimmers):
-    """Bodies whose shape is what their servos make it; no contact."""
+    """Bodies whose shape is what their servos make it; no contact.
+
+    They cannot gain energy from the integrator: rates of joints are bounded, and a step takes from the rest what drag
+    does, whatever its length. So what `exploded` looks for besides is not looked for here.
+    """
 
     def __init__(self, snake: Snake, count: int, current: Sequence[float] = (0.0, 0.0), threads: int = 1) -> None:
         """As for all `Swimmers`; with ``threads``, so many parts of `swim` run at the same time."""
@@ -66,11 +70,11 @@ class FastSwimmers(Swimmers):
         self._count(commands)
 
     def copies(self, count: int) -> "FastSwimmers":
-        """So many of the first body, as it is now; their time and drive begin anew."""
+        """So many of the first body, as it is now; their time, drive and heat begin anew."""
         others = FastSwimmers(self.snake, count, self.current.tolist(), self._threads)
         others.state = np.repeat(self.state[:, :1], count, axis=1)
         others.state[[water.X, water.Y]] = self.centre[0][:, None]
-        others.state[water.DRIVE] = 0.0
+        others.state[[water.DRIVE, water.HEAT]] = 0.0
         return others
 
     def _count(self, commands: int) -> None:

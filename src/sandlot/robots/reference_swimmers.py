@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from sandlot.errors import SandlotError
 from sandlot.physics import water, water_callback
-from sandlot.physics.water_callback import FIXED, MARK
+from sandlot.physics.water_callback import MARK, USER_ROWS
+from sandlot.physics.water_energy import energies
 from sandlot.robots.snake import DRAG, Snake, link_centres
 from sandlot.robots.swimmers import Swimmers
 
@@ -20,6 +21,13 @@ Array = NDArray[np.float64]
 STIFFNESS = 25.0
 """Rate at which the reference's servos correct errors [1/s]. Torques are computed, so that only contacts and the
 integrator leave any; the lower the rate, the longer the steps with which the reference converges."""
+
+GENEROUS = 3.0
+"""A simulation has exploded if, from one command to the next, its kinetic energy in the frame of the water grows by
+more than so many times what its motors could give. It is not 1, as their limit is a soft one. With the source's motors,
+gaits at random stay below 0.7, and fetching below 0.2."""
+ROUNDING = 1e-3
+"""Share of the energy that may be gained besides: a body that glides without drag keeps its own only nearly."""
 
 
 class ReferenceSwimmers(Swimmers):
@@ -53,10 +61,11 @@ class ReferenceSwimmers(Swimmers):
             threads: How many simulations run at the same time.
 
         Raises:
-            SandlotError: If the step is too long for this body in this water.
+            SandlotError: If the step is too long for this body, or its ball, in this water.
         """
         super().__init__(snake, count, current)
-        check_stable(snake)
+        pull = ball_drag * math.pi * ball_radius**2
+        check_stable(snake, 0.0 if balls is None else pull / ball_mass)
         water_callback.install()
         model = mujoco.MjModel.from_xml_string(
             mjcf(snake, balls is not None, ball_radius, ball_mass, contact, integrator)
@@ -64,16 +73,15 @@ class ReferenceSwimmers(Swimmers):
         self._batch = Batch(model, count, threads)
         self._position, self._velocity = self._batch.bind("qpos"), self._batch.bind("qvel")
         self._user = self._batch.bind("userdata")
-        body, pull = snake.record(), -1.0
-        self._body = body
+        body = snake.record()
+        self._body, self._ball_mass = body, 0.0 if balls is None else ball_mass
         if balls is not None:
             self._position[:, -2:] = balls
-            pull = ball_drag * math.pi * ball_radius**2
         self._position[:, 0] = -0.5 * snake.length
-        motors = (STIFFNESS, snake.max_torque, 0.0, 0.0, 0.0, pull)
+        motors = (STIFFNESS, snake.max_torque, 0.0, 0.0, 0.0, -1.0 if balls is None else pull)
         drags = (body["side_drag"], body["end_drag"], body["tip_drag"])
         links = (snake.links, snake.length, *drags, *self.current, snake.link_mass, snake.inertia)
-        self._user[:, :FIXED] = (MARK, *links, *motors)
+        self._user[:, :USER_ROWS] = (MARK, *links, *motors)
         self._last = np.zeros((count, snake.joints))
         self._lost = np.zeros(count, np.bool_)
         self._commands = 0
@@ -81,7 +89,8 @@ class ReferenceSwimmers(Swimmers):
     def command(self, targets: Array) -> None:
         """Go on to the next command; what has exploded stays as it is."""
         self._check(targets)
-        snake, joints, user = self.snake, self.snake.joints, self._user
+        snake, joints, user, first = self.snake, self.snake.joints, self._user, USER_ROWS
+        before = self._energies()
         state = self._plan_state()
         accelerations = np.empty((joints, self.count))
         water.plan(self._body, state, np.ascontiguousarray(targets.T), accelerations)
@@ -89,14 +98,26 @@ class ReferenceSwimmers(Swimmers):
         user[:, water_callback.SINCE] = self.time
         user[:, water_callback.SHARES] += state[water.DRIVE]
         user[:, water_callback.COMMANDS] += 1.0
-        user[:, FIXED : FIXED + joints] = self.angles
-        user[:, FIXED + joints : FIXED + 2 * joints] = self.rates
-        user[:, FIXED + 2 * joints :] = accelerations.T
+        user[:, first : first + joints] = self.angles
+        user[:, first + joints : first + 2 * joints] = self.rates
+        user[:, first + 2 * joints :] = accelerations.T
         with water_callback.quietly():
             self._batch.step(np.flatnonzero(~self._lost), nstep=snake.substeps)
         self._commands += 1
         self.time = self._commands * snake.interval
-        self._lost |= super().exploded
+        self._lost |= super().exploded | self._burst(before)
+
+    def _energies(self) -> Array:
+        """Kinetic energy [J], most power [W] and the ball's speed [m/s], as `energies` gives them: (count, 3)."""
+        return energies(self._body, self._position, self._velocity, self.current, self._ball_mass)
+
+    def _burst(self, before: Array) -> NDArray[np.bool_]:
+        """Which have gained energy that no motor gave since ``before``, or have thrown their ball away: (count,)."""
+        after = self._energies()
+        given = GENEROUS * self.snake.interval * np.maximum(before[:, 1], after[:, 1])
+        sane = after[:, 0] <= (1.0 + ROUNDING) * before[:, 0] + given
+        sane &= (after[:, 2] < self._fastest) & np.isfinite(self._position).all(axis=1)
+        return ~sane
 
     def _plan_state(self) -> Array:
         """What the servos need to know, as rows of the reduced model's state; drive is zero."""
@@ -167,13 +188,27 @@ class ReferenceSwimmers(Swimmers):
 
     @property
     def balls(self) -> Array:
-        """Where the balls are: (count, 2) [m]."""
+        """Where the balls are: (count, 2) [m].
+
+        Raises:
+            SandlotError: If there are none.
+        """
+        self._check_balls()
         return self._position[:, -2:]
 
     @property
     def ball_velocity(self) -> Array:
-        """Of the balls: (count, 2) [m/s]."""
+        """Of the balls: (count, 2) [m/s].
+
+        Raises:
+            SandlotError: If there are none.
+        """
+        self._check_balls()
         return self._velocity[:, -2:]
+
+    def _check_balls(self) -> None:
+        if self._ball_mass == 0.0:
+            raise SandlotError("these swimmers have no balls; give balls=... where they are made")
 
 
 class RestartingReference(ReferenceSwimmers):
@@ -197,18 +232,29 @@ class RestartingReference(ReferenceSwimmers):
         self._commands[which], self.time[which] = 0, 0.0
 
 
-def check_stable(snake: Snake) -> None:
-    """Refuse a step that the reference cannot take.
+def check_stable(snake: Snake, ball: float = 0.0) -> None:
+    """Refuse a step with which the reference would be unstable, or far from right.
+
+    Drag is followed well by steps of up to about 1 / rate. With the source's gait of section 7.7, servos are by steps
+    of up to 0.25 / rate, 0.01 s: it then swims 0.7% too far, with 0.02 s 15%, and with 0.04 s three times as far.
+
+    Args:
+        snake: The body.
+        ball: Rate at which the water slows its ball down [1/s]; 0 without one.
 
     Raises:
         SandlotError: With the longest step that would do.
     """
-    fastest = max(snake.drag * snake.length * snake.height / snake.link_mass, 2.0 * STIFFNESS)
-    longest = 2.0 / fastest
+    side = snake.drag * max(snake.length, snake.width) * snake.height
+    rates = {"servos": 4.0 * STIFFNESS, "drag on the body": side / snake.link_mass, "drag on the ball": ball}
+    fastest = max(rates, key=rates.__getitem__)
+    longest = 1.0 / rates[fastest]
     if snake.step > longest:
+        # Two digits, rounded down: what is named must be allowed.
+        unit = 10.0 ** (math.floor(math.log10(longest)) - 1)
         raise SandlotError(
-            f"step={snake.step:g} would make the reference unstable: drag and servos act at {fastest:.3g}/s; "
-            f"allowed: at most {longest:.2g}"
+            f"step={snake.step:g} would make the reference unstable, or wrong: {fastest} cannot be followed; "
+            f"allowed: at most {unit * math.floor(longest / unit):.2g}"
         )
 
 
@@ -233,7 +279,7 @@ def mjcf(snake: Snake, ball: bool, ball_radius: float, ball_mass: float, contact
             <option timestep="{snake.step}" gravity="0 0 0" integrator="{integrator}">
                 <flag contact="{flag}" autoreset="disable"/>
             </option>
-            <size nuserdata="{FIXED + 3 * snake.joints}"/>
+            <size nuserdata="{USER_ROWS + 3 * snake.joints}"/>
             <default><geom friction="0.5 0.005 0.0001" condim="3"/></default>
             <worldbody>{body}</worldbody>
         </mujoco>

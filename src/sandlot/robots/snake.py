@@ -28,7 +28,9 @@ class Snake(Settings):
         mass: Of the whole body [kg].
         drag: Drag coefficient of the water [N*s/m^3].
         faces: Which faces of the links feel the water: ``open``, not those between links (section 7.4), or ``all``.
-        max_torque: Of a motor [N*m].
+        max_torque: Of a motor [N*m]. A soft limit: it bounds what a motor adds to change its joint's rate. What keeps a
+            rate up, against the water and the pull of links that turn, is never cut off, so that the torque may exceed
+            the limit where that alone does.
         max_rate: Of a joint [rad/s].
         max_angle: Of a joint, to either side [rad].
         interval: Between commands [s].
@@ -103,3 +105,18 @@ def link_centres(centre: NDArray[np.float64], directions: NDArray[np.float64], l
     steps = -0.5 * length * (along[..., 1:, :] + along[..., :-1, :])
     places = np.concatenate([np.zeros((*steps.shape[:-2], 1, 2)), np.cumsum(steps, axis=-2)], axis=-2)
     return places - places.mean(axis=-2, keepdims=True) + np.asarray(centre)[..., None, :]
+
+
+def link_corners(centres: NDArray[np.float64], directions: NDArray[np.float64], snake: Snake) -> NDArray[np.float64]:
+    """Corners of every link from above, each after its neighbour: (..., links, 4, 2) [m].
+
+    Args:
+        centres: (..., links, 2) of the links [m].
+        directions: (..., links) of the links [rad].
+        snake: Whose links they are.
+    """
+    cosine, sine = np.cos(directions), np.sin(directions)
+    along = 0.5 * snake.length * np.stack([cosine, sine], axis=-1)
+    aside = 0.5 * snake.width * np.stack([-sine, cosine], axis=-1)
+    front, rear = centres + along, centres - along
+    return np.stack([front + aside, rear + aside, rear - aside, front - aside], axis=-2)

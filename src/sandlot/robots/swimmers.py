@@ -4,7 +4,7 @@
 contacts and, if asked, a ball. What they do is told by commands: where every joint should be at the next one.
 """
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 import numpy as np
@@ -16,7 +16,7 @@ from sandlot.robots.snake import Snake, link_angles, link_centres
 Array = NDArray[np.float64]
 
 
-class Swimmers:
+class Swimmers(ABC):
     """A number of equal bodies, each alone in its own water.
 
     Attributes:
@@ -101,9 +101,13 @@ class Swimmers:
     def exploded(self) -> NDArray[np.bool_]:
         """Which simulations are no longer to be trusted: not a number, or faster than any motor: (count,)."""
         sane = np.abs(self.rates).max(axis=1) < 3.0 * self.snake.max_rate
-        fastest = self.snake.max_rate * self.snake.arclength
-        sane &= np.linalg.norm(self.velocity - self.current, axis=1) < fastest
+        sane &= np.linalg.norm(self.velocity - self.current, axis=1) < self._fastest
         return ~(sane & np.isfinite(self.centre).all(axis=1))
+
+    @property
+    def _fastest(self) -> float:
+        """Faster than this through the water nothing is that joints can move [m/s]."""
+        return self.snake.max_rate * self.snake.arclength
 
 
 def start_centre(snake: Snake) -> Array:

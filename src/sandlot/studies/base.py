@@ -104,6 +104,14 @@ class Study(Settings):
             seed = np.random.SeedSequence(self.seed, spawn_key=(index,))
             yield Job(index, dict(zip(axes, values, strict=True)), seed)
 
+    def check(self) -> None:
+        """Called before the first job: refuse settings that no job could run with.
+
+        Raises:
+            SandlotError: What is wrong with them.
+        """
+        return
+
     @abstractmethod
     def jobs(self) -> Iterator[Job]:
         """All jobs, in order."""

@@ -75,6 +75,7 @@ def _section(outcome: Outcome, base: Path) -> dict[str, Any]:
         "files": [os.path.relpath(run / name, base) for name in ("results.csv", "results.sqlite", "figure.png", *kept)],
         "digest": outcome.digest,
         "command": command(study),
+        "changed": changed(study),
     }
 
 
@@ -88,10 +89,13 @@ def _png(figure: Figure) -> str:
     return base64.b64encode(buffer.getvalue()).decode()
 
 
-def command(study: Study) -> str:
-    """The command that makes a run again: its settings, where they are not the default."""
+def changed(study: Study) -> dict[str, str]:
+    """Settings that are not the default."""
     usual = flatten(type(study)().model_dump(mode="json"))
-    changed = [
-        f"--set {shlex.quote(f'{k}={v}')}" for k, v in flatten(study.model_dump(mode="json")).items() if usual[k] != v
-    ]
-    return " ".join(["sandlot run", study.name, *changed])
+    return {k: v for k, v in flatten(study.model_dump(mode="json")).items() if usual[k] != v}
+
+
+def command(study: Study) -> str:
+    """The command that makes a run again."""
+    settings = [f"--set {shlex.quote(f'{k}={v}')}" for k, v in changed(study).items()]
+    return " ".join(["sandlot run", study.name, *settings])

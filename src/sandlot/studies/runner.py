@@ -80,8 +80,10 @@ def run(
         progress: Called with the number of finished jobs and of all jobs.
 
     Raises:
-        SandlotError: If the directory holds another run, or a job fails. Finished jobs are kept.
+        SandlotError: If the settings cannot be run with, the directory holds another run, or a job fails. Finished
+            jobs are kept.
     """
+    study.check()
     jobs = list(study.jobs())
     with Store(directory) as store:
         _begin(store, study, directory)

@@ -34,5 +34,8 @@ def take_tour(directory: Path, workers: int, progress: Callable[[Study], Callabl
         study = find(name)(**changes)
         outcomes.append(run(study, directory / name, workers, progress=progress(study)))
         write_report(outcomes[-1])
-    lead = "Published studies, run again on this machine: what their sources claim, beside what was measured."
+    lead = (
+        "Published studies, run again on this machine: what their sources claim, beside what was measured. Some are "
+        "made smaller here, so that nobody has to wait long; the documentation shows them at full size."
+    )
     return write_page(directory / PAGE, "A tour of Sandlot", lead, outcomes)

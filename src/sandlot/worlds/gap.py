@@ -25,8 +25,8 @@ def fidelities(world: type[World]) -> list[str]:
 def measure_gap(
     name: str,
     controller: str | None = None,
-    episodes: int = 5,
-    steps: int = 1000,
+    episodes: int = 3,
+    steps: int = 4000,
     seed: int = 0,
     settings: Mapping[str, Any] | None = None,
     progress: Callable[[int, int], None] = lambda done, total: None,
@@ -43,8 +43,9 @@ def measure_gap(
         progress: Called now and then with the steps done and the most there can be.
 
     Returns:
-        The world's outcomes along ``fidelity`` (the most trusted last) and ``episode``, with units; and ``exploded``,
-        which simulations did: these have no outcomes. Attributes are world, controller, seed, steps and settings.
+        The world's outcomes along ``fidelity`` (the most trusted last) and ``episode``, with units; ``exploded``, which
+        simulations did: these have no outcomes; and ``cut_off``, which episodes had not ended by themselves. Attributes
+        are world, controller, seed, steps and settings.
 
     Raises:
         SandlotError: If the world has only one fidelity or names no outcomes.
@@ -66,13 +67,14 @@ def measure_gap(
         world.controller(driver, np.random.SeedSequence(seeds[0]))
 
     values = {key: np.full((len(worlds), episodes), np.nan) for key in kind.outcome_quantities}
-    exploded = np.zeros((len(worlds), episodes), np.bool_)
+    exploded, cut_off = np.zeros((2, len(worlds), episodes), np.bool_)
     total = len(worlds) * episodes * steps
     for i, world in enumerate(worlds):
         for k in range(episodes):
             before = (i * episodes + k) * steps
             act = world.controller(driver, np.random.SeedSequence(seeds[k]))
-            _run(world, act, seeds[k], steps, partial(_report, progress, before, total))
+            ended = _run(world, act, seeds[k], steps, partial(_report, progress, before, total))
+            cut_off[i, k] = not ended
             exploded[i, k] = world.exploded
             if not world.exploded:
                 for key, value in world.outcomes().items():
@@ -81,10 +83,17 @@ def measure_gap(
 
     dims = ("fidelity", "episode")
     about = {key: {"units": each.units, "long_name": each.long_name} for key, each in kind.outcome_quantities.items()}
-    marks = {"units": "1", "long_name": "whether the simulation exploded, and so has no outcomes"}
+    marks = {
+        "exploded": (
+            dims,
+            exploded,
+            {"units": "1", "long_name": "whether the simulation exploded: no outcomes"},
+        ),
+        "cut_off": (dims, cut_off, {"units": "1", "long_name": "whether the episode had not ended by itself"}),
+    }
     settings_kept = {key: value for key, value in chosen[0].model_dump(mode="json").items() if key != "fidelity"}
     return xr.Dataset(
-        {key: (dims, values[key], about[key]) for key in values} | {"exploded": (dims, exploded, marks)},
+        {key: (dims, values[key], about[key]) for key in values} | marks,
         {"fidelity": offered, "episode": np.arange(episodes), "seed": ("episode", seeds)},
         {"world": name, "controller": driver, "seed": seed, "steps": steps, "settings": flatten(settings_kept)},
     )
@@ -94,15 +103,16 @@ def _report(progress: Callable[[int, int], None], before: int, total: int, done:
     progress(before + done, total)
 
 
-def _run(world: World, act: Controller, seed: int, steps: int, progress: Callable[[int], None]) -> None:
-    """One episode."""
+def _run(world: World, act: Controller, seed: int, steps: int, progress: Callable[[int], None]) -> bool:
+    """One episode; gives whether it ended by itself."""
     observation, _ = world.reset(seed=seed)
     for done in range(1, steps + 1):
         observation, _, terminated, truncated, _ = world.step(act(observation))
         if terminated or truncated:
-            return
+            return True
         if done % 100 == 0:
             progress(done)
+    return False
 
 
 def summarize_gap(outcomes: xr.Dataset) -> xr.Dataset:
@@ -118,7 +128,7 @@ def summarize_gap(outcomes: xr.Dataset) -> xr.Dataset:
         one, ``gap`` between them, ``largest`` gap in size of one episode, and ``episodes`` compared. Where none can be
         compared, each mean is that of the episodes that have it, and there is no gap.
     """
-    names = [str(key) for key in outcomes.data_vars if key != "exploded"]
+    names = [str(key) for key in outcomes.data_vars if key not in ("exploded", "cut_off")]
     *others, best = outcomes["fidelity"].values.tolist()
     shape = (len(names), len(others))
     table = {key: np.full(shape, np.nan) for key in ("mean", "better", "gap", "largest")}

@@ -19,11 +19,13 @@ class Record(gymnasium.Wrapper[NDArray[Any], NDArray[Any], NDArray[Any], NDArray
     """Writes a recording while the world runs.
 
     A frame is kept at every reset and after every step: the world's own quantities, and with them ``action`` (what led
-    here; zero at a reset), ``reward`` and ``episode`` (counted from 0).
+    here; zero at a reset), ``reward``, ``episode`` (counted from 0) and ``exploded`` (no longer to be trusted, so that
+    the frame says nothing about the world).
 
     Attributes:
         writer: The recording being written.
         episodes: How many have begun.
+        exploded: How many of them have exploded.
     """
 
     def __init__(self, env: gymnasium.Env[Any, Any], path: Path | str, seed: int | None = None) -> None:
@@ -50,21 +52,26 @@ class Record(gymnasium.Wrapper[NDArray[Any], NDArray[Any], NDArray[Any], NDArray
             "action": Quantity("1", "action that led here", dims, sample.shape, str(sample.dtype)),
             "reward": Quantity(world.reward_units, "reward of the step that led here"),
             "episode": Quantity("1", "episodes finished before", dtype="int64"),
+            "exploded": Quantity("1", "whether the simulation has exploded: not to be trusted", dtype="bool"),
         }
         settings = world.settings.model_dump(mode="json")
-        self.episodes = 0
+        self.episodes = self.exploded = 0
+        self._lost = False
         self.writer = Writer(Path(path), quantities, settings=settings, seed=seed, world=world_id(type(world).__name__))
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Reset the world and keep its first frame."""
         observation, info = super().reset(seed=seed, options=options)
         self.episodes += 1
+        self._lost = False
         self._keep(self._still, 0.0)
         return observation, info
 
     def step(self, action: NDArray[Any]) -> tuple[Any, SupportsFloat, bool, bool, dict[str, Any]]:
         """Step the world and keep its frame."""
         observation, reward, terminated, truncated, info = super().step(action)
+        if info.get("exploded", False) and not self._lost:
+            self.exploded, self._lost = self.exploded + 1, True
         self._keep(action, float(reward))
         return observation, reward, terminated, truncated, info
 
@@ -78,6 +85,7 @@ class Record(gymnasium.Wrapper[NDArray[Any], NDArray[Any], NDArray[Any], NDArray
             "action": np.asarray(action, self._still.dtype),
             "reward": np.float64(reward),
             "episode": np.int64(self.episodes - 1),
+            "exploded": np.bool_(self._lost),
         }
         self.writer.append({**self._world.frame(), **mine})
 
@@ -103,7 +111,7 @@ def record_world(
         progress: Called now and then with the steps done and all steps.
 
     Returns:
-        What was recorded, for showing.
+        What was recorded, for showing; among it how many episodes exploded, and so ended there.
     """
     kind = load(name)
     world = kind(**build(kind.Settings, settings or {}).model_dump())
@@ -121,4 +129,4 @@ def record_world(
     finally:
         env.close()
     facts = {"world": name, "controller": driver, "seed": seed, "steps": steps, "episodes": env.episodes}
-    return {**facts, "frames": env.writer.frames, "recording": str(path)}
+    return {**facts, "exploded": env.exploded, "frames": env.writer.frames, "recording": str(path)}

@@ -9,10 +9,10 @@ from gymnasium.spaces import Box
 from numpy.typing import NDArray
 from pydantic import Field
 
-from sandlot.control.fetching import SURE, Fetcher
+from sandlot.control.fetching import CAREFUL, Fetcher
 from sandlot.control.files import GaitController, load_controller
 from sandlot.control.gaits import Gait
-from sandlot.control.steering import Seeker
+from sandlot.control.steering import OBSERVED, Seeker
 from sandlot.errors import SandlotError
 from sandlot.recordings import Frame, Quantity
 from sandlot.robots.snake import DRAG, Snake
@@ -23,8 +23,6 @@ from sandlot.worlds.water_task import WaterTask
 
 Array = NDArray[np.float64]
 Point = tuple[float, float]
-FIXED = 8
-"""Entries of an observation before the joints: time, centre of mass, angle of the head, target, destination."""
 FAR = 1e6
 """No observation is larger [m, s, rad]."""
 SWIM = Gait(amplitude=0.7, frequency=0.9, phase=0.8)
@@ -78,14 +76,24 @@ class Water(World):
 
     ## Reward
     By how much the step brought the head closer to the target, and, with a ball, that ball closer to its destination
-    [m]. The sum of all rewards depends only on the first and the last frame.
+    [m]. The sum of all rewards depends only on the first and the last frame. A step that explodes has no reward.
 
     ## Start and end
     The snake starts straight and at rest, with the front of its head at the origin, heading along x;
     ``reset(seed=...)`` draws a target, clear of the body, unless the settings give one. At ``fast`` an episode
     terminates when the head is within 2 m of the target; at ``reference`` when the ball lies within its region and the
     snake, which must have touched it, is clear of it. It is truncated if the simulation explodes
-    (``info["exploded"]``).
+    (``info["exploded"]``): if body or ball are not a number or faster than any motor could make them, or, at
+    ``reference``, gain more energy from one command to the next than the motors could give.
+
+    ## Motors
+    What the source does not say of its servos was chosen here. A servo halves an error of its joint's position with
+    each command. If some motor would need more than its torque limit, all accelerations shrink by the same factor, the
+    *drive*; and if the motors cannot even keep up what the joints are doing, these slow down by 30% with each command
+    until they can. The limit is a soft one: it bounds what changes a joint's rate, never what keeps it up against water
+    and inertia, so that torques may exceed it where that alone does. At ``reference`` errors are corrected at 25/s
+    besides. The studies count a gait only if its mean drive is at least 95%, also a choice made here: one that
+    overloads its motors is not the gait that was asked for.
 
     ## Many at once
     ``gymnasium.make_vec("sandlot/Water-v0", num_envs=120)`` steps all bodies in one call of the compiled kernel, with
@@ -219,8 +227,8 @@ class Water(World):
         """Those of the class docstring."""
         snake = self.settings.snake
         made: dict[str, Callable[[np.random.SeedSequence], Controller]] = {}
-        if snake.joints >= SURE.grasping + 4:
-            made["fetch"] = lambda _: _anew(lambda: Fetcher(snake, SURE))
+        if snake.joints >= CAREFUL.grasping + 4:
+            made["fetch"] = lambda _: _anew(lambda: Fetcher(snake, CAREFUL))
         made["seek"] = lambda _: _anew(lambda: Seeker(snake, SWIM))
         made["swim"] = lambda _: GaitController(SWIM, snake)
         return made | super().controllers()
@@ -253,7 +261,7 @@ def _anew(make: Callable[[], Controller]) -> Controller:
 def spaces(snake: Snake) -> tuple[Box, Box]:
     """What a body observes, and what it can be told."""
     joints = snake.joints
-    high = np.concatenate([np.full(FIXED, FAR), np.full(joints, np.pi), np.full(joints, 3.0 * snake.max_rate)])
+    high = np.concatenate([np.full(OBSERVED, FAR), np.full(joints, np.pi), np.full(joints, 3.0 * snake.max_rate)])
     return Box(-high, high, dtype=np.float64), Box(-snake.max_angle, snake.max_angle, (joints,), np.float64)
 
 

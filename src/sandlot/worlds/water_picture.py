@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
-from sandlot.robots.snake import Snake
+from sandlot.robots.snake import Snake, link_corners
 
 Array = NDArray[np.float64]
 SIZE = 480
@@ -63,10 +63,7 @@ def draw(
     disc(place(destination), scale * region, fill=HOME)
     if not np.isfinite(centres).all():
         return np.asarray(image.reduce(FINER))
-    c, s = np.cos(directions), np.sin(directions)
-    along = 0.5 * snake.length * np.stack([c, s], axis=1)
-    across = 0.5 * snake.width * np.stack([-s, c], axis=1)
-    corners = place(np.stack([centres + a * along + b * across for a, b in ((1, 1), (1, -1), (-1, -1), (-1, 1))], 1))
+    corners = place(link_corners(centres, directions, snake))
     for k in range(snake.links - 1, -1, -1):
         pen.polygon(corners[k].ravel().tolist(), fill=HEAD if k == 0 else BODY, outline=EDGE, width=FINER)
     at = place(target)

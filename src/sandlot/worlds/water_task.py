@@ -48,7 +48,7 @@ class WaterTask:
             threads: At ``reference``, how many move at the same time.
 
         Raises:
-            SandlotError: If the step is too long for the reference, or there is no place for a target.
+            SandlotError: If the step is too long for the reference, or for its ball, or a target has no place.
         """
         self.settings, self.count = settings, count
         self.swimmers: RestartingFast | RestartingReference
@@ -111,10 +111,13 @@ class WaterTask:
         self._potential[which] = self._distances()[which]
 
     def command(self, targets: Array) -> Array:
-        """Go on to the next command; ``targets`` (count, joints) [rad]. Gives the rewards, (count,) [m]."""
+        """Go on to the next command; ``targets`` (count, joints) [rad]. Gives the rewards, (count,) [m].
+
+        What explodes has no reward: where it is says nothing.
+        """
         self.swimmers.command(targets)
         self._look()
-        before, self._potential = self._potential, self._distances()
+        before, self._potential = self._potential, np.where(self.exploded, self._potential, self._distances())
         return before - self._potential
 
     def _look(self) -> None:

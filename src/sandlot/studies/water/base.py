@@ -2,14 +2,14 @@
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from sandlot.learning.evolution import Genetic, evolve
 from sandlot.recordings import Quantity
@@ -23,6 +23,9 @@ Array = NDArray[np.float64]
 
 FOLLOWED = 0.95
 """Least `drive` of a gait that counts: of the acceleration its servos want, the motors give at least this share."""
+
+CONVERGED = 0.02
+"""By less than this share halving its step may change what the reference says, or it is not to be trusted."""
 
 LIGHT = Snake(links=8, mass=0.3, faces="all", max_torque=100.0)
 """The body of section 7.1, of density 0.1. Its motors have 10 there, which could hardly move it against the drag fitted
@@ -41,7 +44,7 @@ def score(swimmers: FastSwimmers, distance: Array, followed: float = FOLLOWED) -
     """Fitness: the distance swum [m], if the motors could follow the gait.
 
     One that overloads them is not the gait that was asked for: it gets its drive less one, which is below that of all
-    that move forwards. What has exploded gets the least of all.
+    that move forwards. What has exploded has no fitness: not a number.
 
     Args:
         swimmers: After they have swum.
@@ -49,7 +52,7 @@ def score(swimmers: FastSwimmers, distance: Array, followed: float = FOLLOWED) -
         followed: Least drive of a gait that counts; 0 where the source's motors are overloaded too.
     """
     fitness = np.where(swimmers.drive >= followed, distance, swimmers.drive - 1.0)
-    return np.where(swimmers.exploded, -1e3, fitness)
+    return np.where(swimmers.exploded, np.nan, fitness)
 
 
 def shared_waves(genes: Array, joints: int, first: int = 0, pose: Array | None = None) -> Array:
@@ -67,6 +70,17 @@ def shared_waves(genes: Array, joints: int, first: int = 0, pose: Array | None =
     rest = np.zeros(joints) if pose is None else pose
     ones = np.ones((joints, len(genes)))
     return np.stack([swims * amplitude, 2.0 * np.pi * frequency * ones, index * phase, rest[:, None] * ones])
+
+
+def check_lasts(seconds: float, snake: Snake, begin: float = 0.0) -> None:
+    """For a study whose bodies must swim for one command at least, from ``begin`` on [s].
+
+    Raises:
+        ValueError: With how long it must last.
+    """
+    if seconds < begin + snake.interval - 1e-9:
+        why = f", since it swims from {begin:g} s on" if begin else ""
+        raise ValueError(f"seconds={seconds:g} is too short; allowed: at least {begin + snake.interval:g}{why}")
 
 
 class EvolutionStudy(Study):
@@ -90,6 +104,15 @@ class EvolutionStudy(Study):
     seconds: float = Field(10.0, gt=0.0)
     snake: Snake = Snake()
     genetic: Genetic = Genetic()
+
+    @model_validator(mode="after")
+    def _lasts(self) -> Self:
+        check_lasts(self.seconds, self.snake, self.begin())
+        return self
+
+    def begin(self) -> float:
+        """When the body begins to swim [s]."""
+        return 0.0
 
     def jobs(self) -> Iterator[Job]:
         """Every replicate."""

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from sandlot.studies.base import Claim, Found, Job, study
 from sandlot.studies.plots import canvas
-from sandlot.studies.water.fetching import HOW, FetchStudy, claim_all, draw_paths, quadrants
+from sandlot.studies.water.fetching import HOW, WORDS, FetchStudy, claim_all, draw_paths, quadrants
 
 
 @study("water.capture", source="Draschwandtner 2015, section 7.11")
@@ -16,7 +16,7 @@ class Capture(FetchStudy):
     """Can the snake capture a ball wherever it lies?
 
     It steers by a bend in proportion to the angle to the ball, and grasps when it is near: once as the source does, and
-    once as is sure here.
+    once with care.
 
     Attributes:
         distance: Of the targets, along x and y [m].
@@ -37,7 +37,7 @@ class Capture(FetchStudy):
         figure, axes = canvas(2, 10.0, 5.0)
         for each, how in zip(axes, HOW, strict=True):
             draw_paths(each, results, results["how"].values == how)
-            each.set_title({"source": "as the source does it", "sure": "as is sure"}[how])
+            each.set_title(WORDS[how])
         return figure
 
     def claims(self, results: xr.Dataset) -> list[Claim]:

@@ -7,12 +7,12 @@ import xarray as xr
 from matplotlib.figure import Figure
 from pydantic import Field
 
-from sandlot.control.fetching import SURE, Fetcher
+from sandlot.control.fetching import CAREFUL, Fetcher
 from sandlot.studies.base import Claim, Found, Job, Picture, study
 from sandlot.studies.plots import COLOURS, canvas
 from sandlot.studies.water.base import Array
 from sandlot.studies.water.drawing import draw_body, draw_region
-from sandlot.studies.water.fetching import BLOCK, HOW, FetchStudy, claim_all, draw_paths, quadrants
+from sandlot.studies.water.fetching import BLOCK, HOW, WORDS, FetchStudy, claim_all, draw_paths, quadrants
 from sandlot.worlds.water import WaterSettings
 from sandlot.worlds.water_task import WaterTask
 
@@ -21,7 +21,7 @@ from sandlot.worlds.water_task import WaterTask
 class Deliver(FetchStudy):
     """Can the snake fetch a ball and bring it home, wherever it lies?
 
-    First from the four places of the source, as the source does it and as is sure here; then, beyond the source, from
+    First from the four places of the source, as the source does it and with care; then, beyond the source, from
     random places around home. If a grasp fails, the snake backs off and tries again. A ball is delivered when it lies
     within 8 m of home and the snake, having let go, is clear of it.
 
@@ -54,7 +54,7 @@ class Deliver(FetchStudy):
         places = results.isel(job=results["place"].values == "quadrant")
         for each, how in zip(axes, HOW, strict=False):
             draw_paths(each, places, places["how"].values == how, 8.0)
-            each.set_title({"source": "as the source does it", "sure": "as is sure"}[how])
+            each.set_title(WORDS[how])
         chance = results.isel(job=results["place"].values == "random")
         marks, good = chance["mark"].values.reshape(-1, 2), np.isfinite(chance["when"].values.ravel())
         draw_region(axes[2], (0.0, 0.0), 8.0)
@@ -95,7 +95,7 @@ class Deliver(FetchStudy):
     def scenes(self, results: xr.Dataset) -> Iterator[Picture]:
         """One delivery, from the first stroke to the last."""
         place = quadrants(self.quadrant)[1]
-        fetcher, task = Fetcher(self.snake, SURE), WaterTask(WaterSettings(fidelity="reference", snake=self.snake))
+        fetcher, task = Fetcher(self.snake, CAREFUL), WaterTask(WaterSettings(fidelity="reference", snake=self.snake))
         task.restart(np.array([0]), place[None])
         shots: list[tuple[str, float, Array, Array, Array]] = []
         state = ""

@@ -6,19 +6,10 @@ from matplotlib.collections import PolyCollection
 from matplotlib.patches import Circle
 from numpy.typing import ArrayLike, NDArray
 
-from sandlot.robots.snake import Snake
+from sandlot.robots.snake import Snake, link_corners
 from sandlot.studies.plots import COLOURS
 
 Array = NDArray[np.float64]
-
-
-def corners(centres: Array, directions: Array, snake: Snake) -> Array:
-    """Of the links as seen from above: (links, 4, 2) [m]."""
-    along = np.stack([np.cos(directions), np.sin(directions)], axis=-1) * 0.5 * snake.length
-    aside = np.stack([-np.sin(directions), np.cos(directions)], axis=-1) * 0.5 * snake.width
-    return np.stack(
-        [centres + along + aside, centres - along + aside, centres - along - aside, centres + along - aside], axis=1
-    )
 
 
 def draw_body(
@@ -48,7 +39,7 @@ def draw_body(
     if destination is not None:
         draw_region(axes, destination, region)
     colours = [COLOURS[1]] + [COLOURS[0]] * (snake.links - 1)
-    boxes = corners(np.asarray(centres), np.asarray(directions), snake)
+    boxes = link_corners(np.asarray(centres), np.asarray(directions), snake)
     axes.add_collection(
         PolyCollection(list(boxes), facecolors=colours, edgecolors="white", linewidths=0.3, alpha=alpha, zorder=3)
     )

@@ -2,14 +2,15 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Self
 
 import xarray as xr
 from matplotlib.figure import Figure
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, model_validator
 
 from sandlot.control.gaits import STRAIGHT, Schedule
 from sandlot.recordings import Quantity
+from sandlot.robots.reference_swimmers import check_stable
 from sandlot.robots.snake import Snake
 from sandlot.settings import distinct
 from sandlot.studies.base import Claim, Found, Job, Picture, Study, study
@@ -34,7 +35,7 @@ class Drift(Study):
         masses: Of the body [kg].
         frequencies: After the change [Hz].
         swims: For how long it swims [s].
-        seconds: In all [s].
+        seconds: In all [s]; it drifts for a second at least.
     """
 
     outcomes: ClassVar[Mapping[str, Quantity]] = {
@@ -55,6 +56,20 @@ class Drift(Study):
     )
     swims: float = Field(10.0, ge=2.0)
     seconds: float = Field(20.0, ge=4.0)
+
+    @model_validator(mode="after")
+    def _drifts(self) -> Self:
+        if self.seconds < self.swims + 1.0:
+            raise ValueError(
+                f"seconds={self.seconds:g} is too short to drift after swims={self.swims:g}; allowed: at least "
+                f"{self.swims + 1.0:g}"
+            )
+        return self
+
+    def check(self) -> None:
+        """Refuse bodies that the reference cannot simulate."""
+        for job in self.jobs():
+            check_stable(self.setup(float(job.parameters["mass"]), str(job.parameters["case"]))[0])
 
     def jobs(self) -> Iterator[Job]:
         """Before the change, and after it at every frequency."""

@@ -9,8 +9,9 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 from pydantic import Field
 
-from sandlot.control.fetching import SURE, Fetcher, FetchSettings
+from sandlot.control.fetching import CAREFUL, Fetcher, FetchSettings
 from sandlot.recordings import Quantity
+from sandlot.robots.reference_swimmers import check_stable
 from sandlot.robots.snake import Snake
 from sandlot.studies.base import Claim, Found, Job, Study
 from sandlot.studies.plots import COLOURS
@@ -24,7 +25,8 @@ SAMPLES = 200
 """Points of a path that are kept."""
 BLOCK = 4
 """Targets of a job: simulations are stepped together."""
-HOW = {"source": FetchSettings(), "sure": SURE}
+HOW = {"source": FetchSettings(), "sure": CAREFUL}
+WORDS = {"source": "as the source does it", "sure": "with care"}
 PATHS = {
     "body": Quantity("m", "path of the centre of mass", ("target", "sample", "axis"), (0, 0, 2)),
     "ball": Quantity("m", "path of the target", ("target", "sample", "axis"), (0, 0, 2)),
@@ -98,6 +100,12 @@ class FetchStudy(Study):
     seconds: float = Field(300.0, gt=0.0)
     snake: Snake = Snake()
 
+    def check(self) -> None:
+        """Refuse a body that cannot fetch, or that the reference cannot simulate."""
+        check_stable(self.snake)
+        for how in HOW.values():
+            Fetcher(self.snake, how)
+
     def fetch(
         self, how: FetchSettings, marks: Array, current: tuple[float, float] = (0.0, 0.0), captured: bool = False
     ) -> dict[str, Found]:
@@ -141,9 +149,7 @@ def claim_all(results: xr.Dataset, how: str, done: str) -> Claim:
     """That it was done in all four quadrants."""
     chosen = results["how"].values == how
     when, attempts = results["when"].values[chosen].ravel(), results["attempts"].values[chosen].ravel()
-    count = int(np.isfinite(when).sum())
-    words = {"source": "as the source does it", "sure": "as is sure here"}[how]
+    count, lost = int(np.isfinite(when).sum()), int(results["exploded"].values[chosen].sum())
     tries = ", ".join(f"{tries:g}" for tries in attempts)
-    return Claim(
-        f"Balls in all four quadrants are {done}, {words}.", "4 of 4", f"{count} of 4 (grasps: {tries})", count == 4
-    )
+    text = f"Balls in all four quadrants are {done}, {WORDS[how]}."
+    return Claim(text, "4 of 4", f"{count} of 4 (grasps: {tries})", count == 4, f"{lost} exploded")

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from sandlot.control.gaits import STRAIGHT, Schedule, fold, grasp_poses, then
 from sandlot.recordings import Quantity
-from sandlot.robots.reference_swimmers import ReferenceSwimmers
+from sandlot.robots.reference_swimmers import ReferenceSwimmers, check_stable
 from sandlot.robots.snake import Snake
 from sandlot.studies.base import Claim, Found, Job, Study, study
 from sandlot.studies.water.strips import strip
@@ -39,6 +39,11 @@ class Grasp(Study):
     snake: Snake = Snake(links=8, mass=150.0, max_torque=1e4)
     ball: tuple[float, float] = (-4.0, 2.0)
 
+    def check(self) -> None:
+        """Refuse a body that cannot hold a ball, or that the reference cannot simulate."""
+        check_stable(self.snake)
+        grasp_poses(self.snake.joints, self.HOLDING)
+
     def jobs(self) -> Iterator[Job]:
         """Both sides."""
         return self.cross(side=("left", "right"))
@@ -46,7 +51,7 @@ class Grasp(Study):
     def plan(self, left: bool) -> Schedule:
         """Wait, form a circle, tighten it."""
         poses = [np.zeros(self.snake.joints), *grasp_poses(self.snake.joints, self.HOLDING, left)]
-        folds = [fold(a, b, 0.8, at=1.0 + k) for k, (a, b) in enumerate(itertools.pairwise(poses))]
+        folds = [fold(a, b, 0.8, self.snake.interval, at=1.0 + k) for k, (a, b) in enumerate(itertools.pairwise(poses))]
         return then(Schedule((0.0,), (STRAIGHT,)), *folds)
 
     def run(self, job: Job) -> Mapping[str, Found]:
@@ -56,11 +61,11 @@ class Grasp(Study):
         plan, snake = self.plan(left), self.snake
         swimmers = ReferenceSwimmers(snake, 1, balls=place[None])
         for k in range(round(10.0 / snake.interval)):
-            swimmers.command(plan.targets((k + 1) * snake.interval, snake.joints)[None])
+            swimmers.command(plan.targets((k + 1) * snake.interval, snake)[None])
         ring, ball = swimmers.centres[0, : self.HOLDING + 1], swimmers.balls[0]
         inside = bool((ring.min(axis=0) <= ball).all() and (ball <= ring.max(axis=0)).all())
         return {
-            "held": float(inside),
+            "held": float(inside and not swimmers.exploded[0]),
             "away": float(np.linalg.norm(ring.mean(axis=0) - ball)),
             "moved": float(np.linalg.norm(ball - place)),
             "exploded": float(swimmers.exploded[0]),
@@ -72,7 +77,7 @@ class Grasp(Study):
 
     def claims(self, results: xr.Dataset) -> list[Claim]:
         """Four links hold the ball, to either side."""
-        held = int(results["held"].sum())
+        held, lost = int(results["held"].sum()), int(results["exploded"].sum())
         text = "The ball ends up between four links, to either side."
         measured = f"{held} of 2; {results['away'].values.max():.2f} m from their middle at most"
-        return [Claim(text, "surrounded", measured, held == 2)]
+        return [Claim(text, "surrounded", measured, held == 2, f"{lost} exploded")]

@@ -17,6 +17,7 @@ from sandlot.studies.water.base import (
     Array,
     champion,
     claim_parameters,
+    draw_band,
     near,
     shared_waves,
 )
@@ -37,6 +38,7 @@ class Heads(SharedStudy):
         "circle": {"amplitude": 0.75, "frequency": 1.79, "phase": 0.93, "distance": 23.18, "average": 20.49},
     }
     FOLDED: ClassVar[int] = 8
+    PREPARES: ClassVar[float] = 3.0
 
     def jobs(self) -> Iterator[Job]:
         """Every replicate of both heads."""
@@ -47,31 +49,26 @@ class Heads(SharedStudy):
         fold_ = square_head if job.parameters["head"] == "square" else round_head
         return fold_(self.snake.joints)
 
-    def begin(self) -> float:
-        """After the head has been folded."""
-        return 3.0
-
     def before(self, job: Job) -> Schedule:
         """Fold the head."""
-        return fold(np.zeros(self.snake.joints), self.head(job), 2.5)
+        return fold(np.zeros(self.snake.joints), self.head(job), 2.5, self.snake.interval)
 
     def waves(self, job: Job, genes: Array) -> Array:
         """The head stays folded, the rest swims."""
         return shared_waves(genes, self.snake.joints, self.FOLDED, self.head(job))
 
     def figure(self, results: xr.Dataset) -> Figure:
-        """Fitness and parameters of the best individuals for both heads (as figures 7.23 to 7.26)."""
+        """Fitness and parameters of the best individuals for both heads (as figures 7.23 to 7.26); dashed: extremes."""
         figure, axes = canvas(4, 13.0, 3.8)
         for colour, (head, source) in zip(COLOURS, self.SOURCE.items(), strict=False):
             group = results.where(results["head"] == head, drop=True)
-            best = group["best"].values
-            axes[0].plot(range(1, best.shape[1] + 1), best.mean(axis=0), color=colour, label=head)
+            draw_band(axes[0], group["best"].values, colour, head)
             axes[0].axhline(source["distance"], color=colour, linestyle=":")
             for k, name in enumerate(PARAMETERS):
-                axes[k + 1].plot(range(1, best.shape[1] + 1), group["genes"].values[:, :, k].mean(axis=0), color=colour)
+                draw_band(axes[k + 1], group["genes"].values[:, :, k], colour, head)
                 axes[k + 1].axhline(source[name], color=colour, linestyle=":")
         for each, title in zip(axes, ("fitness [m]", "amplitude [rad]", "frequency [Hz]", "phase [rad]"), strict=True):
-            each.set(title=title, xlabel="generation", xscale="log")
+            each.set(title=title, xlabel="generation")
         for k in range(3):
             axes[k + 1].set_ylim(0, HIGH[k])
         axes[0].plot([], [], color=COLOURS[5], linestyle=":", label="the source's")
@@ -102,9 +99,12 @@ class Heads(SharedStudy):
             Claim(text, "-4%", f"{apart:+.1%}", abs(apart) < 0.1, "circle against square; holds within 10%"),
         ]
 
+    def leaders(self, results: xr.Dataset) -> Mapping[str, tuple[Job, Array]]:
+        """The best individual of each head."""
+        first = {str(job.parameters["head"]): job for job in self.jobs() if job.parameters["replicate"] == 0}
+        return {head: (job, champion(results.isel(job=results["head"].values == head))) for head, job in first.items()}
+
     def scenes(self, results: xr.Dataset) -> Iterator[Picture]:
         """The best individual of each head swims."""
-        for head in self.SOURCE:
-            group = results.where(results["head"] == head, drop=True)
-            job = next(job for job in self.jobs() if job.parameters["head"] == head)
-            yield strip(self.snake, self.whole(job, champion(group)), self.seconds, f"The best with a {head} head.")
+        for head, (job, genes) in self.leaders(results).items():
+            yield strip(self.snake, self.whole(job, genes), self.seconds, f"The best with a {head} head.")

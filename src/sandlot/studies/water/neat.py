@@ -1,12 +1,12 @@
 """Nets that evolve."""
 
 from collections.abc import Iterator, Mapping
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from sandlot.control.files import net_text
 from sandlot.control.nets import NetCard, NetController, from_card, to_card
@@ -21,6 +21,7 @@ from sandlot.studies.statistics import Comparison, compare
 from sandlot.studies.water.base import (
     SHORT,
     Array,
+    check_lasts,
     claim_better,
     draw_band,
     draw_fitness,
@@ -57,6 +58,11 @@ class EvolveNets(Study):
     seconds: float = Field(20.0, gt=0.0)
     snake: Snake = SHORT
     neat: Neat = Neat()
+
+    @model_validator(mode="after")
+    def _lasts(self) -> Self:
+        check_lasts(self.seconds, self.snake)
+        return self
 
     def jobs(self) -> Iterator[Job]:
         """Every replicate."""

@@ -1,12 +1,12 @@
 """A search that adapts, beside the genetic algorithm."""
 
 from collections.abc import Iterator, Mapping
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from sandlot.learning.cmaes import Adaptive, adapt
 from sandlot.learning.evolution import Genetic, evolve
@@ -20,6 +20,7 @@ from sandlot.studies.water.base import (
     HIGH,
     LOW,
     Array,
+    check_lasts,
     score,
     shared_waves,
 )
@@ -29,12 +30,13 @@ from sandlot.studies.water.base import (
 class Optimizers(Study):
     """How many evaluations does each search need to find the best gait?
 
-    The genetic algorithm of section 7.7 and CMA-ES look for the same three parameters, with the same number of
-    evaluations.
+    The genetic algorithm of section 7.7 and CMA-ES look for the same three parameters, each for as many whole
+    generations as come nearest to the same number of evaluations. The genetic algorithm makes a few fewer, since
+    children that are like a parent are not evaluated again.
 
     Attributes:
         replicates: Runs of each.
-        evaluations: Of each run.
+        evaluations: Of each run, nearly.
         genetic: The genetic algorithm; its generations follow from the evaluations.
         adaptive: CMA-ES; likewise.
         snake: The body.
@@ -53,6 +55,11 @@ class Optimizers(Study):
     adaptive: Adaptive = Adaptive(population=24)
     snake: Snake = Snake()
     seconds: float = Field(10.0, gt=0.0)
+
+    @model_validator(mode="after")
+    def _lasts(self) -> Self:
+        check_lasts(self.seconds, self.snake)
+        return self
 
     def jobs(self) -> Iterator[Job]:
         """Every replicate of both."""

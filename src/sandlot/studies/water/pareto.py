@@ -1,12 +1,12 @@
 """Two aims at once: speed, and what it costs."""
 
 from collections.abc import Iterator, Mapping
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from sandlot.control.files import gait_text
 from sandlot.control.gaits import Gait
@@ -21,6 +21,7 @@ from sandlot.studies.water.base import (
     HIGH,
     LOW,
     Array,
+    check_lasts,
     shared_waves,
 )
 
@@ -29,8 +30,9 @@ from sandlot.studies.water.base import (
 class PriceOfSpeed(Study):
     """What does speed cost?
 
-    NSGA-II looks for gaits that no other beats both in speed and in cost of transport: the energy that the motors
-    spend, net, for each metre and each kilogram.
+    NSGA-II looks for gaits that no other beats both in speed and in cost of transport: the energy that the water has
+    taken, and that with which the centre of mass moves in the end, for each metre and each kilogram. What the motors
+    spend is more by what the links have in the end from moving against each other and turning, which is not counted.
 
     Attributes:
         replicates: How many runs; their fronts are joined.
@@ -53,6 +55,11 @@ class PriceOfSpeed(Study):
     nsga: Pareto = Pareto()
     snake: Snake = Snake()
     seconds: float = Field(10.0, gt=0.0)
+
+    @model_validator(mode="after")
+    def _lasts(self) -> Self:
+        check_lasts(self.seconds, self.snake)
+        return self
 
     def jobs(self) -> Iterator[Job]:
         """Every replicate."""
@@ -102,10 +109,11 @@ class PriceOfSpeed(Study):
         axes[0].plot(speed, cost, "o-", markersize=3, color=COLOURS[0], label="front")
         for colour, (name, (fast, dear)) in zip(COLOURS[1:], self.others().items(), strict=False):
             axes[0].plot(fast, dear, "s", color=colour, label=name)
-        axes[0].set(xlabel="mean speed over 10 s [m/s]", ylabel="cost of transport [J/(kg m)]", ylim=(0, None))
+        over = f"mean speed over {self.seconds:g} s [m/s]"
+        axes[0].set(xlabel=over, ylabel="cost of transport [J/(kg m)]", ylim=(0, None))
         for k, name in enumerate(("amplitude [rad]", "frequency [Hz]", "phase [rad]")):
             axes[1].plot(speed, genes[:, k], "o", markersize=3, color=COLOURS[k], label=name)
-        axes[1].set(xlabel="mean speed over 10 s [m/s]", ylim=(0, None))
+        axes[1].set(xlabel=over, ylim=(0, None))
         for each in axes:
             each.legend(frameon=False)
         return figure

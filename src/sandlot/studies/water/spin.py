@@ -8,13 +8,15 @@ import xarray as xr
 from matplotlib.figure import Figure
 from pydantic import Field
 
-from sandlot.control.gaits import Gait, Schedule, fold, spin, then
+from sandlot.control.gaits import Gait, Plan, Schedule, fold, spin, then
+from sandlot.control.steering import Coil
 from sandlot.recordings import Quantity
+from sandlot.robots.reference_swimmers import check_stable
 from sandlot.robots.snake import Snake
 from sandlot.studies.base import Claim, Found, Job, Picture, Study, study
 from sandlot.studies.plots import COLOURS, canvas
 from sandlot.studies.water.strips import strip
-from sandlot.studies.water.tracks import FIDELITIES, at, draw_both, follow, pick
+from sandlot.studies.water.tracks import FIDELITIES, at, check_samples, draw_both, follow, pick
 
 
 @study("water.spin", source="Draschwandtner 2015, section 7.6")
@@ -22,9 +24,10 @@ class Spin(Study):
     """Can a body turn without going anywhere?
 
     Waves run from its middle to both ends, bent to opposite sides (equations 3.6 and 3.7): amplitude 0.2, 1 Hz, phase
-    2 pi / 16, bent by 0.3. Beside it the turn that does go somewhere: one wave, bent by 0.05 all along (section 3.3).
-    The source's body is told to be bent from one moment to the next, for which no motor is strong enough; here it is
-    given a second before the waves begin, and what it does in that second is not counted.
+    2 pi / 16, bent by 0.3. The source's body is told to be bent from one moment to the next, for which no motor is
+    strong enough; here it is given a second before the waves begin, and what it does in that second is not counted.
+    Beside it the turns that do go somewhere (section 3.3): one wave, bent by 0.05 all along; and the coil, in which a
+    body that has swum for 10 s stops joint after joint at its peak, and after 3 s lets each go on.
 
     Attributes:
         snake: The body.
@@ -37,30 +40,45 @@ class Spin(Study):
         "drive": Quantity("1", "mean share of the wanted acceleration that the motors could give"),
     }
     GAIT: ClassVar[Gait] = Gait(amplitude=0.2, frequency=1.0, phase=2.0 * np.pi / 16.0, veer=0.3)
-    CASES: ClassVar[tuple[str, ...]] = ("spin left", "spin right", "veer left")
+    CASES: ClassVar[tuple[str, ...]] = ("spin left", "spin right", "veer left", "coil left")
     BENDS: ClassVar[float] = 1.0
     """For how long, before the waves begin [s]."""
+    SWIMS: ClassVar[float] = 10.0
+    """For how long, before it coils [s]."""
+    COILED: ClassVar[float] = 3.0
+    """For how long a joint stays at its peak [s]."""
 
     snake: Snake = Snake()
     seconds: float = Field(10.0, ge=1.0)
 
     def jobs(self) -> Iterator[Job]:
-        """Both directions, and veering."""
+        """Both directions, veering and coiling."""
         return self.cross(case=self.CASES, fidelity=FIDELITIES)
 
-    def plan(self, case: str) -> Schedule:
+    def check(self) -> None:
+        """Refuse a body that the reference cannot simulate, or whose samples would not come at the right times."""
+        check_stable(self.snake)
+        check_samples(self.snake)
+
+    def lead(self, case: str) -> float:
+        """What the body does for so long is not counted [s]."""
+        return self.SWIMS if case.startswith("coil") else self.BENDS
+
+    def plan(self, case: str) -> Plan:
         """What the body does."""
+        if case.startswith("coil"):
+            return Coil(self.GAIT.veering(0.0), self.SWIMS, self.COILED)
         gait = self.GAIT.veering(0.05)
         if case.startswith("spin"):
             gait = spin(self.GAIT, self.snake.joints, left=case.endswith("left"))
         bent = gait.targets(self.BENDS, self.snake.joints)
-        return then(fold(np.zeros_like(bent), bent, self.BENDS), Schedule((self.BENDS,), (gait,)))
+        return then(fold(np.zeros_like(bent), bent, self.BENDS, self.snake.interval), Schedule((self.BENDS,), (gait,)))
 
     def run(self, job: Job) -> Mapping[str, Found]:
         """Turn."""
-        plan = self.plan(str(job.parameters["case"]))
-        track = follow(str(job.parameters["fidelity"]), self.snake, plan, self.BENDS + self.seconds)
-        centre, heading = track.centre[at(self.BENDS) :], track.heading[at(self.BENDS) :]
+        case, fidelity = str(job.parameters["case"]), str(job.parameters["fidelity"])
+        track = follow(fidelity, self.snake, self.plan(case), self.lead(case) + self.seconds)
+        centre, heading = (values[at(self.lead(case)) :] for values in (track.centre, track.heading))
         return {"centre": centre - centre[0], "heading": heading - heading[0], "drive": track.drive}
 
     def figure(self, results: xr.Dataset) -> Figure:
@@ -79,9 +97,9 @@ class Spin(Study):
 
     def claims(self, results: xr.Dataset) -> list[Claim]:
         """It turns, both ways, and stays where it is."""
-        left, right, veer = (pick(results, case=case, fidelity="reference") for case in self.CASES)
-        turns = [float(np.degrees(each["heading"].values[-1])) for each in (left, right, veer)]
-        away, gone = (float(np.linalg.norm(each["centre"].values, axis=-1).max()) for each in (left, veer))
+        found = [pick(results, case=case, fidelity="reference") for case in self.CASES]
+        turns = [float(np.degrees(each["heading"].values[-1])) for each in found]
+        away, _, gone, coiled = (float(np.linalg.norm(each["centre"].values, axis=-1).max()) for each in found)
         body = self.snake.arclength
         fast = float(np.degrees(pick(results, case="spin left", fidelity="fast")["heading"].values[-1]))
         return [
@@ -97,15 +115,15 @@ class Spin(Study):
                 "no forward velocity",
                 f"at most {away:.2f} m away, {away / body:.1%} of the body's length",
                 away < 0.05 * body,
-                f"holds below 5%; veering takes it {gone:.1f} m away. Equations 3.6 and 3.7 bend one joint more than "
-                "half of them one way, so that the two waves do not quite cancel",
+                f"holds below 5%; veering takes it {gone:.1f} m away. Equations 3.6 and 3.7 give more joints to the "
+                "wave in front than to that behind, of 16 joints 9 and 7, so that the two do not cancel",
             ),
             Claim(
                 "With the other sign it turns the other way.",
                 "reversed",
                 f"{turns[1]:.1f} deg",
                 turns[1] < -10.0,
-                "holds if more than 10 deg; not quite as far, since only the bend is mirrored, not the wave",
+                "holds if more than 10 deg; not just as far, since only the bend is mirrored, not the wave",
             ),
             Claim(
                 "Veering needs forward motion: it turns to the left along a curve.",
@@ -114,9 +132,17 @@ class Spin(Study):
                 bool(turns[2] > 10.0 and gone > 0.05 * body),
                 "section 3.3, bent by 0.05",
             ),
+            Claim(
+                "A coil turns a body that swims.",
+                "a turn",
+                f"{turns[3]:.1f} deg on a way of {coiled:.1f} m",
+                turns[3] > 10.0,
+                f"section 3.3, every joint held for {self.COILED:g} s; holds if more than 10 deg",
+            ),
         ]
 
     def scenes(self, results: xr.Dataset) -> Iterator[Picture]:
-        """The turn on the spot."""
-        seconds = self.BENDS + self.seconds
-        yield strip(self.snake, self.plan("spin left"), seconds, "Turning on the spot, counter-clockwise.")
+        """The turn on the spot, and the coil."""
+        captions = {"spin left": "Turning on the spot, counter-clockwise.", "coil left": "A coil, after swimming."}
+        for case, caption in captions.items():
+            yield strip(self.snake, self.plan(case), self.lead(case) + self.seconds, caption)

@@ -19,6 +19,13 @@ from sandlot.studies.water.strips import strip
 from sandlot.studies.water.tracks import EVERY, FIDELITIES, FORWARD, UNITS, at, draw_both, follow, pick
 
 
+def first_is_none(durations: tuple[float, ...]) -> tuple[float, ...]:
+    """For durations of which the first is of a body that only drifts: what the others are compared with."""
+    if durations[0] != 0.0:
+        raise ValueError("the first must be 0, which drifts alone; the others are compared with it")
+    return durations
+
+
 @study("water.stop", source="Draschwandtner 2015, section 7.5")
 class Stop(Study):
     """Does swimming backwards for a moment bring a drifting body to rest?
@@ -42,7 +49,10 @@ class Stop(Study):
     """Slower than this, it stands still [body lengths/s]."""
 
     durations: Annotated[
-        tuple[Annotated[float, Field(ge=0.0, le=2.0)], ...], Field(min_length=2), AfterValidator(distinct)
+        tuple[Annotated[float, Field(ge=0.0, le=2.0)], ...],
+        Field(min_length=2),
+        AfterValidator(distinct),
+        AfterValidator(first_is_none),
     ] = (0.0, 0.04, 0.06, 0.08, 0.1, 0.12, 0.14, 0.16, 0.2, 0.25, 0.3, 0.4, 0.5)
     seconds: float = Field(30.0, ge=12.0)
 

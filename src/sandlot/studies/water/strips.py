@@ -3,22 +3,25 @@
 import numpy as np
 from matplotlib.figure import Figure
 
-from sandlot.control.gaits import Schedule
+from sandlot.control.fetching import give_way
+from sandlot.control.gaits import Plan
 from sandlot.robots.fast_swimmers import FastSwimmers
 from sandlot.robots.reference_swimmers import ReferenceSwimmers
 from sandlot.robots.snake import Snake
 from sandlot.robots.swimmers import Swimmers
 from sandlot.studies.base import Picture
+from sandlot.studies.water.drawing import draw_body
 
 
 def strip(
     snake: Snake,
-    plan: Schedule,
+    plan: Plan,
     seconds: float,
     caption: str,
     ball: tuple[float, float] | None = None,
     count: int = 5,
     columns: int = 1,
+    giving: int = 0,
 ) -> Picture:
     """Let a body follow a plan, and draw it ``count`` times; with a ball, in the reference.
 
@@ -30,9 +33,8 @@ def strip(
         ball: Where it is at the start [m].
         count: Pictures.
         columns: Of pictures.
+        giving: The first so many joints give way to what they hold.
     """
-    from sandlot.studies.water.drawing import draw_body
-
     swimmers: Swimmers
     swimmers = FastSwimmers(snake, 1) if ball is None else ReferenceSwimmers(snake, 1, balls=np.array([ball]))
     commands = round(seconds / snake.interval)
@@ -42,7 +44,9 @@ def strip(
         if k in moments:
             balls = swimmers.balls[0].copy() if isinstance(swimmers, ReferenceSwimmers) else None
             shots.append((swimmers.time, swimmers.centres[0], swimmers.directions[0], balls))
-        swimmers.command(plan.targets((k + 1) * snake.interval, snake.joints)[None])
+        told = plan.targets((k + 1) * snake.interval, snake)
+        told[:giving] = give_way(told[:giving], swimmers.angles[0, :giving])
+        swimmers.command(told[None])
     places = np.concatenate([shot[1] for shot in shots])
     low, high = places.min(axis=0) - 3.0, places.max(axis=0) + 3.0
     wide, tall = high - low

@@ -9,7 +9,8 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 from pydantic import Field
 
-from sandlot.control.gaits import Gait, Schedule
+from sandlot.control.gaits import Gait, Plan
+from sandlot.errors import SandlotError
 from sandlot.robots.fast_swimmers import FastSwimmers
 from sandlot.robots.reference_swimmers import ReferenceSwimmers
 from sandlot.robots.snake import Snake
@@ -47,12 +48,23 @@ class Track:
         return np.linalg.norm(self.centre, axis=1)
 
 
-def follow(fidelity: str, snake: Snake, plan: Schedule, seconds: float) -> Track:
-    """Let one body follow a schedule."""
+def check_samples(snake: Snake) -> None:
+    """Refuse a body whose commands do not come at the times of samples.
+
+    Raises:
+        SandlotError: With what would do.
+    """
+    each = EVERY / snake.interval
+    if each < 0.999 or abs(each - round(each)) > 1e-6:
+        raise SandlotError(f"interval={snake.interval:g} does not divide the {EVERY:g} s between samples evenly")
+
+
+def follow(fidelity: str, snake: Snake, plan: Plan, seconds: float) -> Track:
+    """Let one body follow a plan."""
     swimmers: Swimmers = (FastSwimmers if fidelity == "fast" else ReferenceSwimmers)(snake, 1)
     rows, each = [_sample(swimmers)], round(EVERY / snake.interval)
     for k in range(1, round(seconds / snake.interval) + 1):
-        swimmers.command(plan.targets(k * snake.interval, snake.joints)[None])
+        swimmers.command(plan.targets(k * snake.interval, snake)[None])
         if k % each == 0:
             rows.append(_sample(swimmers))
     x, y, forward, heading = np.array(rows).T

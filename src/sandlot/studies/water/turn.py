@@ -1,18 +1,20 @@
 """Swimming to a target."""
 
 from collections.abc import Iterator, Mapping
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from sandlot.control.gaits import Gait
 from sandlot.control.steering import Seeker, StateSteering
 from sandlot.recordings import Quantity
+from sandlot.robots.reference_swimmers import check_stable
 from sandlot.robots.snake import Snake
 from sandlot.robots.swimmers import start_centre
+from sandlot.settings import distinct
 from sandlot.studies.base import Claim, Found, Job, Study, study
 from sandlot.studies.plots import canvas
 from sandlot.studies.water.base import SHORT
@@ -43,9 +45,14 @@ class Turn(Study):
 
     distance: float = Field(10.0, gt=0.0)
     seconds: float = Field(60.0, gt=0.0)
-    veers: tuple[float, ...] = Field((0.05, 0.1), min_length=1)
+    veers: Annotated[tuple[float, ...], Field(min_length=1), AfterValidator(distinct)] = (0.05, 0.1)
     snake: Snake = SHORT
     gait: Gait = Gait(amplitude=0.6, frequency=1.0, phase=2.0 * np.pi / 7.0)
+
+    def check(self) -> None:
+        """Refuse a gait for another body, or a body that the reference cannot simulate."""
+        check_stable(self.snake)
+        self.gait.waves(self.snake.joints)
 
     def jobs(self) -> Iterator[Job]:
         """All quadrants, at both fidelities."""
@@ -71,12 +78,11 @@ class Turn(Study):
     def claims(self, results: xr.Dataset) -> list[Claim]:
         """Targets in all four quadrants are reached."""
         claims = []
-        rows = zip(*(results[name].values for name in ("fidelity", "veer", "when")), strict=True)
-        for fidelity, veer, row in rows:
+        rows = zip(*(results[name].values for name in ("fidelity", "veer", "when", "exploded")), strict=True)
+        for fidelity, veer, row, lost in rows:
             times = ", ".join(f"{when:.1f} s" if np.isfinite(when) else "never" for when in row)
             soon = int((row <= 30.0).sum())
             text = f"Bent by {veer:g} rad, targets in all four quadrants are reached within 30 s ({fidelity})."
-            claims.append(
-                Claim(text, "4 of 4" if veer == 0.05 else "beyond the source", f"{soon} of 4 ({times})", soon == 4)
-            )
+            source = "4 of 4" if veer == 0.05 else "beyond the source"
+            claims.append(Claim(text, source, f"{soon} of 4 ({times})", soon == 4, f"{int(lost.sum())} exploded"))
         return claims
