@@ -24,7 +24,7 @@ from sandlot.studies.runner import Outcome
 from sandlot.worlds import WORLDS, load, world_id
 
 RESULTS = Path(__file__).parent / "results"
-ROOMS = ("physics", "recordings", "control", "worlds", "studies")
+ROOMS = ("physics", "recordings", "robots", "control", "worlds", "learning", "studies")
 
 
 def main() -> None:
