@@ -237,6 +237,7 @@ def test_studies_and_how_they_ended(sandlot_):
     assert {row["state"] for row in after.values()} == {"never run"}
     shown = sandlot_("studies").out
     assert f"{mine['holding']} of 2 claims hold" in shown
+    assert "(other settings)" in shown
     assert all(name in shown for name in all_studies())
     assert {row["state"] for row in sandlot_("studies", "--runs", "elsewhere", "--json").json()} == {"never run"}
 

@@ -374,10 +374,18 @@ def test_the_state_of_the_last_run(place, tmp_path):
     runs = tmp_path / "runs"
     assert last_runs(runs) == {}
     fail_at(3, place, runs / "toy")
-    assert last_runs(runs) == {"toy": State("unfinished", str(runs / "toy"), 3, 6)}
+    assert last_runs(runs) == {"toy": State("unfinished", str(runs / "toy"), 3, 6, usual=False)}
     run(Toy(place=str(place)), runs / "toy")
-    assert last_runs(runs) == {"toy": State("finished", str(runs / "toy"), 6, 6, 1, 2)}
+    assert last_runs(runs) == {"toy": State("finished", str(runs / "toy"), 6, 6, 1, 2, usual=False)}
     assert State().state == "never run"
+
+
+def test_a_run_with_the_studys_own_settings_is_known(tmp_path):
+    usual = find("leveling.probabilities")()
+    for name, chosen in (("own", usual), ("other", usual.model_copy(update={"replicates": 2}))):
+        with Store(tmp_path / name / "run") as store:
+            store.note(study=chosen.name, settings=chosen.model_dump(mode="json"), version="", wall_time=0.0)
+        assert last_runs(tmp_path / name)[chosen.name].usual == (name == "own")
 
 
 def test_the_newest_run_counts(place, tmp_path):

@@ -60,6 +60,8 @@ def studies(
             ending = f"{row['holding']} of {row['claims']} claims hold"
         elif ending == "unfinished":
             ending = f"{row['done']} of {row['jobs']} jobs done"
+        if not row["usual"]:
+            ending += "\n(other settings)"
         table.add_row(row["study"], row["question"], row["source"], ending)
     Console().print(table)
 

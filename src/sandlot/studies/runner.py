@@ -244,6 +244,7 @@ class State:
         jobs: All jobs.
         holding: Claims that hold, if finished.
         claims: All claims, if finished.
+        usual: Whether it was run with the study's own settings.
     """
 
     state: str = "never run"
@@ -252,6 +253,7 @@ class State:
     jobs: int = 0
     holding: int = 0
     claims: int = 0
+    usual: bool = True
 
 
 def _changed(file: Path) -> float:
@@ -276,5 +278,6 @@ def last_runs(root: Path) -> dict[str, State]:
             continue  # Not a run, or made by a version with other settings.
         state = "finished" if done >= jobs else "unfinished"
         holding = sum(claim.holds for claim in claims)
-        states[study.name] = State(state, str(file.parent), done, jobs, holding, len(claims))
+        usual = not study.model_dump(exclude_defaults=True)
+        states[study.name] = State(state, str(file.parent), done, jobs, holding, len(claims), usual)
     return states

@@ -20,7 +20,7 @@ class LevelingParallel(ParallelEnv[str, NDArray[np.float32], NDArray[Any]]):
     terrain. All end together, when the terrain is flat.
     """
 
-    metadata = {"name": "sandlot_leveling_v0", "render_modes": ["rgb_array"]}  # noqa: RUF012 - as PettingZoo has it
+    metadata = {"name": "sandlot_leveling_v0", "render_modes": ["rgb_array"]}
 
     def __init__(self, render_mode: str | None = None, **settings: Any) -> None:
         """Make the world; ``settings`` are those of `Leveling`."""

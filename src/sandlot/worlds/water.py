@@ -110,7 +110,7 @@ class Water(World):
 
     Settings: ClassVar[type[WorldSettings]] = WaterSettings
     reward_units = "m"
-    metadata = {"render_modes": ["rgb_array"], "render_fps": 50}  # noqa: RUF012 - as Gymnasium declares it
+    metadata = {"render_modes": ["rgb_array"], "render_fps": 50}
     outcome_quantities: ClassVar[Mapping[str, Quantity]] = {
         "distance": Quantity("m", "from where the centre of mass started, when the target was reached or at the end"),
         "speed": Quantity("m/s", "that distance, by the time it took"),

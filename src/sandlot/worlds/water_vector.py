@@ -26,7 +26,7 @@ class WaterVector(VectorEnv[Array, Array, NDArray[Any]]):
         task: The bodies.
     """
 
-    metadata = {  # noqa: RUF012 - as Gymnasium declares it
+    metadata = {
         "render_modes": ["rgb_array"],
         "render_fps": 50,
         "autoreset_mode": AutoresetMode.NEXT_STEP,

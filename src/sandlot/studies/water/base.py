@@ -72,24 +72,49 @@ def shared_waves(genes: Array, joints: int, first: int = 0, pose: Array | None =
     return np.stack([swims * amplitude, 2.0 * np.pi * frequency * ones, index * phase, rest[:, None] * ones])
 
 
-def check_lasts(seconds: float, snake: Snake, begin: float = 0.0) -> None:
-    """For a study whose bodies must swim for one command at least, from ``begin`` on [s].
+class SwimStudy(Study):
+    """A study in which bodies swim for some time.
 
-    Raises:
-        ValueError: With how long it must last.
+    Attributes:
+        seconds: Each individual swims for so long [s].
+        snake: The body.
     """
-    if seconds < begin + snake.interval - 1e-9:
-        why = f", since it swims from {begin:g} s on" if begin else ""
-        raise ValueError(f"seconds={seconds:g} is too short; allowed: at least {begin + snake.interval:g}{why}")
+
+    seconds: float = Field(10.0, gt=0.0)
+    snake: Snake = Snake()
+
+    @model_validator(mode="after")
+    def _lasts(self) -> Self:
+        least = self.begin() + self.snake.interval
+        if self.seconds < least - 1e-9:
+            why = f", since it swims from {self.begin():g} s on" if self.begin() else ""
+            raise ValueError(f"seconds={self.seconds:g} is too short; allowed: at least {least:g}{why}")
+        return self
+
+    def begin(self) -> float:
+        """When the body begins to swim [s]."""
+        return 0.0
+
+    def swim_shared(self, genes: Array) -> tuple[FastSwimmers, Array]:
+        """Let bodies swim from rest, with one amplitude, frequency and phase each for all joints.
+
+        Args:
+            genes: (individuals, 3) as for `shared_waves`.
+
+        Returns:
+            The bodies, and how far they swam along x (equation 7.4): (individuals,) [m].
+        """
+        swimmers = FastSwimmers(self.snake, len(genes))
+        start = swimmers.centre[:, 0].copy()
+        swimmers.swim([0.0], shared_waves(genes, self.snake.joints)[None], self.seconds)
+        return swimmers, swimmers.centre[:, 0] - start
 
 
-class EvolutionStudy(Study):
+class EvolutionStudy(SwimStudy):
     """A study that evolves gaits, a job for each replicate.
 
     Attributes:
         replicates: How many runs, each with a seed of its own.
-        seconds: Each individual swims for so long [s].
-        snake: The body.
         genetic: The genetic algorithm.
     """
 
@@ -101,18 +126,7 @@ class EvolutionStudy(Study):
     }
 
     replicates: int = Field(18, ge=2)
-    seconds: float = Field(10.0, gt=0.0)
-    snake: Snake = Snake()
     genetic: Genetic = Genetic()
-
-    @model_validator(mode="after")
-    def _lasts(self) -> Self:
-        check_lasts(self.seconds, self.snake, self.begin())
-        return self
-
-    def begin(self) -> float:
-        """When the body begins to swim [s]."""
-        return 0.0
 
     def jobs(self) -> Iterator[Job]:
         """Every replicate."""

@@ -1,23 +1,22 @@
 """Whether the fast model can be trusted: the same gaits in both, and in the reference with half its step."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure
-from pydantic import Field, model_validator
+from pydantic import Field
 from scipy import stats
 
 from sandlot.control.gaits import Gait
 from sandlot.recordings import Quantity
 from sandlot.robots.fast_swimmers import FastSwimmers
 from sandlot.robots.reference_swimmers import ReferenceSwimmers, check_stable
-from sandlot.robots.snake import Snake
 from sandlot.robots.swimmers import Swimmers
-from sandlot.studies.base import Claim, Found, Job, Study, study
+from sandlot.studies.base import Claim, Found, Job, study
 from sandlot.studies.plots import COLOURS, canvas
-from sandlot.studies.water.base import CONVERGED, FOLLOWED, HIGH, LOW, Array, check_lasts
+from sandlot.studies.water.base import CONVERGED, FOLLOWED, HIGH, LOW, Array, SwimStudy
 
 SETS: Mapping[str, tuple[float, float, float] | None] = {
     "random": None,
@@ -31,7 +30,7 @@ SPREAD = 0.1
 
 
 @study("water.fidelity", source="how the two fidelities of this world compare")
-class Fidelity(Study):
+class Fidelity(SwimStudy):
     """Does the fast model say the same as the reference?
 
     Random gaits from the range of section 7.7, and gaits near two optima, swim for 10 s in the fast model, in the
@@ -44,8 +43,6 @@ class Fidelity(Study):
         gaits: How many random ones.
         near: How many near each optimum, and how many without drag.
         block: Gaits to a job.
-        seconds: For how long they swim [s].
-        snake: The body.
     """
 
     outcomes: ClassVar[Mapping[str, Quantity]] = {
@@ -64,13 +61,6 @@ class Fidelity(Study):
     gaits: int = Field(200, ge=4)
     near: int = Field(40, ge=4)
     block: int = Field(20, ge=2)
-    seconds: float = Field(10.0, gt=0.0)
-    snake: Snake = Snake()
-
-    @model_validator(mode="after")
-    def _lasts(self) -> Self:
-        check_lasts(self.seconds, self.snake)
-        return self
 
     def check(self) -> None:
         """Refuse a step that the reference cannot take."""

@@ -1,12 +1,12 @@
 """Nets that evolve."""
 
 from collections.abc import Iterator, Mapping
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from sandlot.control.files import net_text
 from sandlot.control.nets import NetCard, NetController, from_card, to_card
@@ -15,13 +15,13 @@ from sandlot.physics.nets import Nets, swim_nets
 from sandlot.recordings import Quantity
 from sandlot.robots.fast_swimmers import FastSwimmers
 from sandlot.robots.snake import Snake
-from sandlot.studies.base import Claim, Found, Job, Study, study
+from sandlot.studies.base import Claim, Found, Job, study
 from sandlot.studies.plots import COLOURS, canvas
 from sandlot.studies.statistics import Comparison, compare
 from sandlot.studies.water.base import (
     SHORT,
     Array,
-    check_lasts,
+    SwimStudy,
     claim_better,
     draw_band,
     draw_fitness,
@@ -31,7 +31,7 @@ from sandlot.studies.water.base import (
 
 
 @study("water.neat", source="Draschwandtner 2015, section 7.2")
-class EvolveNets(Study):
+class EvolveNets(SwimStudy):
     """Can evolved nets swim as well as evolved waves?
 
     Each joint of an eight-link body is told its angle by a net that sees all joint angles and a clock. NEAT evolves the
@@ -58,11 +58,6 @@ class EvolveNets(Study):
     seconds: float = Field(20.0, gt=0.0)
     snake: Snake = SHORT
     neat: Neat = Neat()
-
-    @model_validator(mode="after")
-    def _lasts(self) -> Self:
-        check_lasts(self.seconds, self.snake)
-        return self
 
     def jobs(self) -> Iterator[Job]:
         """Every replicate."""

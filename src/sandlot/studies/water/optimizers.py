@@ -1,33 +1,30 @@
 """A search that adapts, beside the genetic algorithm."""
 
 from collections.abc import Iterator, Mapping
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from sandlot.learning.cmaes import Adaptive, adapt
 from sandlot.learning.evolution import Genetic, evolve
 from sandlot.recordings import Quantity
-from sandlot.robots.fast_swimmers import FastSwimmers
-from sandlot.robots.snake import Snake
-from sandlot.studies.base import Claim, Found, Job, Study, study
+from sandlot.studies.base import Claim, Found, Job, study
 from sandlot.studies.plots import COLOURS, canvas, thousands
 from sandlot.studies.statistics import Comparison, compare
 from sandlot.studies.water.base import (
     HIGH,
     LOW,
     Array,
-    check_lasts,
+    SwimStudy,
     score,
-    shared_waves,
 )
 
 
 @study("water.optimizers", source="beyond the source; its section 7.7")
-class Optimizers(Study):
+class Optimizers(SwimStudy):
     """How many evaluations does each search need to find the best gait?
 
     The genetic algorithm of section 7.7 and CMA-ES look for the same three parameters, each for as many whole
@@ -39,8 +36,6 @@ class Optimizers(Study):
         evaluations: Of each run, nearly.
         genetic: The genetic algorithm; its generations follow from the evaluations.
         adaptive: CMA-ES; likewise.
-        snake: The body.
-        seconds: Each individual swims for so long [s].
     """
 
     outcomes: ClassVar[Mapping[str, Quantity]] = {
@@ -53,24 +48,14 @@ class Optimizers(Study):
     evaluations: int = Field(12000, ge=240)
     genetic: Genetic = Genetic()
     adaptive: Adaptive = Adaptive(population=24)
-    snake: Snake = Snake()
-    seconds: float = Field(10.0, gt=0.0)
-
-    @model_validator(mode="after")
-    def _lasts(self) -> Self:
-        check_lasts(self.seconds, self.snake)
-        return self
 
     def jobs(self) -> Iterator[Job]:
         """Every replicate of both."""
         return self.cross(method=("genetic", "CMA-ES"), replicate=range(self.replicates))
 
     def evaluate(self, genes: Array) -> Array:
-        """Distance swum along x (equation 7.4)."""
-        swimmers = FastSwimmers(self.snake, len(genes))
-        start = swimmers.centre[:, 0].copy()
-        swimmers.swim([0.0], shared_waves(genes, self.snake.joints)[None], self.seconds)
-        return score(swimmers, swimmers.centre[:, 0] - start)
+        """Distance swum along x."""
+        return score(*self.swim_shared(genes))
 
     def run(self, job: Job) -> Mapping[str, Found]:
         """Search once."""

@@ -1,33 +1,30 @@
 """Two aims at once: speed, and what it costs."""
 
 from collections.abc import Iterator, Mapping
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from sandlot.control.files import gait_text
 from sandlot.control.gaits import Gait
 from sandlot.learning.pareto import Pareto, find_front
 from sandlot.recordings import Quantity
-from sandlot.robots.fast_swimmers import FastSwimmers
-from sandlot.robots.snake import Snake
-from sandlot.studies.base import Claim, Found, Job, Study, study
+from sandlot.studies.base import Claim, Found, Job, study
 from sandlot.studies.plots import COLOURS, canvas
 from sandlot.studies.water.base import (
     FOLLOWED,
     HIGH,
     LOW,
     Array,
-    check_lasts,
-    shared_waves,
+    SwimStudy,
 )
 
 
 @study("water.pareto", source="beyond the source; its section 7.7")
-class PriceOfSpeed(Study):
+class PriceOfSpeed(SwimStudy):
     """What does speed cost?
 
     NSGA-II looks for gaits that no other beats both in speed and in cost of transport: the energy that the water has
@@ -37,8 +34,6 @@ class PriceOfSpeed(Study):
     Attributes:
         replicates: How many runs; their fronts are joined.
         nsga: The algorithm.
-        snake: The body.
-        seconds: Each individual swims for so long [s].
     """
 
     outcomes: ClassVar[Mapping[str, Quantity]] = {
@@ -53,13 +48,6 @@ class PriceOfSpeed(Study):
 
     replicates: int = Field(6, ge=1)
     nsga: Pareto = Pareto()
-    snake: Snake = Snake()
-    seconds: float = Field(10.0, gt=0.0)
-
-    @model_validator(mode="after")
-    def _lasts(self) -> Self:
-        check_lasts(self.seconds, self.snake)
-        return self
 
     def jobs(self) -> Iterator[Job]:
         """Every replicate."""
@@ -67,10 +55,7 @@ class PriceOfSpeed(Study):
 
     def evaluate(self, genes: Array) -> Array:
         """Speed [m/s] and negative cost of transport [J/(kg*m)]: (individuals, 2)."""
-        swimmers = FastSwimmers(self.snake, len(genes))
-        start = swimmers.centre[:, 0].copy()
-        swimmers.swim([0.0], shared_waves(genes, self.snake.joints)[None], self.seconds)
-        way = swimmers.centre[:, 0] - start
+        swimmers, way = self.swim_shared(genes)
         kinetic = 0.5 * self.snake.mass * (swimmers.velocity**2).sum(axis=1)
         cost = (swimmers.heat + kinetic) / (self.snake.mass * np.maximum(way, 1e-3))
         good = (swimmers.drive >= FOLLOWED) & ~swimmers.exploded & (way > 0.01 * self.snake.arclength)
