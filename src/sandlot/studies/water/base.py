@@ -183,8 +183,10 @@ def draw_fitness(axes: Axes, results: xr.Dataset, source: float, title: str = ""
     draw_band(axes, results["mean"].values, COLOURS[1], "average individual")
     axes.axhline(source, color=COLOURS[5], linestyle=":", label=f"the source's best, {source:g}")
     floor = min(0.0, float(results["mean"].values[:, -1].min()))
-    axes.set(xlabel="generation", ylabel="fitness [m]", title=title, ylim=(floor, None))
-    axes.legend(frameon=False)
+    # Room above for the legend.
+    top = 1.4 * max(source, float(results["best"].values.max()))
+    axes.set(xlabel="generation", ylabel="fitness [m]", title=title, ylim=(floor, top))
+    axes.legend(frameon=False, loc="upper left")
 
 
 def draw_course(results: xr.Dataset, source: Mapping[str, float], best: float) -> Figure:
