@@ -42,6 +42,7 @@ def main() -> None:
         {"Quick start": "quick-start.md"},
         {"Worlds": [{name.capitalize(): f"worlds/{name}.md"} for name in WORLDS]},
         {"Studies": ["studies/index.md", *({name: f"studies/{name}.md"} for name in outcomes)]},
+        {"Soil": "soil.md"},
         {"Add a world": "add-a-world.md"},
         {"API": [{room: f"api/{room}.md"} for room in ROOMS]},
     ]

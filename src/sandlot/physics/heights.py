@@ -46,6 +46,14 @@ def heap(shape: tuple[int, int], radius: float = 8.0, relief: float = 12.0) -> H
     return relief * np.clip(1.0 - distance / radius, 0.0, None)
 
 
+def shade(heights: Heights, spacing: float) -> Heights:
+    """How bright a terrain is in a low light from the upper left: (ny, nx) from 0 to 1, flat ground 0.6."""
+    gy, gx = np.gradient(heights, spacing)
+    toward = np.array([-0.56, 0.56, 0.6])
+    light = (-gx * toward[0] - gy * toward[1] + toward[2]) / np.sqrt(1.0 + gx**2 + gy**2)
+    return np.clip(light, 0.0, 1.0)
+
+
 def from_image(path: Path, relief: float = 12.0) -> Heights:
     """Read a grayscale image, 8 or 16 bit: black is 0, white is ``relief``, the top row is the last.
 

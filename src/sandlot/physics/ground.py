@@ -1,0 +1,182 @@
+"""The nodes of deformable ground: what is kept of each, and how soil moves from one to another.
+
+What is taken from one node is given to others, so that the volume stays the same. A node that has changed waits in a
+ring of nodes to be looked at; a step looks at some of them, and moves soil down where it lies too steep. So a slide
+takes time, and costs no more on a large terrain than on a small one.
+"""
+
+import math
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sandlot.kernels import kernel
+
+Array: TypeAlias = NDArray[np.float64]
+Whole: TypeAlias = NDArray[np.int64]
+
+HEIGHT, FREE, SUNK, LOOSE, SHEAR_X, SHEAR_Y, TOUCHED, QUEUED = range(8)
+"""What is kept of a node: mean height of its cell [m]; where the surface of firm soil would be had nothing pressed it
+[m], how far it has been pressed for good [m], and how much loose soil lies on it [m]; which part of the shear strength
+is mobilised, along x and y; the last step in which it was touched, or if negative, minus the number of the rim it was
+part of; whether it waits in the ring. A body feels loose soil from FREE - SUNK + LOOSE on, and firm soil from
+FREE - SUNK on. Where bodies cover all of a cell or nothing, its height is the former."""
+NODE = 8
+
+
+class Ground(NamedTuple):
+    """A grid of nodes, for kernels.
+
+    Attributes:
+        nodes: (ny * nx, 8) row by row, as described by this module's constants.
+        ny: Rows, along y.
+        nx: Columns, along x.
+        wrap: Whether it goes on at the other edge.
+        spacing: Of nodes [m].
+        corner: (2,) x and y of the first node [m].
+        ring: (ny * nx,) nodes that wait.
+        ends: (2,) where the first of them is in the ring, and how many there are.
+    """
+
+    nodes: Array
+    ny: int
+    nx: int
+    wrap: bool
+    spacing: float
+    corner: Array
+    ring: Whole
+    ends: Whole
+
+
+DEEP = 0.03
+"""Soil that was moved is loose, and carries nothing; what lies deeper than this is firm under its weight [m]."""
+TIE = 1e-3
+"""Steeper than the angle of repose by less than this does not slide."""
+
+
+@kernel(error_model="numpy")
+def beside(i: int, j: int, ny: int, nx: int, wrap: bool) -> int:
+    """The node of a row and a column, or -1 beyond the edge."""
+    if 0 <= i < ny and 0 <= j < nx:
+        return i * nx + j
+    return (i % ny) * nx + j % nx if wrap else -1
+
+
+@kernel(error_model="numpy")
+def queue(nodes: Array, ring: Whole, ends: Whole, index: int) -> None:
+    """Let a node wait to be looked at."""
+    if nodes[index, QUEUED] == 0.0:
+        nodes[index, QUEUED] = 1.0
+        end = ends[0] + ends[1]
+        ring[end if end < len(ring) else end - len(ring)] = index
+        ends[1] += 1
+
+
+@kernel(error_model="numpy")
+def add(nodes: Array, index: int, amount: float) -> None:
+    """Put loose soil on a node that nothing touches, or take some away [m]."""
+    nodes[index, HEIGHT] += amount
+    loose = nodes[index, LOOSE] + amount
+    if loose < 0.0:
+        nodes[index, FREE] += loose
+    elif loose > DEEP:
+        # First it makes up for what was pressed.
+        more = loose - DEEP
+        back = min(more, nodes[index, SUNK])
+        nodes[index, SUNK] -= back
+        nodes[index, FREE] += more - back
+    nodes[index, LOOSE] = min(max(loose, 0.0), DEEP)
+
+
+@kernel(error_model="numpy")
+def slide(ground: Ground, repose: float, step: float, most: int) -> None:
+    """Look at nodes that wait, and let soil slide from and to them.
+
+    Args:
+        ground: Changed in place.
+        repose: Tangent of the steepest slope that is stable.
+        step: Which; what is touched in it is held.
+        most: Look at no more nodes than this.
+    """
+    nodes, ring, ends = ground.nodes, ground.ring, ground.ends
+    ny, nx, wrap = ground.ny, ground.nx, ground.wrap
+    straight, diagonal = repose * ground.spacing, math.sqrt(2.0) * repose * ground.spacing
+    for _ in range(min(most, ends[1])):
+        here = ring[ends[0]]
+        ends[0], ends[1] = (ends[0] + 1) % len(ring), ends[1] - 1
+        nodes[here, QUEUED] = 0.0
+        if nodes[here, TOUCHED] == step:
+            continue
+        i, j = here // nx, here % nx
+        inside = 0 < i < ny - 1 and 0 < j < nx - 1
+        for k in range(9):
+            di, dj = k // 3 - 1, k % 3 - 1
+            there = here + di * nx + dj if inside else beside(i + di, j + dj, ny, nx, wrap)
+            if there < 0:
+                continue
+            stable = straight if di * dj == 0 else diagonal
+            fall = nodes[here, HEIGHT] - nodes[there, HEIGHT]
+            if abs(fall) > (1.0 + TIE) * stable and nodes[there, TOUCHED] != step:
+                amount = math.copysign(0.5 * (abs(fall) - stable), fall)
+                add(nodes, here, -amount)
+                add(nodes, there, amount)
+                queue(nodes, ring, ends, here)
+                queue(nodes, ring, ends, there)
+
+
+@kernel(error_model="numpy")
+def spill(
+    ground: Ground, under: Whole, step: float, mark: float, volume: float, x: float, y: float, rim: Whole, weight: Array
+) -> None:
+    """Put the soil that was pressed out from under a body on the rim of its patch; the nearer, the more.
+
+    Args:
+        ground: Changed in place.
+        under: Nodes that the body touches.
+        step: Which; the soil goes to nodes that nothing touches in it.
+        mark: The number of the rim: one that none had before.
+        volume: How much, as a height of one cell [m].
+        x: Where it comes from [m].
+        y: Where it comes from [m].
+        rim: Room for the nodes of the rim.
+        weight: Room for the share of each.
+    """
+    nodes, ny, nx, wrap = ground.nodes, ground.ny, ground.nx, ground.wrap
+    row, column = (y - ground.corner[1]) / ground.spacing, (x - ground.corner[0]) / ground.spacing
+    count, total = 0, 0.0
+    for k in range(len(under)):
+        i, j = under[k] // nx, under[k] % nx
+        for m in range(4):
+            there = beside(i + (m == 0) - (m == 1), j + (m == 2) - (m == 3), ny, nx, wrap)
+            if there < 0 or nodes[there, TOUCHED] == step or nodes[there, TOUCHED] == -mark or count == len(rim):
+                continue
+            nodes[there, TOUCHED] = -mark
+            away, along = there // nx - row, there % nx - column
+            if wrap:
+                away, along = away - ny * np.rint(away / ny), along - nx * np.rint(along / nx)
+            rim[count], weight[count] = there, 1.0 / (away * away + along * along + 1.0)
+            total += weight[count]
+            count += 1
+    if count == 0:
+        # Nowhere to go.
+        for k in range(len(under)):
+            nodes[under[k], HEIGHT] += volume / len(under)
+        return
+    for k in range(count):
+        add(nodes, rim[k], volume * weight[k] / total)
+        queue(nodes, ground.ring, ground.ends, rim[k])
+
+
+@kernel(error_model="numpy")
+def release(ground: Ground, before: Whole, step: float) -> None:
+    """What was touched before, and is not now, forgets its shear and may slide; what was half covered falls in."""
+    nodes = ground.nodes
+    for k in range(len(before)):
+        index = before[k]
+        if nodes[index, TOUCHED] != step:
+            nodes[index, SHEAR_X] = nodes[index, SHEAR_Y] = 0.0
+            sunk = nodes[index, FREE] + nodes[index, LOOSE] - nodes[index, HEIGHT]
+            nodes[index, SUNK] = max(sunk, 0.0)
+            nodes[index, LOOSE] += max(-sunk, 0.0)
+            queue(nodes, ground.ring, ground.ends, index)

@@ -1,0 +1,257 @@
+"""How low a body reaches above a point of the ground, and how much of a cell around that point it covers.
+
+Each shape is met by a vertical line, in closed form; a mesh by the lines of all nodes below each of its triangles.
+Kinds are numbered as MuJoCo's geoms; a track, which MuJoCo does not have, is a belt around two pulleys: the outline of
+a stadium along local x, drawn out along local y. A wheel is the same without the way between the pulleys.
+"""
+
+import math
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sandlot.kernels import kernel
+
+Array: TypeAlias = NDArray[np.float64]
+Three: TypeAlias = tuple[float, float, float]
+
+SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH, TRACK = 2, 3, 4, 5, 6, 7, 100
+MISS = math.inf
+STEEP = 0.2
+"""A face that leans out of the vertical by less than this (sine) is the rim of the face below it."""
+
+
+@kernel(error_model="numpy", inline="always")
+def share(inside: float, spacing: float) -> float:
+    """Of a cell whose middle lies ``inside`` an edge [m], the part that is covered."""
+    return min(max(0.5 + inside / spacing, 0.0), 1.0)
+
+
+@kernel(error_model="numpy")
+def reach(kind: int, size: Three, x: float, y: float, z: float) -> float:
+    """Half the extent of a shape along an axis of the world [m].
+
+    Args:
+        kind: Which shape; not a mesh.
+        size: As for `lowest`.
+        x: Of the shape's local axes, the part along that axis.
+        y: As x.
+        z: As x.
+    """
+    if kind == BOX:
+        return abs(x) * size[0] + abs(y) * size[1] + abs(z) * size[2]
+    if kind == ELLIPSOID:
+        return math.sqrt((x * size[0]) ** 2 + (y * size[1]) ** 2 + (z * size[2]) ** 2)
+    if kind == TRACK:
+        return abs(x) * size[0] + abs(y) * size[2] + size[1] * math.sqrt(max(1.0 - y * y, 0.0))
+    if kind == CYLINDER:
+        return abs(z) * size[1] + size[0] * math.sqrt(max(1.0 - z * z, 0.0))
+    if kind == CAPSULE:
+        return abs(z) * size[1] + size[0]
+    return size[0]
+
+
+@kernel(error_model="numpy")
+def enter(x: float, z: float, dx: float, dz: float, half: float, radius: float) -> float:
+    """Where a line in a plane enters a stadium: the least t with (x, z) + t (dx, dz) on it, or `MISS`."""
+    if half > 0.0 and abs(dz) > 1e-9:
+        t = (-radius if dz > 0.0 else radius) / dz - z / dz
+        at = x + t * dx
+        if abs(at) <= half:
+            return t
+        x -= half if at > 0.0 else -half
+    elif half > 0.0:
+        x += half if dx > 0.0 else -half
+    square, middle = dx * dx + dz * dz, x * dx + z * dz
+    inside = middle * middle - square * (x * x + z * z - radius * radius)
+    return -(middle + math.sqrt(inside)) / square if inside >= 0.0 else MISS
+
+
+@kernel(error_model="numpy")
+def lowest_box(size: Three, p: Three, d: Three, spacing: float) -> tuple[float, float]:
+    """As `lowest`, for a box."""
+    main = 0 if abs(d[0]) > abs(d[1]) else 1
+    main = main if abs(d[main]) > abs(d[2]) else 2
+    low = -size[main] / abs(d[main]) - p[main] / d[main]
+    high = low + 2.0 * size[main] / abs(d[main])
+    for k in range(3):
+        if k != main and abs(d[k]) >= STEEP:
+            begin = -size[k] / abs(d[k]) - p[k] / d[k]
+            low, high = max(low, begin), min(high, begin + 2.0 * size[k] / abs(d[k]))
+    covered = 1.0 if low <= high else 0.0
+    for k in range(3):
+        if k != main and abs(d[k]) < STEEP:
+            covered *= share(size[k] - abs(p[k] + low * d[k]), spacing)
+    return (low, covered) if covered > 0.0 else (MISS, 0.0)
+
+
+@kernel(error_model="numpy")
+def lowest_prism(half: float, radius: float, width: float, p: Three, d: Three, spacing: float) -> tuple[float, float]:
+    """As `lowest`, for a stadium in the plane of the first two axes, drawn out along the third."""
+    lean = abs(d[2])
+    if lean > 0.98:
+        # It lies on its side.
+        low = -width / lean - p[2] / d[2]
+        x, z = p[0] + low * d[0], p[1] + low * d[1]
+        covered = share(radius - math.hypot(max(abs(x) - half, 0.0), z), spacing)
+        return (low, covered) if covered > 0.0 else (MISS, 0.0)
+    low = enter(p[0], p[1], d[0], d[1], half, radius)
+    if low == MISS:
+        return MISS, 0.0
+    if lean < STEEP:
+        covered = share(width - abs(p[2] + low * d[2]), spacing)
+        return (low, covered) if covered > 0.0 else (MISS, 0.0)
+    high = -enter(p[0], p[1], -d[0], -d[1], half, radius)
+    begin = -width / lean - p[2] / d[2]
+    low, high = max(low, begin), min(high, begin + 2.0 * width / lean)
+    return (low, 1.0) if low <= high else (MISS, 0.0)
+
+
+@kernel(error_model="numpy")
+def prism_row(
+    half: float, radius: float, width: float, p: Three, d: Three, e: Three, spacing: float, low: Array, covered: Array
+) -> None:
+    """As `lowest_prism`, for a row of lines, and an axis that is all but horizontal.
+
+    Args:
+        half: Half the way between the pulleys [m].
+        radius: [m]
+        width: Half of it [m].
+        p: The first line, as for `lowest`.
+        d: Its direction.
+        e: From line to line.
+        spacing: Side of a cell [m].
+        low: (n,) heights that are found [m].
+        covered: (n,) parts of cells that are.
+    """
+    square = d[0] * d[0] + d[1] * d[1]
+    rise = 1.0 / d[1] if half > 0.0 else 0.0
+    down, per_square, per_cell = radius if d[1] > 0.0 else -radius, 1.0 / square, 1.0 / spacing
+    for k in range(len(low)):
+        x, z, y = p[0] + k * e[0], p[1] + k * e[1], p[2] + k * e[2]
+        t = -(down + z) * rise
+        at = x + t * d[0]
+        x -= math.copysign(half, at)
+        middle = x * d[0] + z * d[1]
+        inside = middle * middle - square * (x * x + z * z - radius * radius)
+        around = -(middle + math.sqrt(max(inside, 0.0))) * per_square
+        straight = abs(at) < half
+        t = t if straight else around
+        part = min(max(0.5 + (width - abs(y + t * d[2])) * per_cell, 0.0), 1.0)
+        low[k] = t
+        covered[k] = part if straight or inside >= 0.0 else 0.0
+
+
+@kernel(error_model="numpy")
+def box_row(size: Three, p: Three, d: Three, e: Three, spacing: float, low: Array, covered: Array) -> None:
+    """As `lowest_box`, for a row of lines, and a box of which the third axis is all but vertical.
+
+    Args:
+        size: Half sizes [m].
+        p: The first line, as for `lowest`.
+        d: Its direction.
+        e: From line to line.
+        spacing: Side of a cell [m].
+        low: (n,) heights that are found [m].
+        covered: (n,) parts of cells that are.
+    """
+    per, per_cell, bottom = 1.0 / d[2], 1.0 / spacing, -size[2] / abs(d[2])
+    for k in range(len(low)):
+        t = bottom - (p[2] + k * e[2]) * per
+        x, y = abs(p[0] + k * e[0] + t * d[0]), abs(p[1] + k * e[1] + t * d[1])
+        along = min(max(0.5 + (size[0] - x) * per_cell, 0.0), 1.0)
+        across = min(max(0.5 + (size[1] - y) * per_cell, 0.0), 1.0)
+        low[k], covered[k] = t, along * across
+
+
+@kernel(error_model="numpy")
+def lowest_round(radius: float, half: float, p: Three, d: Three) -> float:
+    """As `lowest`, for a capsule along local z; a sphere if ``half`` is 0. It covers all of a cell, or nothing."""
+    square = 1.0 - d[2] * d[2]
+    end = -half if d[2] > 0.0 else half
+    if square > 1e-12 and half > 0.0:
+        middle = p[0] * d[0] + p[1] * d[1]
+        inside = middle * middle - square * (p[0] * p[0] + p[1] * p[1] - radius * radius)
+        if inside < 0.0:
+            return MISS
+        t = -(middle + math.sqrt(inside)) / square
+        along = p[2] + t * d[2]
+        if abs(along) <= half:
+            return t
+        end = half if along > 0.0 else -half
+    z = p[2] - end
+    middle = p[0] * d[0] + p[1] * d[1] + z * d[2]
+    inside = middle * middle - (p[0] * p[0] + p[1] * p[1] + z * z - radius * radius)
+    return -middle - math.sqrt(inside) if inside >= 0.0 else MISS
+
+
+@kernel(error_model="numpy")
+def lowest_ellipsoid(size: Three, p: Three, d: Three) -> float:
+    """As `lowest_round`, for an ellipsoid."""
+    square, middle, rest = 0.0, 0.0, -1.0
+    for k in range(3):
+        e, q = d[k] / size[k], p[k] / size[k]
+        square, middle, rest = square + e * e, middle + e * q, rest + q * q
+    inside = middle * middle - square * rest
+    return -(middle + math.sqrt(inside)) / square if inside >= 0.0 else MISS
+
+
+@kernel(error_model="numpy")
+def lowest(kind: int, size: Three, p: Three, d: Three, spacing: float) -> tuple[float, float]:
+    """Lowest point of a shape on a vertical line.
+
+    Args:
+        kind: Which shape; not a mesh.
+        size: Sphere: radius. Capsule, cylinder: radius, half length along local z. Box, ellipsoid: half sizes. Track:
+            half the way between the pulleys, their radius, half the width [m].
+        p: Where the line is at height 0, in the shape's frame [m].
+        d: Its direction, in the shape's frame.
+        spacing: Side of the cell around the line [m].
+
+    Returns:
+        Height of that point [m], infinite if there is none; and the part of the cell that is covered, 0 to 1.
+    """
+    if kind == BOX:
+        return lowest_box(size, p, d, spacing)
+    if kind == CYLINDER:
+        return lowest_prism(0.0, size[0], size[1], p, d, spacing)
+    if kind == TRACK:
+        return lowest_prism(size[0], size[1], size[2], (p[0], p[2], p[1]), (d[0], d[2], d[1]), spacing)
+    if kind == ELLIPSOID:
+        z = lowest_ellipsoid(size, p, d)
+    else:
+        z = lowest_round(size[0], size[1] if kind == CAPSULE else 0.0, p, d)
+    return (z, 1.0) if z < MISS else (MISS, 0.0)
+
+
+@kernel(error_model="numpy")
+def lowest_mesh(corners: Array, faces: NDArray[np.int32], x: float, y: float, spacing: float, bottom: Array) -> None:
+    """Lowest points of a mesh above the nodes of a grid: the least of all triangles.
+
+    Args:
+        corners: (corners, 3) in the world [m].
+        faces: (triangles, 3) which corners.
+        x: Of the grid's first node [m].
+        y: Of the grid's first node [m].
+        spacing: Of the nodes [m].
+        bottom: (ny, nx) what is found [m]; infinite where there is nothing.
+    """
+    bottom[:] = MISS
+    ny, nx = bottom.shape
+    for face in range(len(faces)):
+        a, b, c = corners[faces[face, 0]], corners[faces[face, 1]], corners[faces[face, 2]]
+        area = (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
+        if area >= 0.0:
+            continue  # It looks up.
+        i0 = max(math.ceil((min(a[1], b[1], c[1]) - y) / spacing), 0)
+        i1 = min(math.floor((max(a[1], b[1], c[1]) - y) / spacing), ny - 1)
+        j0 = max(math.ceil((min(a[0], b[0], c[0]) - x) / spacing), 0)
+        j1 = min(math.floor((max(a[0], b[0], c[0]) - x) / spacing), nx - 1)
+        for i in range(i0, i1 + 1):
+            for j in range(j0, j1 + 1):
+                px, py = x + j * spacing, y + i * spacing
+                u = ((px - a[0]) * (c[1] - a[1]) - (py - a[1]) * (c[0] - a[0])) / area
+                v = ((b[0] - a[0]) * (py - a[1]) - (b[1] - a[1]) * (px - a[0])) / area
+                if u >= 0.0 and v >= 0.0 and u + v <= 1.0:
+                    bottom[i, j] = min(bottom[i, j], a[2] + u * (b[2] - a[2]) + v * (c[2] - a[2]))

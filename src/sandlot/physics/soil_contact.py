@@ -1,0 +1,375 @@
+"""The soil contact model: the forces between ground that gives way and the bodies on it.
+
+A node under a body is pressed by the body's lowest point above it. The stress is elastic up to yield and Bekker's from
+there on; shear stress grows with slip, as Janosi and Hanamoto have it, up to the limit of Mohr and Coulomb. The soil
+that is pressed out goes to the rim of the patch. Stresses act along the normal of the ground as it was before it was
+pressed, as in other soil contact models, and on the part of a cell that is covered.
+
+Loops over nodes are kept free of branches where most of the time is spent, so that they are compiled to vector
+instructions: what a patch needs is first gathered in rows of numbers, and brought back in the end.
+"""
+
+import math
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sandlot.kernels import kernel
+from sandlot.physics.ground import FREE, HEIGHT, LOOSE, SUNK, TOUCHED, Ground, beside
+from sandlot.physics.shapes import (
+    BOX,
+    CYLINDER,
+    MESH,
+    STEEP,
+    TRACK,
+    Three,
+    box_row,
+    lowest,
+    lowest_mesh,
+    prism_row,
+    reach,
+)
+
+Array: TypeAlias = NDArray[np.float64]
+Whole: TypeAlias = NDArray[np.int64]
+
+KPHI, KC, EXPONENT, COHESION, FRICTION, SHEAR, ELASTIC, DAMPING, REPOSE, POWERS = range(10)
+"""Of the soil: Bekker's moduli [Pa/m^n], [Pa/m^(n-1)] and exponent; cohesion [Pa] and tangent of the angle of friction;
+shear displacement [m]; elastic stiffness [Pa/m]; damping [Pa*s/m]; tangent of the angle of repose; and from there on
+the powers of depths 0, FINE, 2 FINE and so on, since taking powers would take longer than all the rest."""
+FINE = 1e-4
+"""[m]"""
+CREEP, CALM = 0.01, 5.0
+"""Slip slower than this [m/s] is damped, by this part of the shear strength for its speed [s/m], so that a body comes
+to rest."""
+THIN = 1e-3
+"""A patch is taken to be no narrower than this [m]."""
+
+X, Y, Z, COVERED, OLD_FREE, OLD_SUNK, OLD_LOOSE, OLD_X, OLD_Y, ALONG_X, ALONG_Y = range(11)
+BELT_X, BELT_Y, BELT_Z, FORCE_X, FORCE_Y, FORCE_Z, OUT = range(11, 18)
+ROWS, LANES = 18, 64
+"""Rows of what is known of so many nodes of a patch: place of the body's lowest point above them [m] and part of the
+cell it covers; what is kept of them, as in `sandlot.physics.ground`; slope of the ground; direction in which a belt
+runs; force [N]; and soil pressed out, as a height of its cell [m]."""
+
+
+@kernel(error_model="numpy")
+def find(
+    ground: Ground, kind: int, size: Three, pos: Array, mat: Array, points: Array, faces: NDArray[np.int32],
+    under: Whole, patch: Array, line: Array,
+) -> int:  # fmt: skip
+    """Find the nodes that a shape touches.
+
+    Args:
+        ground: Not changed.
+        kind: Of the shape, as in `sandlot.physics.shapes`.
+        size: Of the shape [m].
+        pos: (3,) where it is [m].
+        mat: (9,) its rotation.
+        points: (points, 3) of a mesh [m].
+        faces: (faces, 3) of a mesh.
+        under: Room for the nodes that are found.
+        patch: (n, 4) room for the place of the lowest point above each [m], and the part of its cell that is covered.
+        line: (2, n) room for lowest points above one row of nodes.
+
+    Returns:
+        How many there are.
+    """
+    nodes, ny, nx, wrap, spacing = ground.nodes, ground.ny, ground.nx, ground.wrap, ground.spacing
+    corner = ground.corner
+    turned = np.empty((len(points) if kind == MESH else 0, 3))
+    x0, x1, y0, y1 = np.inf, -np.inf, np.inf, -np.inf
+    if kind == MESH:
+        for k in range(len(points)):
+            for row in range(3):
+                turned[k, row] = pos[row]
+                for m in range(3):
+                    turned[k, row] += mat[3 * row + m] * points[k, m]
+            x0, x1 = min(x0, turned[k, 0]), max(x1, turned[k, 0])
+            y0, y1 = min(y0, turned[k, 1]), max(y1, turned[k, 1])
+    else:
+        rx, ry = reach(kind, size, mat[0], mat[1], mat[2]), reach(kind, size, mat[3], mat[4], mat[5])
+        x0, x1, y0, y1 = pos[0] - rx, pos[0] + rx, pos[1] - ry, pos[1] + ry
+    i0, i1 = math.floor((y0 - corner[1]) / spacing), math.ceil((y1 - corner[1]) / spacing)
+    j0, j1 = math.floor((x0 - corner[0]) / spacing), math.ceil((x1 - corner[0]) / spacing)
+    if not wrap:
+        i0, i1, j0, j1 = max(i0, 0), min(i1, ny - 1), max(j0, 0), min(j1, nx - 1)
+    count = j1 - j0 + 1
+    if i1 < i0 or count < 1:
+        return 0
+    below = np.empty((i1 - i0 + 1, count) if kind == MESH else (0, 0))
+    if kind == MESH:
+        lowest_mesh(turned, faces, corner[0] + j0 * spacing, corner[1] + i0 * spacing, spacing, below)
+    d = (mat[6], mat[7], mat[8])
+    flat = kind == BOX and abs(d[0]) < STEEP and abs(d[1]) < STEEP
+    upright = (kind == CYLINDER and abs(d[2]) < STEEP) or (kind == TRACK and abs(d[1]) < STEEP and abs(d[2]) > STEEP)
+    end = 0
+    for i in range(i0, i1 + 1):
+        y, x = corner[1] + i * spacing, corner[0] + j0 * spacing
+        ox, oy, oz = x - pos[0], y - pos[1], -pos[2]
+        p = (
+            mat[0] * ox + mat[3] * oy + mat[6] * oz,
+            mat[1] * ox + mat[4] * oy + mat[7] * oz,
+            mat[2] * ox + mat[5] * oy + mat[8] * oz,
+        )
+        e = (mat[0] * spacing, mat[1] * spacing, mat[2] * spacing)
+        if kind == MESH:
+            for k in range(count):
+                line[0, k], line[1, k] = below[i - i0, k], 1.0
+        elif flat:
+            box_row(size, p, d, e, spacing, line[0, :count], line[1, :count])
+        elif upright and kind == CYLINDER:
+            prism_row(0.0, size[0], size[1], p, d, e, spacing, line[0, :count], line[1, :count])
+        elif upright:
+            ends = (p[0], p[2], p[1]), (d[0], d[2], d[1]), (e[0], e[2], e[1])
+            prism_row(size[0], size[1], size[2], ends[0], ends[1], ends[2], spacing, line[0, :count], line[1, :count])
+        else:
+            for k in range(count):
+                q = (p[0] + k * e[0], p[1] + k * e[1], p[2] + k * e[2])
+                line[0, k], line[1, k] = lowest(kind, size, q, d, spacing)
+        for k in range(count):
+            if line[1, k] > 0.0:
+                index = beside(i, j0 + k, ny, nx, wrap)
+                top = nodes[index, FREE] - nodes[index, SUNK] + nodes[index, LOOSE]
+                if line[0, k] < top and end < len(under):
+                    under[end] = index
+                    patch[end, X], patch[end, Y] = x + k * spacing, y
+                    patch[end, Z], patch[end, COVERED] = line[0, k], line[1, k]
+                    end += 1
+    return end
+
+
+@kernel(error_model="numpy")
+def width(patch: Array, spacing: float) -> float:
+    """The smaller side of the rectangle that is spread out as a patch is [m]."""
+    area, x, y, xx, xy, yy = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    for k in range(len(patch)):
+        part, dx, dy = patch[k, COVERED], patch[k, X] - patch[0, X], patch[k, Y] - patch[0, Y]
+        area, x, y = area + part, x + part * dx, y + part * dy
+        xx, xy, yy = xx + part * dx * dx, xy + part * dx * dy, yy + part * dy * dy
+    x, y = x / area, y / area
+    # A cell is itself spread out.
+    own = spacing * spacing / 12.0
+    xx, xy, yy = xx / area - x * x + own, xy / area - x * y, yy / area - y * y + own
+    least = 0.5 * (xx + yy) - math.sqrt(0.25 * (xx - yy) ** 2 + xy * xy)
+    return max(math.sqrt(12.0 * max(least, 0.0)), THIN)
+
+
+@kernel(error_model="numpy")
+def slope(nodes: Array, index: int, low: int, high: int, per: float, step: float) -> float:
+    """How steep the ground was at a node before it was pressed, between its neighbours to both sides.
+
+    The rim of a patch is not what the body lies on: if a node beside this one is touched in this step, the other one
+    counts only if it is touched too.
+    """
+    held_low = low >= 0 and nodes[low, TOUCHED] == step
+    held_high = high >= 0 and nodes[high, TOUCHED] == step
+    if low < 0 or (held_high and not held_low):
+        low = index
+    if high < 0 or (held_low and not held_high):
+        high = index
+    rise = nodes[high, FREE] - nodes[low, FREE]
+    return rise * per if low == index or high == index else 0.5 * rise * per
+
+
+@kernel(error_model="numpy")
+def gather(
+    ground: Ground,
+    under: Whole,
+    patch: Array,
+    work: Array,
+    step: float,
+    belt: bool,
+    half: float,
+    pos: Array,
+    mat: Array,
+) -> None:
+    """Bring together what is known of some nodes of a patch.
+
+    Args:
+        ground: Not changed.
+        under: (n,) nodes, at most 64.
+        patch: (n, 4) of them, as from `find`.
+        work: (18 * 64,) rows to be filled.
+        step: Which.
+        belt: Whether a belt lies on them.
+        half: Half the way between its pulleys [m].
+        pos: (3,) of it [m].
+        mat: (9,) its rotation.
+    """
+    nodes, ny, nx, wrap, per = ground.nodes, ground.ny, ground.nx, ground.wrap, 1.0 / ground.spacing
+    corner_x, corner_y = ground.corner[0], ground.corner[1]
+    for k in range(len(under)):
+        index = under[k]
+        for name in range(4):
+            work[name * LANES + k] = patch[k, name]
+        for name in range(5):
+            work[(OLD_FREE + name) * LANES + k] = nodes[index, FREE + name]
+        i = math.floor((work[Y * LANES + k] - corner_y) * per + 0.5)
+        j = math.floor((work[X * LANES + k] - corner_x) * per + 0.5)
+        west, east, south, north = index - 1, index + 1, index - nx, index + nx
+        if not (0 < i < ny - 1 and 0 < j < nx - 1):
+            west, east = beside(i, j - 1, ny, nx, wrap), beside(i, j + 1, ny, nx, wrap)
+            south, north = beside(i - 1, j, ny, nx, wrap), beside(i + 1, j, ny, nx, wrap)
+        work[ALONG_X * LANES + k] = slope(nodes, index, west, east, per, step)
+        work[ALONG_Y * LANES + k] = slope(nodes, index, south, north, per, step)
+        work[BELT_X * LANES + k] = work[BELT_Y * LANES + k] = work[BELT_Z * LANES + k] = 0.0
+        if belt:
+            # Around a pulley, or straight.
+            x, y, z = work[X * LANES + k] - pos[0], work[Y * LANES + k] - pos[1], work[Z * LANES + k] - pos[2]
+            f, u = mat[0] * x + mat[3] * y + mat[6] * z, mat[2] * x + mat[5] * y + mat[8] * z
+            over = f - min(max(f, -half), half)
+            length = math.sqrt(over * over + u * u)
+            f, u = u / length, -over / length
+            work[BELT_X * LANES + k] = mat[0] * f + mat[2] * u
+            work[BELT_Y * LANES + k] = mat[3] * f + mat[5] * u
+            work[BELT_Z * LANES + k] = mat[6] * f + mat[8] * u
+
+
+@kernel(error_model="numpy")
+def press(
+    work: Array, count: int, soil: Array, modulus: float, stiff: float, spacing: float, dt: float, belt: float,
+    velocity: Array, about: Array,
+) -> None:  # fmt: skip
+    """Press and shear some nodes of a patch: new states, and forces on the body.
+
+    Args:
+        work: (18 * 64,) changed in place.
+        count: How many nodes.
+        soil: As described by this module's constants.
+        modulus: Bekker's, for this patch [Pa/m^n].
+        stiff: Elastic stiffness [Pa/m].
+        spacing: Of nodes [m].
+        dt: A step [s].
+        belt: How fast the belt runs [m/s].
+        velocity: (6,) of the body: turning [rad/s], then moving [m/s].
+        about: (3,) of which point [m].
+    """
+    last = len(soil) - POWERS - 2
+    w_x, w_y, w_z, v_x, v_y, v_z = velocity[0], velocity[1], velocity[2], velocity[3], velocity[4], velocity[5]
+    a_x, a_y, a_z = about[0], about[1], about[2]
+    cohesion, friction, damping, cell = soil[COHESION], soil[FRICTION], soil[DAMPING], spacing * spacing
+    per_shear, per_creep, per_stiff = 1.0 / soil[SHEAR], 1.0 / CREEP**2, 1.0 / stiff
+    for k in range(count):
+        free, sunk, loose, z = (
+            work[OLD_FREE * LANES + k],
+            work[OLD_SUNK * LANES + k],
+            work[OLD_LOOSE * LANES + k],
+            work[Z * LANES + k],
+        )
+        up = 1.0 / math.sqrt(1.0 + work[ALONG_X * LANES + k] ** 2 + work[ALONG_Y * LANES + k] ** 2)
+        n_x, n_y = -work[ALONG_X * LANES + k] * up, -work[ALONG_Y * LANES + k] * up
+        # Loose soil gives way to anything.
+        level = free - sunk
+        away = min(loose, level + loose - z)
+        # Stress: elastic from where it was pressed to before, but no more than Bekker's.
+        depth = max((free - z) * up, 0.0)
+        at = depth * (1.0 / FINE)
+        low = min(int(at), last)
+        below, above = soil[POWERS + low], soil[POWERS + low + 1]
+        plastic = modulus * (below + (at - low) * (above - below))
+        elastic = stiff * (level - z) * up
+        stress = max(min(elastic, plastic), 0.0)
+        more = max((depth - stress * per_stiff) / up - sunk, 0.0) if elastic > plastic else 0.0
+        work[OLD_SUNK * LANES + k] = sunk + more
+        work[OLD_LOOSE * LANES + k] = loose - away
+        work[OUT * LANES + k] = work[COVERED * LANES + k] * (more + away)
+        firm = 1.0 if elastic > 0.0 else 0.0
+        # How the surface moves there.
+        x, y, z = work[X * LANES + k] - a_x, work[Y * LANES + k] - a_y, z - a_z
+        vx = v_x + w_y * z - w_z * y + belt * work[BELT_X * LANES + k]
+        vy = v_y + w_z * x - w_x * z + belt * work[BELT_Y * LANES + k]
+        vz = v_z + w_x * y - w_y * x + belt * work[BELT_Z * LANES + k]
+        apart = vx * n_x + vy * n_y + vz * up
+        stress = firm * max(stress - damping * apart, 0.0)
+        vx, vy, vz = vx - apart * n_x, vy - apart * n_y, vz - apart * up
+        # Shear: the part of the strength that is mobilised follows slip; this is exp(-way) to 1 in 1000 up to 1.
+        square = vx * vx + vy * vy + vz * vz
+        slip = math.sqrt(square)
+        way = min(slip * dt * per_shear, 2.0)
+        old = (12.0 - way * (6.0 - way)) / (12.0 + way * (6.0 + way))
+        new = (1.0 - old) / max(slip, 1e-12)
+        sx, sy = work[OLD_X * LANES + k] * old + vx * new, work[OLD_Y * LANES + k] * old + vy * new
+        work[OLD_X * LANES + k], work[OLD_Y * LANES + k] = firm * sx, firm * sy
+        sz = -(sx * n_x + sy * n_y) / up
+        calm = CALM / (1.0 + square * per_creep) ** 2
+        limit = firm * cohesion + stress * friction
+        area = work[COVERED * LANES + k] * cell / up
+        work[FORCE_X * LANES + k] = area * (stress * n_x - limit * (sx + calm * vx))
+        work[FORCE_Y * LANES + k] = area * (stress * n_y - limit * (sy + calm * vy))
+        work[FORCE_Z * LANES + k] = area * (stress * up - limit * (sz + calm * vz))
+
+
+@kernel(error_model="numpy")
+def scatter(ground: Ground, under: Whole, work: Array, centre: Array, sums: Array) -> None:
+    """Bring what has become of some nodes of a patch back to the ground, and sum up the forces on the body.
+
+    Args:
+        ground: Changed in place.
+        under: (n,) nodes, at most 64.
+        work: (18 * 64,) as from `press`.
+        centre: (3,) where force and torque are to act [m].
+        sums: (10,) added to: force [N], torque [N*m], force along the belt [N]; volume pressed out, as a height of one
+            cell [m], and this times x and y of where it comes from [m].
+    """
+    nodes = ground.nodes
+    fx = fy = fz = tx = ty = tz = along = out = out_x = out_y = 0.0
+    for k in range(len(under)):
+        index = under[k]
+        nodes[index, HEIGHT] -= work[OUT * LANES + k]
+        for name in range(1, 5):
+            nodes[index, FREE + name] = work[(OLD_FREE + name) * LANES + k]
+        x, y, z = work[X * LANES + k] - centre[0], work[Y * LANES + k] - centre[1], work[Z * LANES + k] - centre[2]
+        px, py, pz, part = (
+            work[FORCE_X * LANES + k],
+            work[FORCE_Y * LANES + k],
+            work[FORCE_Z * LANES + k],
+            work[OUT * LANES + k],
+        )
+        fx, fy, fz = fx + px, fy + py, fz + pz
+        tx, ty, tz = tx + y * pz - z * py, ty + z * px - x * pz, tz + x * py - y * px
+        along += px * work[BELT_X * LANES + k] + py * work[BELT_Y * LANES + k] + pz * work[BELT_Z * LANES + k]
+        out, out_x, out_y = out + part, out_x + part * work[X * LANES + k], out_y + part * work[Y * LANES + k]
+    parts = (fx, fy, fz, tx, ty, tz, along, out, out_x, out_y)
+    for k in range(10):
+        sums[k] += parts[k]
+
+
+@kernel(error_model="numpy")
+def tread(
+    ground: Ground, soil: Array, stiff: float, under: Whole, patch: Array, step: float, dt: float, kind: int,
+    size: Three, pos: Array, mat: Array, belt: float, velocity: Array, about: Array, centre: Array, sums: Array,
+    work: Array,
+) -> None:  # fmt: skip
+    """Let a shape press and shear the nodes under it.
+
+    Args:
+        ground: Changed in place.
+        soil: As described by this module's constants.
+        stiff: Elastic stiffness [Pa/m].
+        under: (n,) nodes that it touches.
+        patch: (n, 4) of them, as from `find`.
+        step: Which.
+        dt: How long it is [s].
+        kind: Of the shape.
+        size: Of the shape [m].
+        pos: (3,) where it is [m].
+        mat: (9,) its rotation.
+        belt: How fast its belt runs [m/s].
+        velocity: As for `press`.
+        about: As for `press`.
+        centre: As for `scatter`.
+        sums: As for `scatter`.
+        work: (18 * 64,) room to work in.
+    """
+    for k in range(len(under)):
+        ground.nodes[under[k], TOUCHED] = step
+    modulus = soil[KPHI]
+    if soil[KC] != 0.0:
+        modulus += soil[KC] / width(patch, ground.spacing)
+    for first in range(0, len(under), LANES):
+        some, part = under[first : first + LANES], patch[first : first + LANES]
+        gather(ground, some, part, work, step, kind == TRACK, size[0], pos, mat)
+        press(work, len(some), soil, modulus, stiff, ground.spacing, dt, belt, velocity, about)
+        scatter(ground, some, work, centre, sums)

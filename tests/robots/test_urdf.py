@@ -1,0 +1,429 @@
+"""URDF files: what is in them is found, what is wrong with them is named, and nothing else ever happens."""
+
+import contextlib
+import struct
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.spatial.transform import Rotation
+
+from sandlot.errors import SandlotError
+from sandlot.robots.rover import BODIES, SHIPPED
+from sandlot.robots.urdf import Shape, join, parse_urdf, read_urdf, turn
+
+SOURCE = """<?xml version="1.0"?>
+<robot name="origins">
+  <link name="base_link">
+    <visual>
+      <geometry>
+        <cylinder length="0.6" radius="0.2"/>
+      </geometry>
+    </visual>
+  </link>
+
+  <link name="right_leg">
+    <visual>
+      <geometry>
+        <box size="0.6 .2 .1"/>
+      </geometry>
+      <origin rpy="0 1.57075 0" xyz="0 0 -0.3"/>
+    </visual>
+  </link>
+
+  <joint name="base_to_right_leg" type="fixed">
+    <parent link="base_link"/>
+    <child link="right_leg"/>
+    <origin xyz="0.22 0 .25"/>
+  </joint>
+
+</robot>
+"""
+
+CUBE = """
+v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nv 0 0 1\nv 1 0 1\nv 1 1 1\nv 0 1 1
+f 4 3 2 1\nf 5/1 6/2 7/3 8//1\nf 1 2 6 5\nf -6 -5 -1 -2\nf 3 4 8 7\nf 4 1 5 8
+"""
+
+
+def robot(*parts):
+    return "<robot name='r'>" + "".join(parts) + "</robot>"
+
+
+def link(name="a", inner=""):
+    return f"<link name='{name}'>{inner}</link>"
+
+
+def collision(geometry, origin=""):
+    return f"<collision>{origin}<geometry>{geometry}</geometry></collision>"
+
+
+def joint(name="j", parent="a", child="b", kind="fixed", inner=""):
+    return f"<joint name='{name}' type='{kind}'><parent link='{parent}'/><child link='{child}'/>{inner}</joint>"
+
+
+def inertial(mass="1", moments=("1", "1", "1"), inner=""):
+    keys = " ".join(f"{key}='{value}'" for key, value in zip(("ixx", "iyy", "izz"), moments, strict=True))
+    return f"<inertial>{inner}<mass value='{mass}'/><inertia {keys}/></inertial>"
+
+
+class TestWhatIsFound:
+    def test_the_example_of_the_source(self):
+        assembly = parse_urdf(SOURCE)
+        assert assembly.name == "origins"
+        assert assembly.root == "base_link"
+        assert list(assembly.links) == ["base_link", "right_leg"]
+        box = assembly.links["right_leg"].visual[0]
+        assert (box.kind, box.size) == ("box", (0.6, 0.2, 0.1))
+        assert box.position == pytest.approx([0.0, 0.0, -0.3])
+        assert box.rotation @ [1.0, 0.0, 0.0] == pytest.approx([0.0, 0.0, -1.0], abs=1e-4)
+        assert assembly.links["base_link"].visual[0].size == (0.2, 0.6)
+        assert assembly.joints["right_leg"].position == pytest.approx([0.22, 0.0, 0.25])
+        assert assembly.mass == 0.0, "it says nothing about it"
+
+    @pytest.mark.parametrize("name", SHIPPED)
+    def test_shipped_bodies(self, name):
+        assembly = read_urdf(BODIES / f"{name}.urdf")
+        assert assembly.root == "Body"
+        assert assembly.mass == pytest.approx(2.0)
+        powered = {child for child, joint in assembly.joints.items() if joint.powered}
+        assert powered == {"fl_Wheel", "fr_Wheel"} | ({"bl_Wheel", "br_Wheel"} if name == "wheeled" else set())
+        for part in assembly.links.values():
+            # Written inertias are those of even solids: the same as worked out from the shapes.
+            volume, _, inertia = part.collision[0].solid()
+            assert part.inertia == pytest.approx(inertia * part.mass / volume, rel=1e-3, abs=1e-9)
+
+    @pytest.mark.parametrize(
+        ("kind", "limit", "powered"),
+        [
+            ("revolute", "<limit velocity='1.0'/>", True),
+            ("revolute", "<limit velocity='1' lower='0' upper='0'/>", True),
+            ("revolute", "<limit velocity='2.0'/>", False),
+            ("revolute", "", False),
+            ("continuous", "", True),
+            ("fixed", "<limit velocity='1.0'/>", False),
+        ],
+    )
+    def test_powered_joints(self, kind, limit, powered):
+        assembly = parse_urdf(robot(link("a"), link("b"), joint(kind=kind, inner=limit)))
+        assert assembly.joints["b"].powered is powered
+        assert assembly.joints["b"].limits is None
+
+    def test_limits_and_axes(self):
+        inner = "<axis xyz='0 3 4'/><limit velocity='0' lower='-0.5' upper='1'/>"
+        found = parse_urdf(robot(link("a"), link("b"), joint(kind="revolute", inner=inner))).joints["b"]
+        assert found.axis == pytest.approx([0.0, 0.6, 0.8])
+        assert found.limits == (-0.5, 1.0)
+
+    def test_children_may_come_first(self):
+        assembly = parse_urdf(robot(joint("k", "b", "c"), link("c"), joint(), link("b"), link("a")))
+        assert list(assembly.links) == ["a", "b", "c"]
+
+    def test_poses_add_up(self):
+        first = "<origin xyz='1 0 0' rpy='0 0 1.5707963267948966'/>"
+        assembly = parse_urdf(
+            robot(link("a"), link("b"), link("c"), joint(inner=first), joint("k", "b", "c", inner=first))
+        )
+        rotation, position = assembly.poses()["c"]
+        assert position == pytest.approx([1.0, 1.0, 0.0])
+        assert rotation == pytest.approx(np.diag([-1.0, -1.0, 1.0]))
+
+    def test_a_chain_of_thousands_is_no_problem(self):
+        names = [f"l{k}" for k in range(3000)]
+        joints = [joint(f"j{k}", f"l{k}", f"l{k + 1}") for k in range(2999)]
+        assert list(parse_urdf(robot(*map(link, names), *joints)).links) == names
+
+    @given(st.tuples(*[st.floats(-7.0, 7.0)] * 3))
+    def test_rotations_are_those_of_scipy(self, angles):
+        assert turn(*angles) == pytest.approx(Rotation.from_euler("xyz", angles).as_matrix(), abs=1e-12)
+
+
+class TestMasses:
+    @pytest.mark.parametrize(
+        ("geometry", "volume", "moments"),
+        [
+            ("<box size='2 3 4'/>", 24.0, [25 / 12, 20 / 12, 13 / 12]),
+            ("<cylinder radius='2' length='3'/>", 12.0 * np.pi, [1.75, 1.75, 2.0]),
+            ("<sphere radius='2'/>", 32.0 / 3.0 * np.pi, [1.6, 1.6, 1.6]),
+        ],
+    )
+    def test_from_shapes(self, geometry, volume, moments):
+        found = parse_urdf(robot(link("a", collision(geometry, "<origin xyz='1 2 3'/>"))), density=10.0).links["a"]
+        assert found.mass == pytest.approx(10.0 * volume)
+        assert found.centre == pytest.approx([1.0, 2.0, 3.0])
+        assert np.diag(found.inertia) == pytest.approx(found.mass * np.array(moments))
+
+    def test_two_boxes_are_one_twice_as_long(self):
+        half = "<box size='1 1 1'/>"
+        origin = "<origin xyz='{} 0 0' rpy='0 0 1.5707963267948966'/>"
+        both = parse_urdf(
+            robot(link("a", collision(half, origin.format(0.5)) + collision(half, origin.format(1.5))))
+        ).links["a"]
+        whole = parse_urdf(robot(link("a", collision("<box size='2 1 1'/>", "<origin xyz='1 0 0'/>")))).links["a"]
+        assert both.mass == pytest.approx(whole.mass)
+        assert both.centre == pytest.approx(whole.centre)
+        assert both.inertia == pytest.approx(whole.inertia, abs=1e-9)
+
+    def test_written_ones_win_and_are_turned(self):
+        inner = "<origin xyz='0 0 1' rpy='1.5707963267948966 0 0'/>"
+        both = collision("<box size='9 9 9'/>") + inertial("2", ("1", "2", "2.5"), inner)
+        found = parse_urdf(robot(link("a", both))).links["a"]
+        assert found.mass == 2.0
+        assert found.centre == pytest.approx([0.0, 0.0, 1.0])
+        assert np.diag(found.inertia) == pytest.approx([1.0, 2.5, 2.0])
+
+    def test_nothing_together_is_nothing(self):
+        assert join([])[0] == 0.0
+
+    def test_a_plate_is_possible(self):
+        parse_urdf(robot(link("a", inertial("1", ("1", "1", "2")))))
+
+
+class TestMeshes:
+    @staticmethod
+    def stl(name, folder):
+        corners = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]
+        faces = [(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)]
+        file = folder / name
+        if name == "text.stl":
+            rows = (" ".join(["vertex {} {} {}".format(*corners[k]) for k in face]) for face in faces)
+            facets = "".join(f"facet normal 0 0 0 outer loop {row} endloop endfacet\n" for row in rows)
+            file.write_text(f"solid x\n{facets}endsolid")
+        else:
+            rows = [struct.pack("<12fH", 0, 0, 0, *np.ravel([corners[k] for k in face]), 0) for face in faces]
+            file.write_bytes(b"solid but binary".ljust(80) + struct.pack("<I", 4) + b"".join(rows))
+
+    def mesh(self, folder, name, scale="1 1 1", density=1.0):
+        text = robot(link("a", collision(f"<mesh filename='{name}' scale='{scale}'/>")))
+        return parse_urdf(text, "r.urdf", folder, density).links["a"]
+
+    @pytest.mark.parametrize("scale", ["2 1 1", "-2 1 1"])
+    def test_obj(self, tmp_path, scale):
+        (tmp_path / "cube.OBJ").write_text(CUBE)
+        found = self.mesh(tmp_path, "cube.OBJ", scale)
+        assert found.mass == pytest.approx(2.0)
+        assert np.abs(found.centre) == pytest.approx([1.0, 0.5, 0.5])
+        assert np.diag(found.inertia) == pytest.approx(2.0 * np.array([2.0, 5.0, 5.0]) / 12.0)
+        shape = found.collision[0]
+        assert shape.faces.shape == (12, 3)
+        # Triangles look outwards also in a mirror: together they enclose a positive volume.
+        assert np.linalg.det(shape.vertices[shape.faces]).sum() / 6.0 == pytest.approx(2.0)
+
+    @pytest.mark.parametrize("name", ["text.stl", "binary.stl"])
+    def test_stl(self, tmp_path, name):
+        self.stl(name, tmp_path)
+        found = self.mesh(tmp_path, name, density=6.0)
+        assert found.mass == pytest.approx(1.0)
+        assert found.centre == pytest.approx([0.25, 0.25, 0.25])
+        assert found.inertia == pytest.approx(np.full((3, 3), 1 / 80) + np.eye(3) * (3 / 40 - 1 / 80))
+        assert found.collision[0].vertices.shape == (4, 3)
+
+    def test_packages_are_found_above(self, tmp_path):
+        folder = tmp_path / "robots" / "urdf"
+        folder.mkdir(parents=True)
+        (tmp_path / "robots" / "cube.obj").write_text(CUBE)
+        assert self.mesh(folder, "package://robots/cube.obj").mass == pytest.approx(1.0)
+
+    @pytest.mark.parametrize(
+        ("name", "text", "message"),
+        [
+            ("no.obj", None, r'^r.urdf: link "a": <collision>: mesh file "no.obj" is not there$'),
+            ("x.dae", "", r'mesh "x.dae" is of a kind that is not read; allowed: .obj, .stl$'),
+            ("", None, "names no file$"),
+            ("empty.obj", "", 'mesh "empty.obj" holds no triangles'),
+            ("words.obj", "v a b c", "holds no triangles"),
+            ("short.obj", "v 1 2\nv 1 2 3\nf 1 2 1", "holds no triangles"),
+            ("beyond.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 4", "a corner that is not there"),
+            ("infinite.obj", "v 0 0 0\nv 1 0 0\nv 0 inf 0\nf 1 2 3", "holds no triangles"),
+            ("large.obj", "v 0 0 0\nv 1 0 0\nv 0 1e9 0\nf 1 2 3", "reaches beyond 1e\\+06"),
+            ("flat.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 1 1 0\nf 1 2 3", "the mesh is flat"),
+            ("line.obj", "v 0 0 0\nv 1 0 0\nv 2 0 0\nf 1 2 3", "the mesh is flat"),
+            ("words.stl", "solid vertex a b c", "holds no triangles"),
+        ],
+    )
+    def test_mistakes(self, tmp_path, name, text, message):
+        if text is not None:
+            (tmp_path / name).write_text(text)
+        with pytest.raises(SandlotError, match=message):
+            self.mesh(tmp_path, name)
+
+    def test_a_scale_of_zero(self, tmp_path):
+        (tmp_path / "cube.obj").write_text(CUBE)
+        with pytest.raises(SandlotError, match="<mesh> has a scale of 0"):
+            self.mesh(tmp_path, "cube.obj", "1 0 1")
+
+    @settings(max_examples=60)
+    @given(st.binary(max_size=300), st.sampled_from(["a.obj", "a.stl"]), st.booleans())
+    def test_any_bytes_are_a_mesh_or_refused(self, tmp_path_factory, noise, name, begin):
+        folder = tmp_path_factory.getbasetemp()
+        (folder / name).write_bytes((CUBE.encode() if name == "a.obj" else b"solid") * begin + noise)
+        with np.errstate(all="ignore"), contextlib.suppress(SandlotError):
+            assert self.mesh(folder, name).mass > 0.0
+
+
+class TestReach:
+    def test_a_wheel(self):
+        wheel = Shape("cylinder", (0.3, 0.1), np.array([1.0, 2.0, 0.0]), turn(np.pi / 2, 0, 0), None, None)
+        assert wheel.reach(np.array([1.0, 0.0, 0.0]), np.array([0.0, 1.0, 0.0])) == pytest.approx((0.3, 1.95, 2.05))
+
+    def test_a_ball_beside_the_line(self):
+        ball = Shape("sphere", (0.5,), np.array([3.0, 0.0, 1.0]), np.eye(3), None, None)
+        assert ball.reach(np.zeros(3), np.array([0.0, 0.0, 1.0])) == pytest.approx((3.5, 0.5, 1.5))
+
+    def test_a_box(self):
+        box = Shape("box", (6.0, 8.0, 2.0), np.zeros(3), np.eye(3), None, None)
+        assert box.reach(np.zeros(3), np.array([0.0, 0.0, 1.0])) == pytest.approx((5.0, -1.0, 1.0))
+
+
+BOMB = "<!DOCTYPE r [<!ENTITY a 'xxxx'><!ENTITY b '&a;&a;&a;&a;'>]><robot name='&b;'/>"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "^r.urdf is not XML: no element found"),
+        ("<robot", "^r.urdf is not XML: unclosed token"),
+        ("<robot/>\x00", "^r.urdf is not XML"),
+        (BOMB, "^r.urdf: document types and entities are not read"),
+        ("<sdf/>", "^r.urdf: <sdf> is not a robot; allowed: a URDF, which begins with <robot>$"),
+        ("<robot/>", "^r.urdf: the robot has no <link>$"),
+        (robot("<link/>"), "^r.urdf: a <link> has no name$"),
+        (robot(link(), link()), '^r.urdf: there are two links "a"; names must differ$'),
+        (robot(link(), link("b")), '^r.urdf: links "a", "b" hang on no joint; allowed: one, the root$'),
+        (robot(link(), link("b"), link("c"), joint(), joint("j", "b", "c")), '^r.urdf: there are two joints "j"'),
+        (
+            robot(link(), link("b"), joint(), joint("k")),
+            '^r.urdf: link "b" is the child of two joints, "j" and "k"; allowed: one$',
+        ),
+        (robot(link(), link("b"), joint(), joint("k", "b", "a")), '^r.urdf: link "a" hangs on a loop of joints'),
+        (
+            robot(link(), link("b"), link("c"), joint("j", "b", "c"), joint("k", "c", "b")),
+            '^r.urdf: link "b" hangs on a loop of joints; allowed: a tree$',
+        ),
+        (robot(link(), joint("j", "a", "a")), '^r.urdf: joint "j": link "a" hangs on itself'),
+        (
+            robot(link(), link("b"), joint(kind="prismatic")),
+            '^r.urdf: joint "j": type "prismatic" is not known; allowed: fixed, revolute, continuous$',
+        ),
+        (
+            robot(link("fl_Whee"), joint("fl_joint", "fl_Whee", "fl_Wheel")),
+            '^r.urdf: joint "fl_joint": child link "fl_Wheel" is not there; did you mean \'fl_Whee\'\\?$',
+        ),
+        (robot(link(), joint("j", "q", "a")), '^r.urdf: joint "j": parent link "q" is not there'),
+        (robot(link(), "<joint name='j' type='fixed'/>"), '^r.urdf: joint "j": <parent> is missing$'),
+        (robot(link(), "<joint name='j' type='fixed'><parent/></joint>"), "<parent> names no link$"),
+        (
+            robot(link(), link("b"), joint(kind="revolute", inner="<axis xyz='0 0 0'/>")),
+            '^r.urdf: joint "j": <axis> has no direction; allowed: any but 0 0 0$',
+        ),
+        (
+            robot(link(), link("b"), joint(kind="revolute", inner="<limit lower='1' upper='-1'/>")),
+            '^r.urdf: joint "j": its lower limit 1 is above the upper, -1$',
+        ),
+        (
+            robot(link(), link("b"), joint(inner="<origin xyz='0 nan 0'/>")),
+            '^r.urdf: joint "j": <origin xyz="0 nan 0">; allowed: 3 numbers up to 1e\\+06$',
+        ),
+        (robot(link(), link("b"), joint(inner="<origin rpy='0 0'/>")), '<origin rpy="0 0">; allowed: 3 numbers'),
+        (robot(link("a", collision("<sphere radius='inf'/>"))), '<sphere radius="inf">; allowed: a number'),
+        (robot(link("a", collision("<sphere radius='1_0'/>"))), '<sphere radius="1_0">; allowed: a number'),
+        (robot(link("a", collision("<sphere/>"))), '^r.urdf: link "a": <collision>: <sphere> has no radius; allowed:'),
+        (robot(link("a", collision("<box size='1 0 1'/>"))), "<box> has size 0; allowed: above 0$"),
+        (robot(link("a", collision("<cylinder radius='1' length='-2'/>"))), "<cylinder> has size -2; allowed: above 0"),
+        (robot(link("a", collision("<cone/>"))), "<cone> is not known; allowed: box, cylinder, sphere, mesh$"),
+        (robot(link("a", "<visual/>")), '^r.urdf: link "a": <visual>: <geometry> is missing or empty$'),
+        (robot(link("a", collision("<sphere radius='1e-200'/>"))), '^r.urdf: link "a": its principal moments'),
+        (robot(link("a", "<inertial/>")), '^r.urdf: link "a": <inertial>: <mass> is missing$'),
+        (robot(link("a", "<inertial><mass value='1'/></inertial>")), "<inertial>: <inertia> is missing$"),
+        (robot(link("a", inertial("0"))), "mass 0 is not above 0; a link without mass has no <inertial>$"),
+        (
+            robot(link("a", inertial("1", ("1", "0", "1")))),
+            "<inertia>: its principal moments 0, 1, 1 are not all above",
+        ),
+        (
+            robot(link("a", inertial("1", ("1", "1", "2.1")))),
+            "<inertia>: of its principal moments 1, 1, 2.1 the first two are together below the third$",
+        ),
+    ],
+)
+def test_mistakes_are_named(text, message):
+    with pytest.raises(SandlotError, match=message) as caught:
+        parse_urdf(text, "r.urdf")
+    assert "\n" not in str(caught.value)
+
+
+def test_files_that_cannot_be_read(tmp_path):
+    with pytest.raises(SandlotError, match=r"^cannot read the robot .*none.urdf: No such file"):
+        read_urdf(tmp_path / "none.urdf")
+    with pytest.raises(SandlotError, match=r"^cannot read the robot .*: Is a directory"):
+        read_urdf(tmp_path)
+    (tmp_path / "wide.urdf").write_bytes(BOMB.encode("utf-16"))
+    with pytest.raises(SandlotError, match=r"wide.urdf: it is not UTF-8 text$"):
+        read_urdf(tmp_path / "wide.urdf")
+
+
+TEXTS = [(BODIES / f"{name}.urdf").read_text() for name in SHIPPED]
+BITS = [
+    "",
+    "0",
+    "-1",
+    "nan",
+    "1e400",
+    "1e-300",
+    '"',
+    "<",
+    "/>",
+    "&x;",
+    "<link/>",
+    "Body",
+    "fl_Wheel",
+    "fixed",
+    "\n",
+    "é",
+]
+
+
+def damage(text, cuts):
+    for start, length, piece in cuts:
+        at = int(start * len(text))
+        text = text[:at] + piece + text[at + length :]
+    return text
+
+
+CUTS = st.lists(st.tuples(st.floats(0.0, 1.0), st.integers(0, 60), st.sampled_from(BITS)), min_size=1, max_size=6)
+WORDS = st.lists(st.tuples(st.integers(0, 10_000), st.sampled_from(BITS)), min_size=1, max_size=4)
+
+
+def swap(text, words):
+    """Change whole values: these mistakes get further than broken XML."""
+    pieces = text.split('"')
+    for place, word in words:
+        pieces[2 * (place % (len(pieces) // 2)) + 1] = word
+    return '"'.join(pieces)
+
+
+def model_or_refusal(text):
+    with contextlib.suppress(SandlotError):
+        assembly = parse_urdf(text, "r.urdf", BODIES)
+        assert assembly.root in assembly.links
+        assert len(assembly.joints) == len(assembly.links) - 1
+
+
+@settings(max_examples=150)
+@given(st.sampled_from(TEXTS), CUTS)
+def test_damaged_files_are_read_or_refused(text, cuts):
+    model_or_refusal(damage(text, cuts))
+
+
+@settings(max_examples=300)
+@given(st.sampled_from(TEXTS), WORDS)
+def test_wrong_values_are_read_or_refused(text, words):
+    model_or_refusal(swap(text, words))
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_truncated_files_are_refused(text):
+    for end in range(0, text.index("</robot>"), 37):
+        with pytest.raises(SandlotError, match=r"^r.urdf is not XML: "):
+            parse_urdf(text[:end], "r.urdf")

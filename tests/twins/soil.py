@@ -1,0 +1,143 @@
+"""Shapes, soil and patches once more: what is inside a shape, node by node, with true powers and exponentials."""
+
+import itertools
+
+import numpy as np
+
+from sandlot.physics import ground as g
+from sandlot.physics import shapes
+from sandlot.physics.soil_contact import CALM, CREEP
+
+UP = np.array([0.0, 0.0, 1.0])
+
+
+def turned(rng, tilt=np.pi):
+    """A rotation: (3, 3), with local z leaning by no more than ``tilt`` [rad]."""
+    heading, lean, spin = rng.uniform(-np.pi, np.pi), rng.uniform(0.0, tilt), rng.uniform(-np.pi, np.pi)
+    return about(2, heading) @ about(1, lean) @ about(2, spin)
+
+
+def about(axis, angle):
+    """The rotation about an axis of the world: (3, 3)."""
+    i, j = (axis + 1) % 3, (axis + 2) % 3
+    matrix = np.eye(3)
+    matrix[i, i] = matrix[j, j] = np.cos(angle)
+    matrix[j, i], matrix[i, j] = np.sin(angle), -np.sin(angle)
+    return matrix
+
+
+def inside(kind, size, points):
+    """Whether points of a shape's frame are in it: (..., 3) to (...)."""
+    x, y, z = np.moveaxis(np.asarray(points), -1, 0)
+    if kind == shapes.BOX:
+        return (np.abs(x) <= size[0]) & (np.abs(y) <= size[1]) & (np.abs(z) <= size[2])
+    if kind == shapes.ELLIPSOID:
+        return (x / size[0]) ** 2 + (y / size[1]) ** 2 + (z / size[2]) ** 2 <= 1.0
+    if kind == shapes.TRACK:
+        return (np.hypot(np.maximum(np.abs(x) - size[0], 0.0), z) <= size[1]) & (np.abs(y) <= size[2])
+    if kind == shapes.CYLINDER:
+        return (np.hypot(x, y) <= size[0]) & (np.abs(z) <= size[1])
+    half = size[1] if kind == shapes.CAPSULE else 0.0
+    return x**2 + y**2 + np.maximum(np.abs(z) - half, 0.0) ** 2 <= size[0] ** 2
+
+
+def lowest(kind, size, pos, rotation, x, y, most=1.0, samples=4000):
+    """Where a vertical line enters a shape: look along it from below, then halve. Infinite if it does not."""
+
+    def within(z):
+        points = np.stack(np.broadcast_arrays(x, y, z), axis=-1) - pos
+        return inside(kind, size, points @ rotation)
+
+    z = pos[2] + np.linspace(-most, most, samples)
+    hits = np.flatnonzero(within(z))
+    if not len(hits):
+        return np.inf
+    low, high = z[hits[0]] - 2.0 * most / (samples - 1), z[hits[0]]
+    for _ in range(50):
+        middle = 0.5 * (low + high)
+        low, high = (low, middle) if within(middle) else (middle, high)
+    return high
+
+
+def line(pos, rotation, x, y):
+    """A vertical line in a shape's frame: where it is at height 0, and its direction."""
+    return tuple(rotation.T @ (np.array([x, y, 0.0]) - pos)), tuple(rotation[2])
+
+
+def box_mesh(size):
+    """Corners and faces of a box; faces are seen counterclockwise from outside."""
+    corners = np.array(list(itertools.product((-1.0, 1.0), repeat=3))) * size
+    quads = ((0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3))
+    return corners, np.array([f for a, b, c, d in quads for f in ((a, b, c), (a, c, d))], np.int32)
+
+
+def find(ground, lowest):
+    """Every node of the ground, and of its copies next to it if it goes on, that a shape touches.
+
+    Args:
+        ground: Not changed.
+        lowest: From x and y to the lowest point of the shape and the covered part of a cell there.
+
+    Returns:
+        node, x, y, z and covered part of each: (n, 5), by y, then x.
+    """
+    found = []
+    copies = (-1, 0, 1) if ground.wrap else (0,)
+    for a, b, i, j in itertools.product(copies, copies, range(ground.ny), range(ground.nx)):
+        node = i * ground.nx + j
+        x = ground.corner[0] + (j + b * ground.nx) * ground.spacing
+        y = ground.corner[1] + (i + a * ground.ny) * ground.spacing
+        z, covered = lowest(x, y)
+        top = ground.nodes[node, g.FREE] - ground.nodes[node, g.SUNK] + ground.nodes[node, g.LOOSE]
+        if covered > 0.0 and z < top:
+            found.append((node, x, y, z, covered))
+    return np.array(sorted(found, key=lambda each: (each[2], each[1]))).reshape(-1, 5)
+
+
+class TwinNode:
+    """A node of soil under a body.
+
+    Bekker's pressure, elastic below it; Janosi and Hanamoto's shear; Mohr and Coulomb's limit.
+    """
+
+    def __init__(self, kind, free, sunk=0.0, loose=0.0, shear=(0.0, 0.0), slopes=(0.0, 0.0)):
+        self.kind, self.free, self.sunk, self.loose = kind, free, sunk, loose
+        normal = np.array([-slopes[0], -slopes[1], 1.0])
+        self.area = np.linalg.norm(normal)
+        self.normal = normal / self.area
+        self.shear = self.lifted(shear)
+
+    def lifted(self, shear):
+        """A vector of the tangent plane with these parts along x and y."""
+        return np.array([*shear, -(shear[0] * self.normal[0] + shear[1] * self.normal[1]) / self.normal[2]])
+
+    def press(self, z, velocity, dt, width, stiff):
+        """Press it to a height, while the body's surface moves there.
+
+        Returns:
+            Stress on the body [Pa]: (3,); and the height of soil that is pressed out [m].
+        """
+        kind, up = self.kind, self.normal[2]
+        firm = self.free - self.sunk
+        away = max(min(self.loose, firm + self.loose - z), 0.0)
+        self.loose -= away
+        if z >= firm:
+            self.shear = np.zeros(3)
+            return np.zeros(3), away
+        depth, lifted = (self.free - z) * up, (firm - z) * up
+        bekker = (kind.kphi + kind.kc / width) * depth**kind.exponent
+        pressure, more = stiff * lifted, 0.0
+        if pressure > bekker:
+            pressure = bekker
+            more = max((depth - bekker / stiff) / up - self.sunk, 0.0)
+        self.sunk += more
+        apart = velocity @ self.normal
+        pressure = max(pressure - kind.damping * apart, 0.0)
+        slip = velocity - apart * self.normal
+        speed = np.linalg.norm(slip)
+        if speed > 0.0:
+            mobilised = 1.0 - np.exp(-speed * dt / kind.shear)
+            self.shear = self.shear + mobilised * (slip / speed - self.shear)
+        calm = CALM * slip / (1.0 + (speed / CREEP) ** 2) ** 2
+        limit = kind.cohesion + pressure * np.tan(np.radians(kind.friction))
+        return pressure * self.normal - limit * (self.shear + calm), away + more
