@@ -12,7 +12,7 @@ from sandlot.physics.ground import (
     HEIGHT,
     LOOSE,
     NODE,
-    QUEUED,
+    PART,
     SHEAR_X,
     SHEAR_Y,
     SUNK,
@@ -21,6 +21,7 @@ from sandlot.physics.ground import (
     Ground,
     add,
     beside,
+    push,
     queue,
     release,
     slide,
@@ -42,7 +43,8 @@ def flat(ny=9, nx=9, wrap=False, height=0.0):
     nodes = np.zeros((ny * nx, NODE))
     nodes[:, [HEIGHT, FREE]] = height
     corner = np.array([0.3, -0.2])
-    return Ground(nodes, ny, nx, wrap, SPACING, corner, np.zeros(ny * nx, np.int64), np.zeros(2, np.int64))
+    waits, ring = np.zeros(ny * nx, np.bool_), np.zeros(ny * nx, np.int64)
+    return Ground(nodes, ny, nx, wrap, SPACING, corner, waits, ring, np.zeros(2, np.int64))
 
 
 @st.composite
@@ -54,18 +56,18 @@ def grounds(draw, touched=0.2, rough=0.1):
     nodes[:, FREE] = rng.uniform(1.0, 1.0 + rough, count)
     nodes[:, SUNK] = rng.choice([0.0, 1.0], count) * rng.uniform(0.0, 0.5 * rough, count)
     nodes[:, LOOSE] = rng.choice([0.0, 1.0], count) * rng.uniform(0.0, DEEP, count)
-    nodes[:, [SHEAR_X, SHEAR_Y]] = rng.uniform(-0.7, 0.7, (count, 2))
+    nodes[:, [SHEAR_X, SHEAR_Y]], nodes[:, PART] = rng.uniform(-0.7, 0.7, (count, 2)), rng.random(count)
     nodes[:, TOUCHED] = np.where(rng.random(count) < touched, STEP, rng.integers(-3, 6, count))
     nodes[:, HEIGHT] = nodes[:, FREE] - nodes[:, SUNK] + nodes[:, LOOSE]
     ground.ends[0] = rng.integers(count)
     for index in rng.permutation(count)[: rng.integers(count + 1)]:
-        queue(nodes, ground.ring, ground.ends, index)
+        queue(ground.waits, ground.ring, ground.ends, index)
     return ground
 
 
 def awake(ground):
     for index in range(len(ground.nodes)):
-        queue(ground.nodes, ground.ring, ground.ends, index)
+        queue(ground.waits, ground.ring, ground.ends, index)
     return ground
 
 
@@ -117,14 +119,14 @@ def check(ground):
 
 def check_ring(ground):
     who = waiting(ground)
-    assert len(set(who)) == len(who) == ground.ends[1] == np.count_nonzero(ground.nodes[:, QUEUED])
-    assert np.all(ground.nodes[who, QUEUED] == 1.0)
+    assert len(set(who)) == len(who) == ground.ends[1] == np.count_nonzero(ground.waits)
+    assert np.all(ground.waits[who])
     assert 0 <= ground.ends[0] < len(ground.ring)
 
 
-def spilled(ground, amount, x=0.4, y=0.0, mark=11.0, room=None):
+def spilled(ground, amount, x=0.4, y=0.0, mark=11.0, room=None, velocity=(0.0, 0.0, 0.0)):
     rim = np.full(len(ground.nodes) if room is None else room, -1, np.int64)
-    spill(ground, under(ground), STEP, mark, amount, x, y, rim, np.zeros(len(rim)))
+    spill(ground, under(ground), STEP, mark, amount, x, y, velocity, rim, np.zeros(len(rim)))
     return rim[rim >= 0]
 
 
@@ -177,7 +179,7 @@ def test_the_ring_holds_no_node_twice(ground, seed, moves):
     check_ring(ground)
     for _ in range(moves):
         if rng.random() < 0.7:
-            queue(ground.nodes, ground.ring, ground.ends, rng.integers(len(ground.nodes)))
+            queue(ground.waits, ground.ring, ground.ends, rng.integers(len(ground.nodes)))
         else:
             slide(ground, REPOSE, STEP, rng.integers(4))
         check_ring(ground)
@@ -187,7 +189,7 @@ def test_who_came_first_is_looked_at_first():
     ground = flat(3, 3)
     ground.ends[0] = 7
     for index in (5, 2, 8, 0, 2):
-        queue(ground.nodes, ground.ring, ground.ends, index)
+        queue(ground.waits, ground.ring, ground.ends, index)
     assert list(waiting(ground)) == [5, 2, 8, 0]
     slide(ground, REPOSE, STEP, 3)
     assert list(waiting(ground)) == [0]
@@ -249,7 +251,7 @@ def test_soil_slides_over_the_edge_only_if_the_ground_goes_on_there():
     for wrap in (False, True):
         ground = flat(5, 5, wrap)
         add(ground.nodes, 0, 0.3)
-        queue(ground.nodes, ground.ring, ground.ends, 0)
+        queue(ground.waits, ground.ring, ground.ends, 0)
         assert settle(ground)
         assert (ground.nodes[[4, 20], HEIGHT] > 0.0).all() == wrap
         assert np.all(ground.nodes[[1, 5], HEIGHT] > 0.0)
@@ -268,7 +270,7 @@ def test_what_is_pressed_out_is_on_the_rim(ground, amount, x, y, room):
         check(ground)
         assert len(set(rim)) == len(rim)
         assert not set(rim) & set(touched)
-        assert np.all(ground.nodes[rim, QUEUED] == 1.0)
+        assert np.all(ground.waits[rim])
         others = np.setdiff1d(np.arange(len(before)), rim)
         assert np.array_equal(ground.nodes[others, HEIGHT], before[others, HEIGHT])
         beside_it = {
@@ -295,6 +297,40 @@ def test_the_nearer_the_more_is_pressed_out():
         assert ground.nodes[rim, HEIGHT] == pytest.approx(0.01 * weight / weight.sum(), rel=1e-9)
         seen.append(np.sort(ground.nodes[:, HEIGHT]))
     assert seen[0] == pytest.approx(seen[1], rel=1e-9)
+
+
+@pytest.mark.parametrize("degrees", [0.0, 45.0, 90.0, 200.0])
+def test_a_body_that_moves_presses_soil_out_to_its_sides(degrees):
+    ground, way = flat(41, 41), np.array([np.cos(np.radians(degrees)), np.sin(np.radians(degrees)), 0.0])
+    i, j = np.divmod(np.arange(len(ground.nodes)), 41)
+    away = np.stack([j - 20.0, i - 20.0], axis=1)
+    ground.nodes[np.hypot(*away.T) < 8.0, TOUCHED] = STEP
+    middle = ground.corner + 20.0 * SPACING
+    rim = spilled(ground, 0.1, *middle, velocity=tuple(0.3 * way))
+    along = (away[rim] @ way[:2]) / np.hypot(*away[rim].T)
+    heights = ground.nodes[rim, HEIGHT]
+    sides, ends = heights[np.abs(along) < 0.3].mean(), heights[np.abs(along) > 0.95].mean()
+    assert ends < 0.2 * sides
+    assert volume(ground) == pytest.approx(0.1, rel=1e-9)
+
+
+@settings(max_examples=EXAMPLES)
+@given(grounds(touched=0.6), st.floats(0.0, 0.1), seeds)
+def test_what_is_pushed_along_goes_to_neighbours_that_nothing_touches(ground, amount, seed):
+    before, nodes = ground.nodes.copy(), ground.nodes
+    index = int(np.random.default_rng(seed).integers(len(nodes)))
+    left = push(ground, index, amount, STEP)
+    i, j = divmod(index, ground.nx)
+    beside_it = [
+        beside(i + di, j + dj, ground.ny, ground.nx, ground.wrap) for di, dj in ((1, 0), (-1, 0), (0, 1), (0, -1))
+    ]
+    free = {k for k in beside_it if k >= 0 and before[k, TOUCHED] != STEP}
+    assert left == (0.0 if free else amount)
+    assert volume(ground) + left == pytest.approx(before[:, HEIGHT].sum() + amount, rel=ROUND_OFF)
+    changed = set(np.flatnonzero(nodes[:, HEIGHT] != before[:, HEIGHT]))
+    assert changed <= free
+    assert np.all(ground.waits[list(free)])
+    check(ground)
 
 
 def test_what_has_nowhere_to_go_stays():
@@ -328,8 +364,8 @@ def test_letting_go_keeps_heights(ground, seed):
     gone = parts[before[parts, TOUCHED] != STEP]
     others = np.setdiff1d(np.arange(len(nodes)), gone)
     assert np.array_equal(nodes[others], before[others]), "what is still touched, and what never was"
-    assert np.all(nodes[np.ix_(gone, [SHEAR_X, SHEAR_Y])] == 0.0)
-    assert np.all(nodes[gone, QUEUED] == 1.0)
+    assert np.all(nodes[np.ix_(gone, [SHEAR_X, SHEAR_Y, PART])] == 0.0)
+    assert np.all(ground.waits[gone])
     free, sunk, loose = nodes[gone][:, [FREE, SUNK, LOOSE]].T
     assert free - sunk + loose == pytest.approx(nodes[gone, HEIGHT], abs=1e-12)
     assert np.all(sunk >= 0.0)

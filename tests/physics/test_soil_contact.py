@@ -9,25 +9,33 @@ from hypothesis import strategies as st
 from numba import config
 
 from sandlot.physics import shapes
-from sandlot.physics.ground import FREE, HEIGHT, LOOSE, NODE, SHEAR_X, SHEAR_Y, SUNK, TOUCHED, Ground
+from sandlot.physics.ground import FREE, HEIGHT, LOOSE, NODE, PART, SHEAR_X, SHEAR_Y, SUNK, TOUCHED, Ground
 from sandlot.physics.soil import PRESETS, SoilKind
 from sandlot.physics.soil_contact import (
     ALONG_X,
     ALONG_Y,
     BELT_X,
     BELT_Z,
+    BODY_X,
+    BODY_Y,
     CALM,
     COVERED,
+    DOWN,
     FORCE_X,
     FORCE_Z,
+    HAIR,
     LANES,
+    MEAN,
     OLD_FREE,
     OLD_LOOSE,
+    OLD_PART,
     OLD_SUNK,
     OLD_X,
     OLD_Y,
-    OUT,
+    PATCH,
+    PUSHED,
     ROWS,
+    STORED,
     THIN,
     X,
     Y,
@@ -39,6 +47,7 @@ from sandlot.physics.soil_contact import (
     tread,
     width,
 )
+from sandlot.physics.soil_step import REBOUND
 from twins import soil as twin
 
 SLOW = bool(config.DISABLE_JIT)
@@ -68,6 +77,15 @@ class Patch:
         self[COVERED] = 1.0
         for name, values in rows.items():
             self[globals()[name]] = values
+        # If nothing else is said, bodies cover what they covered before, and lie in no hollow.
+        for row, values in (
+            (OLD_PART, self[COVERED]),
+            (MEAN, self[OLD_FREE] - self[OLD_SUNK] + self[OLD_LOOSE]),
+            (BODY_X, self[ALONG_X]),
+            (BODY_Y, self[ALONG_Y]),
+        ):
+            if {OLD_PART: "OLD_PART", MEAN: "MEAN", BODY_X: "BODY_X", BODY_Y: "BODY_Y"}[row] not in rows:
+                self[row] = values
 
     def __getitem__(self, row):
         return self.work.reshape(ROWS, LANES)[row, : self.count]
@@ -80,7 +98,7 @@ class Patch:
         stiff = kind.elastic if stiff is None else stiff
         modulus = kind.kphi + kind.kc / across
         record, velocity, about = recorded(kind), np.array(velocity, float), np.array(about, float)
-        press(self.work, self.count, record, modulus, stiff, SPACING, dt, belt, velocity, about)
+        press(self.work, self.count, record, modulus, stiff, REBOUND, SPACING, dt, belt, velocity, about)
         return self[slice(FORCE_X, FORCE_Z + 1)].T.copy()
 
 
@@ -94,9 +112,13 @@ def some_patch(seed, count=LANES, deepest=0.08):
     angle, part = rng.uniform(-np.pi, np.pi, count), rng.uniform(0.0, 0.7, count)
     x, y = rng.uniform(-0.5, 0.5, (2, count))
     along_x, along_y = rng.choice([0.0, 1.0], count) * rng.uniform(-0.4, 0.4, (2, count))
+    before, around = rng.choice([0.0, 1.0], count) * rng.uniform(0.0, 0.9, count), rng.uniform(-0.1, 0.1, count)
+    mean = before * (free - sunk + loose) + (1.0 - before) * around
+    hollow_x, hollow_y = rng.uniform(-0.4, 0.4, (2, count))
     return Patch(
         count, X=x, Y=y, Z=z, COVERED=rng.uniform(0.1, 1.0, count), OLD_FREE=free, OLD_SUNK=sunk, OLD_LOOSE=loose,
-        OLD_X=part * np.cos(angle), OLD_Y=part * np.sin(angle), ALONG_X=along_x, ALONG_Y=along_y,
+        OLD_X=part * np.cos(angle), OLD_Y=part * np.sin(angle), ALONG_X=along_x, ALONG_Y=along_y, OLD_PART=before,
+        MEAN=mean, BODY_X=hollow_x, BODY_Y=hollow_y,
     )  # fmt: skip
 
 
@@ -105,15 +127,16 @@ def level(ny=9, nx=11, spacing=SPACING, wrap=False, height=0.0, slopes=(0.0, 0.0
     i, j = np.divmod(np.arange(ny * nx), nx)
     nodes[:, HEIGHT] = height + slopes[0] * (corner[0] + j * spacing) + slopes[1] * (corner[1] + i * spacing)
     nodes[:, FREE] = nodes[:, HEIGHT]
-    return Ground(nodes, ny, nx, wrap, spacing, corner, np.zeros(ny * nx, np.int64), np.zeros(2, np.int64))
+    waits, ring = np.zeros(ny * nx, np.bool_), np.zeros(ny * nx, np.int64)
+    return Ground(nodes, ny, nx, wrap, spacing, corner, waits, ring, np.zeros(2, np.int64))
 
 
 def found(ground, kind, size, pos, rotation, points=NONE[0], faces=NONE[1], room=None):
     """Nodes that a shape touches, and what `find` says of them."""
     room = 4 * len(ground.nodes) if room is None else room
-    under, patch, line = np.zeros(room, np.int64), np.zeros((room, 4)), np.zeros((2, 400))
+    under, patch, line = np.zeros(room, np.int64), np.zeros((room, PATCH)), np.zeros((2, 400))
     pos, rotation = np.asarray(pos, float), np.ascontiguousarray(rotation)
-    count = find(ground, kind, size, pos, rotation.ravel(), points, faces, under, patch, line)
+    count = find(ground, kind, size, pos, rotation.ravel(), points, faces, STEP, under, patch, line)
     return under[:count], patch[:count]
 
 
@@ -132,11 +155,17 @@ def test_pressing_agrees_with_its_twin(kind, seed, across):
     for k in range(patch.count):
         row = before[:, k]
         node = twin.TwinNode(
-            kind, row[OLD_FREE], row[OLD_SUNK], row[OLD_LOOSE], row[[OLD_X, OLD_Y]], row[[ALONG_X, ALONG_Y]]
-        )
+            kind, row[OLD_FREE], row[OLD_SUNK], row[OLD_LOOSE], row[[OLD_X, OLD_Y]], row[[ALONG_X, ALONG_Y]],
+            row[[BODY_X, BODY_Y]],
+        )  # fmt: skip
         moves = velocity[3:] + np.cross(velocity[:3], row[[X, Y, Z]] - about)
         stress, out = node.press(row[Z], moves, dt, across, stiff)
-        assert patch[OUT][k] == pytest.approx(row[COVERED] * out, rel=1e-3, abs=1e-5)
+        old, new = row[OLD_PART], row[COVERED]
+        assert patch[DOWN][k] == pytest.approx(min(old, new) * out, rel=1e-3, abs=1e-5)
+        around = (row[MEAN] - old * (row[OLD_FREE] - row[OLD_SUNK] + row[OLD_LOOSE])) / (1.0 - old)
+        pushed = max(new - old, 0.0) * max(around - (node.free - node.sunk + node.loose), 0.0)
+        assert patch[PUSHED][k] == pytest.approx(pushed, rel=1e-3, abs=1e-5)
+        assert patch[STORED][k] == pytest.approx(node.stored * cells[k], rel=2e-2, abs=1e-3)
         assert patch[OLD_SUNK][k] == pytest.approx(node.sunk, rel=1e-3, abs=1e-5)
         assert patch[OLD_LOOSE][k] == pytest.approx(node.loose, abs=1e-15)
         assert (patch[OLD_X][k], patch[OLD_Y][k]) == pytest.approx(tuple(node.shear[:2]), abs=1e-4)
@@ -151,6 +180,7 @@ def test_pressing_agrees_with_its_twin(kind, seed, across):
 def test_soil_only_pushes(kind, seed, speed):
     """However a body moves; and it is never firmer than what was pressed out of it says."""
     patch = some_patch(seed)
+    patch[BODY_X], patch[BODY_Y] = patch[ALONG_X], patch[ALONG_Y]
     normals = np.stack([-patch[ALONG_X], -patch[ALONG_Y], np.ones(LANES)], axis=1)
     normals /= np.linalg.norm(normals, axis=1, keepdims=True)
     sunk, loose = patch[OLD_SUNK].copy(), patch[OLD_LOOSE].copy()
@@ -159,8 +189,9 @@ def test_soil_only_pushes(kind, seed, speed):
     assert np.all(push >= -1e-9 * (1.0 + np.abs(push).max()))
     assert np.all(patch[OLD_SUNK] >= sunk)
     assert np.all((patch[OLD_LOOSE] >= 0.0) & (patch[OLD_LOOSE] <= loose))
-    assert np.all(patch[OUT] >= 0.0)
-    assert patch[OUT] == pytest.approx(patch[COVERED] * (patch[OLD_SUNK] - sunk + loose - patch[OLD_LOOSE]), abs=1e-15)
+    assert np.all((patch[DOWN] >= 0.0) & (patch[PUSHED] >= 0.0))
+    covered = np.minimum(patch[COVERED], patch[OLD_PART])
+    assert patch[DOWN] == pytest.approx(covered * (patch[OLD_SUNK] - sunk + loose - patch[OLD_LOOSE]), abs=1e-15)
     assert np.all(np.hypot(patch[OLD_X], patch[OLD_Y]) <= 1.0 + 1e-9), "no more than all of the strength"
 
 
@@ -171,7 +202,7 @@ def test_fresh_soil_carries_what_bekker_says(kind, depth):
     force = patch.press(kind, across=0.2)[0]
     pressure = (kind.kphi + kind.kc / 0.2) * depth**kind.exponent
     assert force == pytest.approx([0.0, 0.0, pressure * SPACING**2], rel=1e-3)
-    assert patch[OUT][0] == patch[OLD_SUNK][0] == pytest.approx(depth - pressure / kind.elastic, rel=1e-6)
+    assert patch[DOWN][0] == patch[OLD_SUNK][0] == pytest.approx(depth - pressure / kind.elastic, rel=1e-6)
 
 
 @kinds
@@ -185,7 +216,7 @@ def test_soil_that_was_pressed_is_elastic(kind):
         patch[Z] = -sunk - (1.0 - lift) * (0.01 - sunk)
         ways.append(patch.press(kind)[0, 2] / most)
         assert patch[OLD_SUNK][0] == pytest.approx(sunk, rel=1e-12)
-        assert patch[OUT][0] == pytest.approx(0.0, abs=1e-15)
+        assert patch[DOWN][0] == pytest.approx(0.0, abs=1e-15)
     assert ways == pytest.approx([0.75, 0.5, 0.25, 0.0, 0.25, 0.75, 1.0], rel=1e-6, abs=1e-6)
 
 
@@ -194,18 +225,18 @@ def test_damping_never_pulls(kind):
     push = [Patch(1, Z=-0.01).press(kind, (0, 0, 0, 0, 0, speed))[0, 2] for speed in (-0.1, 0.0, 0.1, 1e4)]
     damping = kind.damping * 0.1 * SPACING**2
     assert push[0] == pytest.approx(push[1] + damping, rel=1e-9)
-    assert push[2] == pytest.approx(max(push[1] - damping, 0.0), rel=1e-9, abs=1e-12)
+    assert push[2] == pytest.approx(max(push[1] / (1.0 + 0.1 / REBOUND) - damping, 0.0), rel=1e-9, abs=1e-12)
     assert push[3] == 0.0
 
 
 @kinds
 def test_loose_soil_carries_nothing_and_is_pushed_out(kind):
     patch = Patch(3, OLD_FREE=0.0, OLD_SUNK=[0.0, 0.0, 0.02], OLD_LOOSE=0.03, OLD_X=0.5, Z=[0.02, 1e-9, -0.005])
-    patch[COVERED] = [1.0, 0.5, 1.0]
+    patch[COVERED] = patch[OLD_PART] = [1.0, 0.5, 1.0]
     # The last one is above what was pressed, below what is free.
     forces = patch.press(kind, (0.0, 0.0, 0.0, 0.3, 0.0, -0.1))
     assert np.all(forces == 0.0)
-    assert patch[OUT] == pytest.approx([0.01, 0.015, 0.015], abs=1e-8)
+    assert patch[DOWN] == pytest.approx([0.01, 0.015, 0.015], abs=1e-8)
     assert patch[OLD_LOOSE] == pytest.approx([0.02, 0.0, 0.015], abs=1e-8)
     assert patch[OLD_SUNK] == pytest.approx([0.0, 0.0, 0.02])
     assert np.all(patch[OLD_X] == 0.0), "what nobody leans on has no shear"
@@ -305,11 +336,14 @@ def test_the_width_of_a_single_cell_is_its_own_and_of_a_line_that_of_a_cell():
     ],
 )
 def test_the_slope_under_a_body_is_that_of_what_it_lies_on(neighbours, touched, expected):
-    """Of the ground as it was: not of what has been pressed, and not of the rim."""
+    """Of the ground as it was, and as it is where it has been pressed; not of the rim."""
     nodes = np.zeros((3, NODE))
     nodes[:, FREE], nodes[:, SUNK], nodes[:, HEIGHT] = (1.0, 2.0, 5.0), (0.1, 0.9, 0.3), 7.0
     nodes[list(touched), TOUCHED] = STEP
-    assert slope(nodes, 1, *neighbours, 10.0, STEP) == pytest.approx(10.0 * expected)
+    free, hollow = slope(nodes, 1, *neighbours, 10.0, STEP)
+    assert free == pytest.approx(10.0 * expected)
+    nodes[:, FREE], nodes[:, SUNK] = nodes[:, FREE] - nodes[:, SUNK], 0.0
+    assert slope(nodes, 1, *neighbours, 10.0, STEP) == pytest.approx((hollow, hollow))
 
 
 SHAPES = {
@@ -350,9 +384,35 @@ def test_every_node_that_a_shape_touches_is_found(kind, size, wrap):
         expected = twin.find(ground, lowest)
         under, patch = found(ground, kind, size, pos, rotation, corners, faces)
         assert np.array_equal(under, expected[:, 0])
-        assert patch == pytest.approx(expected[:, 1:], abs=1e-9)
+        assert patch[:, :4] == pytest.approx(expected[:, 1:], abs=1e-9)
         seen += len(under)
     assert seen > 30
+
+
+def test_what_was_touched_remains_so_until_the_body_is_a_hair_off():
+    ground, size = level(), (0.05, 0.05, 0.05)
+    ground.nodes[:40, TOUCHED] = STEP - 1.0
+    for lift, expected in ((-1e-6, 99), (0.5 * HAIR, 40), (1.5 * HAIR, 0)):
+        under = found(ground, shapes.BOX, (1.0, 1.0, 0.05), (0.0, 0.0, size[2] + lift), np.eye(3))[0]
+        assert len(under) == expected
+
+
+def test_what_does_not_slip_is_pushed_to_the_middle_of_its_hollow():
+    still, slips = (
+        Patch(1, Z=-0.02, BODY_X=0.3).press(PRESETS["soft"], (0.0, 0.0, 0.0, 0.0, speed, 0.0))[0]
+        for speed in (0.0, 0.5)
+    )
+    assert still[0] == pytest.approx(-0.3 * still[2])
+    assert abs(slips[0]) < 1e-3 * slips[2]
+
+
+@kinds
+def test_a_face_that_comes_to_cover_more_of_a_cell_pushes_the_rest_along(kind):
+    """What lies beside the body in its cell is as high as the mean says, less what is covered."""
+    patch = Patch(2, Z=-0.01, COVERED=[0.75, 0.25], OLD_PART=[0.5, 0.5], OLD_SUNK=0.04, MEAN=[-0.015, -0.015])
+    patch.press(kind)
+    assert patch[DOWN] == pytest.approx([0.0, 0.0], abs=1e-15), "it is above what was pressed before"
+    assert patch[PUSHED] == pytest.approx([0.25 * 0.05, 0.0], rel=1e-9)
 
 
 def test_only_as_many_nodes_are_found_as_there_is_room_for():
@@ -378,7 +438,7 @@ def test_a_belt_runs_along_its_outline(tilt):
     for first in range(0, len(under), LANES):
         some = slice(first, first + LANES)
         rows = Patch(len(under[some]))
-        gather(ground, under[some], patch[some], rows.work, STEP, True, size[0], pos, rotation.ravel())
+        gather(ground, under[some], patch[some], rows.work, True, size[0], pos, rotation.ravel())
         belts = rows[slice(BELT_X, BELT_Z + 1)].T @ rotation
         local = (patch[some, :3] - pos) @ rotation
         outward = np.stack([local[:, 0] - np.clip(local[:, 0], -size[0], size[0]), local[:, 2]], axis=1)
@@ -400,14 +460,15 @@ def test_a_patch_is_the_sum_of_its_nodes(kind, shape):
     under, patch = found(ground, shape, size, pos, rotation)
     assert len(under) > LANES
     ground.nodes[under, SHEAR_X], ground.nodes[under, SHEAR_Y] = rng.uniform(-0.5, 0.5, (2, len(under)))
+    ground.nodes[under, PART] = patch[:, COVERED]
     before = ground.nodes.copy()
     velocity, about, centre = rng.normal(0.0, 0.1, 6), *(pos + np.array([(0.1, 0.0, 0.05), (0.0, 0.02, 0.04)]))
-    sums, work = np.ones(10), np.zeros(ROWS * LANES)
+    sums, work = np.ones(11), np.zeros(ROWS * LANES)
     tread(
-        ground, kind.record(), kind.elastic, under, patch, STEP, DT, shape, size, pos, rotation.ravel(), belt,
+        ground, kind.record(), kind.elastic, REBOUND, under, patch, STEP, DT, shape, size, pos, rotation.ravel(), belt,
         velocity, about, centre, sums, work,
     )  # fmt: skip
-    expected = np.zeros(10)
+    expected = np.zeros(11)
     for k, (index, place, covered) in enumerate(zip(under, patch[:, :3], patch[:, COVERED], strict=True)):
         row = before[index]
         node = twin.TwinNode(kind, row[FREE], row[SUNK], row[LOOSE], row[[SHEAR_X, SHEAR_Y]], slopes)
@@ -417,10 +478,12 @@ def test_a_patch_is_the_sum_of_its_nodes(kind, shape):
         moves = velocity[3:] + np.cross(velocity[:3], place - about) + belt * along
         stress, out = node.press(place[2], moves, DT, width(patch, SPACING), kind.elastic)
         force, out = stress * node.area * covered * SPACING**2, out * covered
-        expected += [*force, *np.cross(place - centre, force), force @ along, out, out * place[0], out * place[1]]
+        stored = node.stored * covered * SPACING**2
+        torque = np.cross(place - centre, force)
+        expected += [*force, *torque, force @ along, out, out * place[0], out * place[1], stored]
         assert ground.nodes[index, HEIGHT] == pytest.approx(row[HEIGHT] - out, abs=1e-5), k
         assert ground.nodes[index, SUNK] == pytest.approx(node.sunk, abs=1e-5)
-    for part in (slice(0, 3), slice(3, 6), slice(6, 7), slice(7, 8), slice(8, 10)):
+    for part in (slice(0, 3), slice(3, 6), slice(6, 7), slice(7, 8), slice(8, 10), slice(10, 11)):
         assert sums[part] - 1.0 == pytest.approx(expected[part], abs=2e-3 * np.linalg.norm(expected[part]) + 1e-12)
     assert np.all(ground.nodes[under, TOUCHED] == STEP)
     others = np.setdiff1d(np.arange(len(before)), under)

@@ -6,7 +6,8 @@ import numpy as np
 
 from sandlot.physics import ground as g
 from sandlot.physics import shapes
-from sandlot.physics.soil_contact import CALM, CREEP
+from sandlot.physics.soil_contact import CALM, CREEP, STILL
+from sandlot.physics.soil_step import REBOUND
 
 UP = np.array([0.0, 0.0, 1.0])
 
@@ -100,12 +101,13 @@ class TwinNode:
     Bekker's pressure, elastic below it; Janosi and Hanamoto's shear; Mohr and Coulomb's limit.
     """
 
-    def __init__(self, kind, free, sunk=0.0, loose=0.0, shear=(0.0, 0.0), slopes=(0.0, 0.0)):
+    def __init__(self, kind, free, sunk=0.0, loose=0.0, shear=(0.0, 0.0), slopes=(0.0, 0.0), hollow=None):
         self.kind, self.free, self.sunk, self.loose = kind, free, sunk, loose
         normal = np.array([-slopes[0], -slopes[1], 1.0])
         self.area = np.linalg.norm(normal)
         self.normal = normal / self.area
-        self.shear = self.lifted(shear)
+        self.shear, self.stored = self.lifted(shear), 0.0
+        self.hollow = np.zeros(3) if hollow is None else np.array([*np.subtract(slopes, hollow), 0.0])
 
     def lifted(self, shear):
         """A vector of the tangent plane with these parts along x and y."""
@@ -132,7 +134,8 @@ class TwinNode:
             more = max((depth - bekker / stiff) / up - self.sunk, 0.0)
         self.sunk += more
         apart = velocity @ self.normal
-        pressure = max(pressure - kind.damping * apart, 0.0)
+        self.stored = 0.5 * pressure**2 / stiff
+        pressure = max(pressure / (1.0 + max(apart, 0.0) / REBOUND) - kind.damping * apart, 0.0)
         slip = velocity - apart * self.normal
         speed = np.linalg.norm(slip)
         if speed > 0.0:
@@ -140,4 +143,5 @@ class TwinNode:
             self.shear = self.shear + mobilised * (slip / speed - self.shear)
         calm = CALM * slip / (1.0 + (speed / CREEP) ** 2) ** 2
         limit = kind.cohesion + pressure * np.tan(np.radians(kind.friction))
-        return pressure * self.normal - limit * (self.shear + calm), away + more
+        still = up / (1.0 + (speed / STILL) ** 2) ** 2
+        return pressure * (self.normal + still * self.hollow) - limit * (self.shear + calm), away + more

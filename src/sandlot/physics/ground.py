@@ -15,13 +15,16 @@ from sandlot.kernels import kernel
 
 Array: TypeAlias = NDArray[np.float64]
 Whole: TypeAlias = NDArray[np.int64]
+Flags: TypeAlias = NDArray[np.bool_]
+Two: TypeAlias = tuple[float, float]
+Three: TypeAlias = tuple[float, float, float]
 
-HEIGHT, FREE, SUNK, LOOSE, SHEAR_X, SHEAR_Y, TOUCHED, QUEUED = range(8)
+HEIGHT, FREE, SUNK, LOOSE, SHEAR_X, SHEAR_Y, TOUCHED, PART = range(8)
 """What is kept of a node: mean height of its cell [m]; where the surface of firm soil would be had nothing pressed it
 [m], how far it has been pressed for good [m], and how much loose soil lies on it [m]; which part of the shear strength
 is mobilised, along x and y; the last step in which it was touched, or if negative, minus the number of the rim it was
-part of; whether it waits in the ring. A body feels loose soil from FREE - SUNK + LOOSE on, and firm soil from
-FREE - SUNK on. Where bodies cover all of a cell or nothing, its height is the former."""
+part of; and which part of its cell a body covers. A body feels loose soil from FREE - SUNK + LOOSE on, and firm soil
+from FREE - SUNK on. Where bodies cover all of a cell or nothing, its height is the former."""
 NODE = 8
 
 
@@ -35,6 +38,7 @@ class Ground(NamedTuple):
         wrap: Whether it goes on at the other edge.
         spacing: Of nodes [m].
         corner: (2,) x and y of the first node [m].
+        waits: (ny * nx,) whether a node waits in the ring.
         ring: (ny * nx,) nodes that wait.
         ends: (2,) where the first of them is in the ring, and how many there are.
     """
@@ -45,6 +49,7 @@ class Ground(NamedTuple):
     wrap: bool
     spacing: float
     corner: Array
+    waits: Flags
     ring: Whole
     ends: Whole
 
@@ -64,10 +69,10 @@ def beside(i: int, j: int, ny: int, nx: int, wrap: bool) -> int:
 
 
 @kernel(error_model="numpy")
-def queue(nodes: Array, ring: Whole, ends: Whole, index: int) -> None:
+def queue(waits: Flags, ring: Whole, ends: Whole, index: int) -> None:
     """Let a node wait to be looked at."""
-    if nodes[index, QUEUED] == 0.0:
-        nodes[index, QUEUED] = 1.0
+    if not waits[index]:
+        waits[index] = True
         end = ends[0] + ends[1]
         ring[end if end < len(ring) else end - len(ring)] = index
         ends[1] += 1
@@ -99,13 +104,13 @@ def slide(ground: Ground, repose: float, step: float, most: int) -> None:
         step: Which; what is touched in it is held.
         most: Look at no more nodes than this.
     """
-    nodes, ring, ends = ground.nodes, ground.ring, ground.ends
+    nodes, waits, ring, ends = ground.nodes, ground.waits, ground.ring, ground.ends
     ny, nx, wrap = ground.ny, ground.nx, ground.wrap
     straight, diagonal = repose * ground.spacing, math.sqrt(2.0) * repose * ground.spacing
     for _ in range(min(most, ends[1])):
         here = ring[ends[0]]
         ends[0], ends[1] = (ends[0] + 1) % len(ring), ends[1] - 1
-        nodes[here, QUEUED] = 0.0
+        waits[here] = False
         if nodes[here, TOUCHED] == step:
             continue
         i, j = here // nx, here % nx
@@ -121,15 +126,52 @@ def slide(ground: Ground, repose: float, step: float, most: int) -> None:
                 amount = math.copysign(0.5 * (abs(fall) - stable), fall)
                 add(nodes, here, -amount)
                 add(nodes, there, amount)
-                queue(nodes, ring, ends, here)
-                queue(nodes, ring, ends, there)
+                queue(waits, ring, ends, here)
+                queue(waits, ring, ends, there)
+
+
+AHEAD = 0.01
+"""Soil pressed out ahead of a moving body or behind it, as a part of what goes to its sides."""
+SLOW = 0.02
+"""Slower bodies press soil out to all sides alike [m/s]."""
+
+
+@kernel(error_model="numpy")
+def push(ground: Ground, index: int, amount: float, step: float) -> float:
+    """Put soil that a face pushes along on the neighbours of its node that nothing touches.
+
+    Args:
+        ground: Changed in place.
+        index: The node.
+        amount: How much, as a height of one cell [m].
+        step: Which.
+
+    Returns:
+        What is left: nothing, or all if there is no such neighbour [m].
+    """
+    nodes, ny, nx, wrap = ground.nodes, ground.ny, ground.nx, ground.wrap
+    i, j, count = index // nx, index % nx, 0
+    for again in range(2):
+        share = amount / max(count, 1)
+        for m in range(4):
+            there = beside(i + (m == 0) - (m == 1), j + (m == 2) - (m == 3), ny, nx, wrap)
+            if there >= 0 and nodes[there, TOUCHED] != step:
+                if again:
+                    add(nodes, there, share)
+                    queue(ground.waits, ground.ring, ground.ends, there)
+                else:
+                    count += 1
+    return 0.0 if count > 0 else amount
 
 
 @kernel(error_model="numpy")
 def spill(
-    ground: Ground, under: Whole, step: float, mark: float, volume: float, x: float, y: float, rim: Whole, weight: Array
-) -> None:
+    ground: Ground, under: Whole, step: float, mark: float, volume: float, x: float, y: float, velocity: Three,
+    rim: Whole, weight: Array,
+) -> None:  # fmt: skip
     """Put the soil that was pressed out from under a body on the rim of its patch; the nearer, the more.
+
+    It comes up beside the way of a body that moves, and all around one that does not.
 
     Args:
         ground: Changed in place.
@@ -139,23 +181,33 @@ def spill(
         volume: How much, as a height of one cell [m].
         x: Where it comes from [m].
         y: Where it comes from [m].
+        velocity: Of the body [m/s].
         rim: Room for the nodes of the rim.
         weight: Room for the share of each.
     """
     nodes, ny, nx, wrap = ground.nodes, ground.ny, ground.nx, ground.wrap
     row, column = (y - ground.corner[1]) / ground.spacing, (x - ground.corner[0]) / ground.spacing
+    aside = (1.0 - AHEAD) / (velocity[0] ** 2 + velocity[1] ** 2 + SLOW * SLOW)
     count, total = 0, 0.0
     for k in range(len(under)):
-        i, j = under[k] // nx, under[k] % nx
         for m in range(4):
-            there = beside(i + (m == 0) - (m == 1), j + (m == 2) - (m == 3), ny, nx, wrap)
+            i, j = under[k] // nx + (m == 0) - (m == 1), under[k] % nx + (m == 2) - (m == 3)
+            there = beside(i, j, ny, nx, wrap)
             if there < 0 or nodes[there, TOUCHED] == step or nodes[there, TOUCHED] == -mark or count == len(rim):
                 continue
             nodes[there, TOUCHED] = -mark
-            away, along = there // nx - row, there % nx - column
+            # Which way is out, and how far from where the soil comes.
+            out_x, out_y = 0.0, 0.0
+            for n in range(9):
+                di, dj = n // 3 - 1, n % 3 - 1
+                other = beside(i + di, j + dj, ny, nx, wrap)
+                if other >= 0 and nodes[other, TOUCHED] == step:
+                    out_x, out_y = out_x - dj, out_y - di
+            ahead = (out_x * velocity[0] + out_y * velocity[1]) ** 2 / max(out_x**2 + out_y**2, 1.0)
+            dy, dx = i - row, j - column
             if wrap:
-                away, along = away - ny * np.rint(away / ny), along - nx * np.rint(along / nx)
-            rim[count], weight[count] = there, 1.0 / (away * away + along * along + 1.0)
+                dy, dx = dy - ny * np.rint(dy / ny), dx - nx * np.rint(dx / nx)
+            rim[count], weight[count] = there, (1.0 - aside * ahead) / (dx * dx + dy * dy + 1.0)
             total += weight[count]
             count += 1
     if count == 0:
@@ -165,7 +217,7 @@ def spill(
         return
     for k in range(count):
         add(nodes, rim[k], volume * weight[k] / total)
-        queue(nodes, ground.ring, ground.ends, rim[k])
+        queue(ground.waits, ground.ring, ground.ends, rim[k])
 
 
 @kernel(error_model="numpy")
@@ -175,8 +227,8 @@ def release(ground: Ground, before: Whole, step: float) -> None:
     for k in range(len(before)):
         index = before[k]
         if nodes[index, TOUCHED] != step:
-            nodes[index, SHEAR_X] = nodes[index, SHEAR_Y] = 0.0
+            nodes[index, SHEAR_X] = nodes[index, SHEAR_Y] = nodes[index, PART] = 0.0
             sunk = nodes[index, FREE] + nodes[index, LOOSE] - nodes[index, HEIGHT]
             nodes[index, SUNK] = max(sunk, 0.0)
             nodes[index, LOOSE] += max(-sunk, 0.0)
-            queue(nodes, ground.ring, ground.ends, index)
+            queue(ground.waits, ground.ring, ground.ends, index)

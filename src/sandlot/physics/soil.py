@@ -7,6 +7,7 @@ A step is MuJoCo's own, with the forces of the soil added to those of the user; 
 """
 
 import ctypes
+from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
@@ -20,8 +21,8 @@ from pydantic import Field
 from sandlot.errors import SandlotError
 from sandlot.physics import shapes
 from sandlot.physics.attached import Track, check_integrator, check_track, find_geom
-from sandlot.physics.ground import FREE, HEIGHT, NODE, QUEUED, TOUCHED, Ground, release, slide
-from sandlot.physics.soil_contact import ELASTIC, FINE, REPOSE
+from sandlot.physics.ground import FREE, HEIGHT, NODE, TOUCHED, Ground, release, slide
+from sandlot.physics.soil_contact import ELASTIC, FINE, PATCH, REPOSE
 from sandlot.physics.soil_step import Bodies, Simulation, advance
 from sandlot.settings import Settings
 
@@ -125,8 +126,8 @@ class Soil:
         self.corner = np.array(middle if corner is None else corner, np.float64)
         nodes = np.zeros((ny * nx, NODE))
         nodes[:, HEIGHT] = nodes[:, FREE] = field.ravel()
-        ring, ends = np.zeros(ny * nx, np.int64), np.zeros(2, np.int64)
-        self._ground = Ground(nodes, ny, nx, wrap, self.spacing, self.corner, ring, ends)
+        waits, ring, ends = np.zeros(ny * nx, np.bool_), np.zeros(ny * nx, np.int64), np.zeros(2, np.int64)
+        self._ground = Ground(nodes, ny, nx, wrap, self.spacing, self.corner, waits, ring, ends)
         self._soil = self.kind.record()
         self._model: Any = None
         self._bodies: Bodies
@@ -142,7 +143,7 @@ class Soil:
             steep |= np.nan_to_num(fall) > self._soil[REPOSE] * self.spacing * np.hypot(i - 1, j - 1)
         which = np.flatnonzero(steep)
         ground.ring[: len(which)], ground.ends[:] = which, (0, len(which))
-        ground.nodes[which, QUEUED] = 1.0
+        ground.waits[which] = True
 
     @property
     def heights(self) -> Array:
@@ -206,6 +207,7 @@ class Soil:
         chosen = moving if geoms is None else [find_geom(model, each) for each in geoms]
         if not chosen and not tracks:
             raise SandlotError("nothing of this model can touch the ground; allowed: geoms of bodies that move")
+        shares = Counter([*(int(model.geom_bodyid[k]) for k in chosen), *(track.body for track in tracks)])
         home = mujoco.MjData(model)
         mujoco.mj_kinematics(model, home)
         rows, reals, points, faces = [], [], [np.zeros((0, 3))], [np.zeros((0, 3), np.int32)]
@@ -223,7 +225,7 @@ class Soil:
             size = model.geom_size[geom]
             rows.append((kind, body, model.body_rootid[body], -1, geom, *mesh))
             away = home.geom_xpos[geom] - home.xipos[body]
-            reals.append((*size, *np.zeros(12), self._stiffness(model, body, kind, size, away)))
+            reals.append((*size, *np.zeros(12), *self._feel(model, body, kind, size, away, shares[body] - 1)))
         for track in tracks:
             check_track(model, track)
             size = np.array([track.half_length, track.radius, track.half_width])
@@ -231,8 +233,9 @@ class Soil:
                 (shapes.TRACK, track.body, model.body_rootid[track.body], track.dof, -1, first_point, 0, first_face, 0)
             )
             middle = home.xpos[track.body] + home.xmat[track.body].reshape(3, 3) @ track.position
-            stiff = self._stiffness(model, track.body, shapes.TRACK, size, middle - home.xipos[track.body])
-            reals.append((*size, *track.position, *np.ravel(track.rotation), stiff))
+            away = middle - home.xipos[track.body]
+            felt = self._feel(model, track.body, shapes.TRACK, size, away, shares[track.body] - 1)
+            reals.append((*size, *track.position, *np.ravel(track.rotation), *felt))
         whole, real = np.array(rows, np.int64), np.array(reals, np.float64)
         self._check_sizes(model, whole, real)
         reach = np.where(whole[:, 0] == shapes.TRACK, real[:, :3].sum(axis=1), model.geom_rbound[whole[:, 4]])
@@ -248,21 +251,27 @@ class Soil:
             points=np.concatenate(points).astype(np.float64),
             faces=np.concatenate(faces).astype(np.int32),
             under=np.zeros(room, np.int64),
-            patch=np.zeros((room, 4)),
+            patch=np.zeros((room, PATCH)),
             line=np.zeros((2, int(across.max()))),
             before=np.zeros(room, np.int64),
             counts=np.zeros(3, np.int64),
             rim=np.zeros(rim, np.int64),
             weight=np.zeros(rim),
-            sums=np.zeros((len(whole), 10)),
+            sums=np.zeros((len(whole), 11)),
+            account=np.zeros((len(whole), 2)),
         )
         self._model = model
         return self
 
-    def _stiffness(self, model: mujoco.MjModel, body: int, kind: int, size: Array, away: Array) -> float:
-        """Elastic stiffness under a shape [Pa/m]: the soil's, if the simulation's step is short enough for it.
+    def _feel(self, model: mujoco.MjModel, body: int, kind: int, size: Array, away: Array, others: int) -> Array:
+        """What the ground feels of a shape.
 
-        What lies ``away`` from the body's centre of mass turns the body, which is easier than to move it.
+        What lies ``away`` from the body's centre of mass turns the body, which is easier than to move it, and so many
+        ``others`` may push it at the same time. Stiffness is the soil's, if a step is short enough for it.
+
+        Returns:
+            Elastic stiffness under it [Pa/m], mass [kg] and mean moment of inertia [kg*m^2] of its body, and how heavy
+            that is where it touches [kg].
         """
         reach = {
             shapes.SPHERE: size[0] ** 2,
@@ -274,8 +283,9 @@ class Soil:
         # A plane may have none; it is refused later.
         area = max(float(reach.get(kind, np.prod(np.sort(size)[1:]))), 1e-12)
         moves, turns = model.body_invweight0[body]
-        mass = 1.0 / max(float(moves + turns * (away[0] ** 2 + away[1] ** 2)), 1e-12)
-        return min(self._soil[ELASTIC], BOUNCE * mass / (area * model.opt.timestep**2))
+        heavy = 1.0 / (max(float(moves + turns * (away[0] ** 2 + away[1] ** 2)), 1e-12) * (1 + others))
+        stiff = min(self._soil[ELASTIC], BOUNCE * heavy / (area * model.opt.timestep**2))
+        return np.array([stiff, model.body_mass[body], model.body_inertia[body].mean(), heavy])
 
     def _check_sizes(self, model: mujoco.MjModel, whole: Whole, real: Array) -> None:
         """Refuse shapes that fall through between the nodes, and those that are no bodies."""

@@ -2,8 +2,8 @@
 
 A node under a body is pressed by the body's lowest point above it. The stress is elastic up to yield and Bekker's from
 there on; shear stress grows with slip, as Janosi and Hanamoto have it, up to the limit of Mohr and Coulomb. The soil
-that is pressed out goes to the rim of the patch. Stresses act along the normal of the ground as it was before it was
-pressed, as in other soil contact models, and on the part of a cell that is covered.
+that is pressed out goes to the rim of the patch. Stresses act on the part of a cell that is covered, and under what
+slips along the normal of the ground as it was before it was pressed, as in other soil contact models.
 
 Loops over nodes are kept free of branches where most of the time is spent, so that they are compiled to vector
 instructions: what a patch needs is first gathered in rows of numbers, and brought back in the end.
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sandlot.kernels import kernel
-from sandlot.physics.ground import FREE, HEIGHT, LOOSE, SUNK, TOUCHED, Ground, beside
+from sandlot.physics.ground import FREE, HEIGHT, LOOSE, PART, SUNK, TOUCHED, Ground, Two, beside, push
 from sandlot.physics.shapes import (
     BOX,
     CYLINDER,
@@ -43,21 +43,31 @@ FINE = 1e-4
 CREEP, CALM = 0.01, 5.0
 """Slip slower than this [m/s] is damped, by this part of the shear strength for its speed [s/m], so that a body comes
 to rest."""
+STILL = 0.01
+"""Where the body's surface slips faster than this [m/s], stress acts along the normal of the ground before it was
+pressed; where it does not slip, along that of the hollow. In a hollow, the former alone would not restore a body."""
 THIN = 1e-3
 """A patch is taken to be no narrower than this [m]."""
 
-X, Y, Z, COVERED, OLD_FREE, OLD_SUNK, OLD_LOOSE, OLD_X, OLD_Y, ALONG_X, ALONG_Y = range(11)
-BELT_X, BELT_Y, BELT_Z, FORCE_X, FORCE_Y, FORCE_Z, OUT = range(11, 18)
-ROWS, LANES = 18, 64
+X, Y, Z, COVERED, ALONG_X, ALONG_Y, BODY_X, BODY_Y, OLD_FREE, OLD_SUNK, OLD_LOOSE, OLD_X, OLD_Y = range(13)
+BELT_X, BELT_Y, BELT_Z, FORCE_X, FORCE_Y, FORCE_Z, MEAN, OLD_PART, DOWN, PUSHED, STORED = range(13, 24)
+ROWS, LANES = 24, 64
 """Rows of what is known of so many nodes of a patch: place of the body's lowest point above them [m] and part of the
-cell it covers; what is kept of them, as in `sandlot.physics.ground`; slope of the ground; direction in which a belt
-runs; force [N]; and soil pressed out, as a height of its cell [m]."""
+cell it covers; slope of the ground before it was pressed, and of the hollow that the body has made; what is kept of
+them, as in `sandlot.physics.ground`; direction in which a belt runs; force [N]; mean height and covered part before
+this step; soil that is displaced, pressed down by what covers the cell or pushed along by what comes to cover more of
+it, as a height of its cell [m]; and elastic energy [J]."""
+PATCH = 8
+"""As many of them are known before anything is pressed."""
+HAIR = 1e-3
+"""What was touched remains so until the body is so far off [m]; else walls would fall in beneath one that is lifted by
+less than anybody could see."""
 
 
 @kernel(error_model="numpy")
 def find(
     ground: Ground, kind: int, size: Three, pos: Array, mat: Array, points: Array, faces: NDArray[np.int32],
-    under: Whole, patch: Array, line: Array,
+    step: float, under: Whole, patch: Array, line: Array,
 ) -> int:  # fmt: skip
     """Find the nodes that a shape touches.
 
@@ -69,8 +79,9 @@ def find(
         mat: (9,) its rotation.
         points: (points, 3) of a mesh [m].
         faces: (faces, 3) of a mesh.
+        step: Which.
         under: Room for the nodes that are found.
-        patch: (n, 4) room for the place of the lowest point above each [m], and the part of its cell that is covered.
+        patch: (n, 8) room for the first rows of each node; slopes are left out.
         line: (2, n) room for lowest points above one row of nodes.
 
     Returns:
@@ -132,7 +143,8 @@ def find(
             if line[1, k] > 0.0:
                 index = beside(i, j0 + k, ny, nx, wrap)
                 top = nodes[index, FREE] - nodes[index, SUNK] + nodes[index, LOOSE]
-                if line[0, k] < top and end < len(under):
+                held = HAIR if nodes[index, TOUCHED] == step - 1.0 else 0.0
+                if line[0, k] < top + held and end < len(under):
                     under[end] = index
                     patch[end, X], patch[end, Y] = x + k * spacing, y
                     patch[end, Z], patch[end, COVERED] = line[0, k], line[1, k]
@@ -157,8 +169,8 @@ def width(patch: Array, spacing: float) -> float:
 
 
 @kernel(error_model="numpy")
-def slope(nodes: Array, index: int, low: int, high: int, per: float, step: float) -> float:
-    """How steep the ground was at a node before it was pressed, between its neighbours to both sides.
+def slope(nodes: Array, index: int, low: int, high: int, per: float, step: float) -> Two:
+    """How steep the ground was at a node before it was pressed, and how steep it is now, between two neighbours.
 
     The rim of a patch is not what the body lies on: if a node beside this one is touched in this step, the other one
     counts only if it is touched too.
@@ -169,51 +181,51 @@ def slope(nodes: Array, index: int, low: int, high: int, per: float, step: float
         low = index
     if high < 0 or (held_low and not held_high):
         high = index
+    if low != index and high != index:
+        per *= 0.5
     rise = nodes[high, FREE] - nodes[low, FREE]
-    return rise * per if low == index or high == index else 0.5 * rise * per
+    return rise * per, (rise - nodes[high, SUNK] + nodes[low, SUNK]) * per
+
+
+@kernel(error_model="numpy")
+def slopes(ground: Ground, under: Whole, patch: Array, step: float) -> None:
+    """How steep the ground is at every node of a patch: into ``patch``."""
+    nodes, ny, nx, wrap, per = ground.nodes, ground.ny, ground.nx, ground.wrap, 1.0 / ground.spacing
+    for k in range(len(under)):
+        index = under[k]
+        i, j = index // nx, index % nx
+        west, east, south, north = index - 1, index + 1, index - nx, index + nx
+        if not (0 < i < ny - 1 and 0 < j < nx - 1):
+            west, east = beside(i, j - 1, ny, nx, wrap), beside(i, j + 1, ny, nx, wrap)
+            south, north = beside(i - 1, j, ny, nx, wrap), beside(i + 1, j, ny, nx, wrap)
+        patch[k, ALONG_X], patch[k, BODY_X] = slope(nodes, index, west, east, per, step)
+        patch[k, ALONG_Y], patch[k, BODY_Y] = slope(nodes, index, south, north, per, step)
 
 
 @kernel(error_model="numpy")
 def gather(
-    ground: Ground,
-    under: Whole,
-    patch: Array,
-    work: Array,
-    step: float,
-    belt: bool,
-    half: float,
-    pos: Array,
-    mat: Array,
+    ground: Ground, under: Whole, patch: Array, work: Array, belt: bool, half: float, pos: Array, mat: Array
 ) -> None:
     """Bring together what is known of some nodes of a patch.
 
     Args:
         ground: Not changed.
         under: (n,) nodes, at most 64.
-        patch: (n, 4) of them, as from `find`.
-        work: (18 * 64,) rows to be filled.
-        step: Which.
+        patch: (n, 8) of them, as from `find` and `slopes`.
+        work: (24 * 64,) rows to be filled.
         belt: Whether a belt lies on them.
         half: Half the way between its pulleys [m].
         pos: (3,) of it [m].
         mat: (9,) its rotation.
     """
-    nodes, ny, nx, wrap, per = ground.nodes, ground.ny, ground.nx, ground.wrap, 1.0 / ground.spacing
-    corner_x, corner_y = ground.corner[0], ground.corner[1]
+    nodes = ground.nodes
     for k in range(len(under)):
         index = under[k]
-        for name in range(4):
+        for name in range(PATCH):
             work[name * LANES + k] = patch[k, name]
         for name in range(5):
             work[(OLD_FREE + name) * LANES + k] = nodes[index, FREE + name]
-        i = math.floor((work[Y * LANES + k] - corner_y) * per + 0.5)
-        j = math.floor((work[X * LANES + k] - corner_x) * per + 0.5)
-        west, east, south, north = index - 1, index + 1, index - nx, index + nx
-        if not (0 < i < ny - 1 and 0 < j < nx - 1):
-            west, east = beside(i, j - 1, ny, nx, wrap), beside(i, j + 1, ny, nx, wrap)
-            south, north = beside(i - 1, j, ny, nx, wrap), beside(i + 1, j, ny, nx, wrap)
-        work[ALONG_X * LANES + k] = slope(nodes, index, west, east, per, step)
-        work[ALONG_Y * LANES + k] = slope(nodes, index, south, north, per, step)
+        work[MEAN * LANES + k], work[OLD_PART * LANES + k] = nodes[index, HEIGHT], nodes[index, PART]
         work[BELT_X * LANES + k] = work[BELT_Y * LANES + k] = work[BELT_Z * LANES + k] = 0.0
         if belt:
             # Around a pulley, or straight.
@@ -229,17 +241,18 @@ def gather(
 
 @kernel(error_model="numpy")
 def press(
-    work: Array, count: int, soil: Array, modulus: float, stiff: float, spacing: float, dt: float, belt: float,
-    velocity: Array, about: Array,
+    work: Array, count: int, soil: Array, modulus: float, stiff: float, rebound: float, spacing: float, dt: float,
+    belt: float, velocity: Array, about: Array,
 ) -> None:  # fmt: skip
     """Press and shear some nodes of a patch: new states, and forces on the body.
 
     Args:
-        work: (18 * 64,) changed in place.
+        work: (24 * 64,) changed in place.
         count: How many nodes.
         soil: As described by this module's constants.
         modulus: Bekker's, for this patch [Pa/m^n].
         stiff: Elastic stiffness [Pa/m].
+        rebound: Where the body leaves the ground at this speed, the stress is half as large [m/s].
         spacing: Of nodes [m].
         dt: A step [s].
         belt: How fast the belt runs [m/s].
@@ -250,7 +263,8 @@ def press(
     w_x, w_y, w_z, v_x, v_y, v_z = velocity[0], velocity[1], velocity[2], velocity[3], velocity[4], velocity[5]
     a_x, a_y, a_z = about[0], about[1], about[2]
     cohesion, friction, damping, cell = soil[COHESION], soil[FRICTION], soil[DAMPING], spacing * spacing
-    per_shear, per_creep, per_stiff = 1.0 / soil[SHEAR], 1.0 / CREEP**2, 1.0 / stiff
+    per_shear, per_stiff, per_rebound = 1.0 / soil[SHEAR], 1.0 / stiff, 1.0 / rebound
+    per_creep, per_still = 1.0 / CREEP**2, 1.0 / STILL**2
     for k in range(count):
         free, sunk, loose, z = (
             work[OLD_FREE * LANES + k],
@@ -262,7 +276,7 @@ def press(
         n_x, n_y = -work[ALONG_X * LANES + k] * up, -work[ALONG_Y * LANES + k] * up
         # Loose soil gives way to anything.
         level = free - sunk
-        away = min(loose, level + loose - z)
+        away = max(min(loose, level + loose - z), 0.0)
         # Stress: elastic from where it was pressed to before, but no more than Bekker's.
         depth = max((free - z) * up, 0.0)
         at = depth * (1.0 / FINE)
@@ -274,15 +288,21 @@ def press(
         more = max((depth - stress * per_stiff) / up - sunk, 0.0) if elastic > plastic else 0.0
         work[OLD_SUNK * LANES + k] = sunk + more
         work[OLD_LOOSE * LANES + k] = loose - away
-        work[OUT * LANES + k] = work[COVERED * LANES + k] * (more + away)
+        # What lies beside the body in a cell is pushed along as it comes to cover more of it.
+        part, before = work[COVERED * LANES + k], work[OLD_PART * LANES + k]
+        beside_it = (work[MEAN * LANES + k] - before * (level + loose)) / max(1.0 - before, 1e-9)
+        grown, pressed = max(part - before, 0.0), level + loose - more - away
+        work[DOWN * LANES + k] = min(part, before) * (more + away)
+        work[PUSHED * LANES + k] = grown * max(beside_it - pressed, 0.0)
         firm = 1.0 if elastic > 0.0 else 0.0
+        work[STORED * LANES + k] = 0.5 * stress * stress * per_stiff * work[COVERED * LANES + k] * cell
         # How the surface moves there.
         x, y, z = work[X * LANES + k] - a_x, work[Y * LANES + k] - a_y, z - a_z
         vx = v_x + w_y * z - w_z * y + belt * work[BELT_X * LANES + k]
         vy = v_y + w_z * x - w_x * z + belt * work[BELT_Y * LANES + k]
         vz = v_z + w_x * y - w_y * x + belt * work[BELT_Z * LANES + k]
         apart = vx * n_x + vy * n_y + vz * up
-        stress = firm * max(stress - damping * apart, 0.0)
+        stress = firm * max(stress / (1.0 + max(apart, 0.0) * per_rebound) - damping * apart, 0.0)
         vx, vy, vz = vx - apart * n_x, vy - apart * n_y, vz - apart * up
         # Shear: the part of the strength that is mobilised follows slip; this is exp(-way) to 1 in 1000 up to 1.
         square = vx * vx + vy * vy + vz * vz
@@ -296,51 +316,56 @@ def press(
         calm = CALM / (1.0 + square * per_creep) ** 2
         limit = firm * cohesion + stress * friction
         area = work[COVERED * LANES + k] * cell / up
+        # What does not slip is pushed back to the middle of its hollow.
+        still = up / (1.0 + square * per_still) ** 2
+        n_x += still * (work[ALONG_X * LANES + k] - work[BODY_X * LANES + k])
+        n_y += still * (work[ALONG_Y * LANES + k] - work[BODY_Y * LANES + k])
         work[FORCE_X * LANES + k] = area * (stress * n_x - limit * (sx + calm * vx))
         work[FORCE_Y * LANES + k] = area * (stress * n_y - limit * (sy + calm * vy))
         work[FORCE_Z * LANES + k] = area * (stress * up - limit * (sz + calm * vz))
 
 
 @kernel(error_model="numpy")
-def scatter(ground: Ground, under: Whole, work: Array, centre: Array, sums: Array) -> None:
+def scatter(ground: Ground, under: Whole, work: Array, step: float, centre: Array, sums: Array) -> None:
     """Bring what has become of some nodes of a patch back to the ground, and sum up the forces on the body.
 
     Args:
         ground: Changed in place.
         under: (n,) nodes, at most 64.
-        work: (18 * 64,) as from `press`.
+        work: (24 * 64,) as from `press`.
+        step: Which.
         centre: (3,) where force and torque are to act [m].
-        sums: (10,) added to: force [N], torque [N*m], force along the belt [N]; volume pressed out, as a height of one
-            cell [m], and this times x and y of where it comes from [m].
+        sums: (11,) added to: force [N], torque [N*m], force along the belt [N]; volume pressed out, as a height of one
+            cell [m], and this times x and y of where it comes from [m]; and elastic energy [J].
     """
     nodes = ground.nodes
-    fx = fy = fz = tx = ty = tz = along = out = out_x = out_y = 0.0
+    fx = fy = fz = tx = ty = tz = along = out = out_x = out_y = stored = 0.0
     for k in range(len(under)):
         index = under[k]
-        nodes[index, HEIGHT] -= work[OUT * LANES + k]
+        part, ahead = work[DOWN * LANES + k], work[PUSHED * LANES + k]
+        nodes[index, HEIGHT] -= part + ahead
+        if ahead > 0.0:
+            part += push(ground, index, ahead, step)
+        nodes[index, PART] = work[COVERED * LANES + k]
         for name in range(1, 5):
             nodes[index, FREE + name] = work[(OLD_FREE + name) * LANES + k]
         x, y, z = work[X * LANES + k] - centre[0], work[Y * LANES + k] - centre[1], work[Z * LANES + k] - centre[2]
-        px, py, pz, part = (
-            work[FORCE_X * LANES + k],
-            work[FORCE_Y * LANES + k],
-            work[FORCE_Z * LANES + k],
-            work[OUT * LANES + k],
-        )
+        px, py, pz = work[FORCE_X * LANES + k], work[FORCE_Y * LANES + k], work[FORCE_Z * LANES + k]
         fx, fy, fz = fx + px, fy + py, fz + pz
         tx, ty, tz = tx + y * pz - z * py, ty + z * px - x * pz, tz + x * py - y * px
         along += px * work[BELT_X * LANES + k] + py * work[BELT_Y * LANES + k] + pz * work[BELT_Z * LANES + k]
         out, out_x, out_y = out + part, out_x + part * work[X * LANES + k], out_y + part * work[Y * LANES + k]
-    parts = (fx, fy, fz, tx, ty, tz, along, out, out_x, out_y)
-    for k in range(10):
+        stored += work[STORED * LANES + k]
+    parts = (fx, fy, fz, tx, ty, tz, along, out, out_x, out_y, stored)
+    for k in range(11):
         sums[k] += parts[k]
 
 
 @kernel(error_model="numpy")
 def tread(
-    ground: Ground, soil: Array, stiff: float, under: Whole, patch: Array, step: float, dt: float, kind: int,
-    size: Three, pos: Array, mat: Array, belt: float, velocity: Array, about: Array, centre: Array, sums: Array,
-    work: Array,
+    ground: Ground, soil: Array, stiff: float, rebound: float, under: Whole, patch: Array, step: float, dt: float,
+    kind: int, size: Three, pos: Array, mat: Array, belt: float, velocity: Array, about: Array, centre: Array,
+    sums: Array, work: Array,
 ) -> None:  # fmt: skip
     """Let a shape press and shear the nodes under it.
 
@@ -348,8 +373,9 @@ def tread(
         ground: Changed in place.
         soil: As described by this module's constants.
         stiff: Elastic stiffness [Pa/m].
+        rebound: As for `press`.
         under: (n,) nodes that it touches.
-        patch: (n, 4) of them, as from `find`.
+        patch: (n, 8) of them, as from `find`.
         step: Which.
         dt: How long it is [s].
         kind: Of the shape.
@@ -361,15 +387,16 @@ def tread(
         about: As for `press`.
         centre: As for `scatter`.
         sums: As for `scatter`.
-        work: (18 * 64,) room to work in.
+        work: (24 * 64,) room to work in.
     """
     for k in range(len(under)):
         ground.nodes[under[k], TOUCHED] = step
     modulus = soil[KPHI]
     if soil[KC] != 0.0:
         modulus += soil[KC] / width(patch, ground.spacing)
+    slopes(ground, under, patch, step)
     for first in range(0, len(under), LANES):
         some, part = under[first : first + LANES], patch[first : first + LANES]
-        gather(ground, some, part, work, step, kind == TRACK, size[0], pos, mat)
-        press(work, len(some), soil, modulus, stiff, ground.spacing, dt, belt, velocity, about)
-        scatter(ground, some, work, centre, sums)
+        gather(ground, some, part, work, kind == TRACK, size[0], pos, mat)
+        press(work, len(some), soil, modulus, stiff, rebound, ground.spacing, dt, belt, velocity, about)
+        scatter(ground, some, work, step, centre, sums)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from sandlot.kernels import kernel
 from sandlot.physics.ground import Ground, release, slide, spill
+from sandlot.physics.shapes import Three
 from sandlot.physics.soil_contact import LANES, REPOSE, ROWS, find, tread
 
 Array: TypeAlias = NDArray[np.float64]
@@ -20,23 +21,34 @@ SLIDES = 256
 """Nodes that are looked at for slides, at most, in one step."""
 
 
+REBOUND = 0.03
+"""Where a body leaves the ground at this speed [m/s], the stress is half as large: soil does not bounce. If that would
+stop a light body more than once in a step, the speed is higher."""
+SOAK, DULL = 3.0, 0.1
+"""Which part of its motion soil takes in a second [1/s] from a body slower than this [m/s]."""
+MOST = 0.1
+"""Part of its motion that a body is made to pay back in a step, at most."""
+
+
 class Bodies(NamedTuple):
     """The shapes that may touch the ground, for kernels; a row for each.
 
     Attributes:
         whole: (shapes, 9) kind, body, root of its tree, driving degree of freedom or -1, geom or -1, and of its mesh
             the first point, number of points, first face, number of faces.
-        real: (shapes, 16) size (3), position (3) and rotation (9) in the body if it is no geom, elastic stiffness.
+        real: (shapes, 19) size (3), position (3) and rotation (9) in the body if it is no geom, elastic stiffness, mass
+            and mean moment of inertia of the body, and how heavy it feels where it touches the ground [kg].
         points: (points, 3) of all meshes [m].
         faces: (faces, 3) of all meshes.
         under: Nodes that are touched, shape by shape.
-        patch: (nodes, 4) as in `sandlot.physics.soil_contact.find`.
+        patch: (nodes, 8) as in `sandlot.physics.soil_contact.find`.
         line: (2, columns) room for one row of the ground.
         before: Nodes that were touched in the last step.
         counts: (3,) how many these are; and number of steps and of rims so far.
         rim: Room for a rim.
         weight: Room for a rim.
-        sums: (shapes, 10) what the ground did in the last step, as in `sandlot.physics.soil_contact.scatter`.
+        sums: (shapes, 11) what the ground did in the last step, as in `sandlot.physics.soil_contact.scatter`.
+        account: (shapes, 2) elastic energy in the ground, and energy that came from nowhere [J].
     """
 
     whole: Whole
@@ -51,6 +63,7 @@ class Bodies(NamedTuple):
     rim: Whole
     weight: Array
     sums: Array
+    account: Array
 
 
 class Simulation(NamedTuple):
@@ -87,6 +100,52 @@ def place(bodies: Bodies, shape: int, simulation: Simulation, pos: Array, mat: A
 
 
 @kernel(error_model="numpy")
+def speed(bodies: Bodies, shape: int, simulation: Simulation, point: Array) -> Three:
+    """How fast a point (3,) [m] of a shape's body moves [m/s]."""
+    v, about = simulation.cvel[bodies.whole[shape, 1]], simulation.subtree_com[bodies.whole[shape, 2]]
+    x, y, z = point[0] - about[0], point[1] - about[1], point[2] - about[2]
+    return v[3] + v[1] * z - v[2] * y, v[4] + v[2] * x - v[0] * z, v[5] + v[0] * y - v[1] * x
+
+
+@kernel(error_model="numpy")
+def calm(bodies: Bodies, shape: int, simulation: Simulation, belt: float, dt: float) -> None:
+    """Let a body come to rest: soil soaks up slow motion, and takes back energy that it did not have to give.
+
+    Stress along the normal of the ground, not of the body, can do work on a round body that slides in its own hollow
+    though nothing was stored there, so that it would rock forever. What the soil gives is therefore compared with what
+    it had stored, and the difference taken back; this is a passivity controller (Hannaford and Ryu 2002).
+
+    Args:
+        bodies: ``sums`` and ``account`` are changed.
+        shape: Which.
+        simulation: Where its body is and how it moves.
+        belt: How fast its belt runs [m/s].
+        dt: A step [s].
+    """
+    body, sums, mass, inertia = (
+        bodies.whole[shape, 1],
+        bodies.sums[shape],
+        bodies.real[shape, 16],
+        bodies.real[shape, 17],
+    )
+    w, (vx, vy, vz) = simulation.cvel[body], speed(bodies, shape, simulation, simulation.xipos[body])
+    power = sums[0] * vx + sums[1] * vy + sums[2] * vz + sums[3] * w[0] + sums[4] * w[1] + sums[5] * w[2]
+    power += sums[6] * belt
+    owed = max(bodies.account[shape, 1] + power * dt + sums[10] - bodies.account[shape, 0], 0.0)
+    twice = mass * (vx * vx + vy * vy + vz * vz) + inertia * (w[0] * w[0] + w[1] * w[1] + w[2] * w[2])
+    if twice > 0.0:
+        rate = min(owed / (twice * dt), MOST / dt)
+        owed -= rate * twice * dt
+        rate += SOAK / (1.0 + twice / (mass * DULL * DULL)) ** 2
+        sums[0] -= rate * mass * vx
+        sums[1] -= rate * mass * vy
+        sums[2] -= rate * mass * vz
+        for k in range(3):
+            sums[3 + k] -= rate * inertia * w[k]
+    bodies.account[shape, 1] = owed
+
+
+@kernel(error_model="numpy")
 def exchange(ground: Ground, soil: Array, bodies: Bodies, simulation: Simulation, dt: float) -> None:
     """Let bodies and ground act on each other for one step: forces into ``bodies.sums``, traces into the ground."""
     whole, counts = bodies.whole, bodies.counts
@@ -101,24 +160,28 @@ def exchange(ground: Ground, soil: Array, bodies: Bodies, simulation: Simulation
         points = bodies.points[whole[k, 5] : whole[k, 5] + whole[k, 6]]
         faces = bodies.faces[whole[k, 7] : whole[k, 7] + whole[k, 8]]
         under, patch = bodies.under[total:], bodies.patch[total:]
-        count = find(ground, kind, size, pos, mat, points, faces, under, patch, bodies.line)
+        count = find(ground, kind, size, pos, mat, points, faces, step, under, patch, bodies.line)
         total += count
         parts[k + 1] = total
+        rebound = max(REBOUND, 4.0 * dt * sums[k, 2] / bodies.real[k, 18])
         sums[k] = 0.0
         if count > 0:
             belt = simulation.qvel[dof] * size[1] if dof >= 0 else 0.0
             tread(
-                ground, soil, bodies.real[k, 15], under[:count], patch[:count], step, dt, kind, size, pos, mat, belt,
-                simulation.cvel[body], simulation.subtree_com[whole[k, 2]], simulation.xipos[body], sums[k], work,
+                ground, soil, bodies.real[k, 15], rebound, under[:count], patch[:count], step, dt, kind, size, pos, mat,
+                belt, simulation.cvel[body], simulation.subtree_com[whole[k, 2]], simulation.xipos[body], sums[k], work,
             )  # fmt: skip
+            calm(bodies, k, simulation, belt, dt)
+        bodies.account[k, 0] = sums[k, 10]
     release(ground, bodies.before[: counts[0]], step)
     for k in range(len(whole)):
         volume = sums[k, 7]
         if volume > 0.0:
             counts[2] += 1
             under, mark = bodies.under[parts[k] : parts[k + 1]], float(counts[2])
-            x, y = sums[k, 8] / volume, sums[k, 9] / volume
-            spill(ground, under, step, mark, volume, x, y, bodies.rim, bodies.weight)
+            place(bodies, k, simulation, pos, mat)
+            x, y, velocity = sums[k, 8] / volume, sums[k, 9] / volume, speed(bodies, k, simulation, pos)
+            spill(ground, under, step, mark, volume, x, y, velocity, bodies.rim, bodies.weight)
     bodies.before[:total] = bodies.under[:total]
     counts[0] = total
     slide(ground, soil[REPOSE], step, SLIDES)
