@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from sandlot.errors import SandlotError
-from sandlot.physics.heights import from_image, heap, hills
+from sandlot.physics.heights import from_image, heap, hills, seam
 
 
 @given(st.integers(1, 40), st.integers(1, 40), st.floats(0.5, 20), st.floats(0, 50), st.floats(0, 1))
@@ -21,6 +21,26 @@ def test_hills_repeat_by_seed_and_differ_between_seeds():
     first, again, other = (hills((16, 16), np.random.default_rng(seed)) for seed in (1, 1, 2))
     assert np.array_equal(first, again)
     assert not np.allclose(first, other)
+
+
+@pytest.mark.parametrize("roughness", [0.0, 0.5, 1.0])
+def test_tileable_hills_have_no_seam_and_others_do(roughness):
+    for seed in range(5):
+        whole, cut = (
+            hills((96, 128), np.random.default_rng(seed), 10, 1.0, roughness, tileable) for tileable in (True, False)
+        )
+        assert np.ptp(whole) == pytest.approx(1.0)
+        assert seam(whole) < 2.0
+        assert seam(cut) > 4.0
+
+
+def test_the_seam_of_simple_maps():
+    assert seam(np.zeros((4, 5))) == 0.0
+    ramp = np.tile(np.arange(10.0), (6, 1))
+    assert seam(ramp) == seam(ramp.T) == 9.0
+    wave = np.tile(np.sin(2 * np.pi * np.arange(50) / 50), (3, 1))
+    assert seam(wave) == pytest.approx(1.0, abs=0.5)
+    assert seam(np.array([[0.0, 1.0]])) == 1.0
 
 
 def steepness(size, roughness):

@@ -340,10 +340,11 @@ def test_the_slope_under_a_body_is_that_of_what_it_lies_on(neighbours, touched, 
     nodes = np.zeros((3, NODE))
     nodes[:, FREE], nodes[:, SUNK], nodes[:, HEIGHT] = (1.0, 2.0, 5.0), (0.1, 0.9, 0.3), 7.0
     nodes[list(touched), TOUCHED] = STEP
-    free, hollow = slope(nodes, 1, *neighbours, 10.0, STEP)
+    free, hollow, between = slope(nodes, 1, *neighbours, 10.0, STEP)
+    assert between == ({*neighbours} <= {*touched})
     assert free == pytest.approx(10.0 * expected)
     nodes[:, FREE], nodes[:, SUNK] = nodes[:, FREE] - nodes[:, SUNK], 0.0
-    assert slope(nodes, 1, *neighbours, 10.0, STEP) == pytest.approx((hollow, hollow))
+    assert slope(nodes, 1, *neighbours, 10.0, STEP)[:2] == pytest.approx((hollow, hollow))
 
 
 SHAPES = {
@@ -463,10 +464,10 @@ def test_a_patch_is_the_sum_of_its_nodes(kind, shape):
     ground.nodes[under, PART] = patch[:, COVERED]
     before = ground.nodes.copy()
     velocity, about, centre = rng.normal(0.0, 0.1, 6), *(pos + np.array([(0.1, 0.0, 0.05), (0.0, 0.02, 0.04)]))
-    sums, work = np.ones(11), np.zeros(ROWS * LANES)
-    tread(
+    sums, edge, work = np.ones(11), np.zeros(len(under), np.int64), np.zeros(ROWS * LANES)
+    count = tread(
         ground, kind.record(), kind.elastic, REBOUND, under, patch, STEP, DT, shape, size, pos, rotation.ravel(), belt,
-        velocity, about, centre, sums, work,
+        velocity, about, centre, sums, edge, work,
     )  # fmt: skip
     expected = np.zeros(11)
     for k, (index, place, covered) in enumerate(zip(under, patch[:, :3], patch[:, COVERED], strict=True)):
@@ -488,6 +489,8 @@ def test_a_patch_is_the_sum_of_its_nodes(kind, shape):
     assert np.all(ground.nodes[under, TOUCHED] == STEP)
     others = np.setdiff1d(np.arange(len(before)), under)
     assert np.array_equal(ground.nodes[others], before[others])
+    beside_it = {int(k) for k in under for step in (1, -1, 31, -31) if k + step not in under}
+    assert {*edge[:count].tolist()} == beside_it
 
 
 def test_soil_kinds_say_what_is_wrong():

@@ -19,6 +19,7 @@ QUANTITIES = {
     "time": Quantity("cycle", "cycles since the start", dtype="int64"),
     "soil": Quantity("unit", "soil in each cell", ("y", "x"), (3, 4), "int16"),
     "reward": Quantity("1", "reward"),
+    "survey": Quantity("unit", "soil of the whole ground", ("row",), (2,), "int16", every=2),
 }
 
 
@@ -35,6 +36,7 @@ def path(tmp_path: Path) -> Path:
                     "time": np.array(number),
                     "soil": np.full((3, 4), number, np.int16),
                     "reward": np.array(np.nan if number == 5 else number / 2),
+                    "survey": np.full(2, number, np.int16),
                 }
             )
     return path
@@ -57,12 +59,21 @@ def change(file: Path, alter: Callable[[dict[str, Any]], object]) -> None:
 
 def test_dataset(path: Path) -> None:
     dataset = recordings.open(path)
-    assert set(dataset.coords) == {"time"}
-    assert set(dataset.data_vars) == {"soil", "reward"}
+    assert set(dataset.coords) == {"time", "time_survey"}
+    assert set(dataset.data_vars) == {"soil", "reward", "survey"}
     assert dataset["time"].attrs == {"units": "cycle", "long_name": "cycles since the start"}
     assert dataset["soil"].dtype == np.int16
     assert dataset["soil"].sel(time=7).values.tolist() == [[7] * 4] * 3
     np.testing.assert_array_equal(dataset["reward"], [0, 0.5, 1, 1.5, 2, np.nan, 3, 3.5, 4, 4.5])
+
+
+def test_what_was_kept_now_and_then_has_times_of_its_own(path: Path) -> None:
+    dataset = recordings.open(path)
+    assert dataset["survey"].dims == ("time_survey", "row")
+    assert dataset["time_survey"].values.tolist() == [0, 2, 4, 6, 8]
+    assert dataset["time_survey"].attrs["units"] == "cycle"
+    assert dataset["survey"].sel(time_survey=6).values.tolist() == [6, 6]
+    assert dataset["survey"].attrs["every"] == 2
 
 
 def test_attributes(path: Path) -> None:
@@ -144,6 +155,7 @@ def test_damaged_root(path: Path, content: str) -> None:
         lambda root: root["consolidated_metadata"]["metadata"]["soil"].update(data_type="soup"),
         lambda root: root["consolidated_metadata"]["metadata"]["soil"].update(shape=[9, 3, 4]),
         lambda root: root["consolidated_metadata"]["metadata"]["soil"].pop("chunk_grid"),
+        lambda root: root["consolidated_metadata"]["metadata"]["survey"].update(shape=[4, 2]),
     ],
 )
 def test_damaged_metadata(path: Path, alter: Callable[[dict[str, Any]], object]) -> None:
@@ -166,6 +178,11 @@ def test_damaged_array(path: Path) -> None:
 def test_missing_chunk(path: Path, garble: Callable[[Path], object]) -> None:
     garble(path / "soil" / "c.2.0.0")
     fails(path, "is damaged: soil of frames 8 to 9 is missing")
+
+
+def test_missing_chunk_of_what_was_kept_now_and_then(path: Path) -> None:
+    (path / "survey" / "c.0.0").unlink()
+    fails(path, "is damaged: survey of frames 0 to 6 is missing")
 
 
 def test_garbled_time(path: Path) -> None:

@@ -30,6 +30,7 @@ QUANTITIES = {
     "heights": Quantity("m", "height of the ground", ("y", "x"), (48, 64), "int32"),
     "speeds": Quantity("m/s", "speed of each wheel", ("wheel",), (4,), "float32"),
     "done": Quantity("1", "task is done", dtype="bool"),
+    "survey": Quantity("m", "height of the whole ground", ("row", "column"), (5, 7), "float32", every=3),
 }
 
 
@@ -41,6 +42,7 @@ def frame(number: int) -> Frame:
         "heights": noise.astype(np.int32).reshape(48, 64),
         "speeds": np.full(4, number, np.float32),
         "done": np.array(number % 3 == 1),
+        "survey": np.full((5, 7), 0.5 * number, np.float32),
     }
 
 
@@ -51,10 +53,12 @@ def writer(path: Path, chunk: int = 256) -> Writer:
 def check(dataset: xr.Dataset, frames: int) -> None:
     assert dataset.sizes["time"] == frames
     for name, quantity in QUANTITIES.items():
-        assert dataset[name].dims == ("time", *quantity.dims)
+        every = {"every": quantity.every} if quantity.every > 1 else {}
+        assert dataset[name].dims == (f"time_{name}" if every else "time", *quantity.dims)
         assert dataset[name].dtype == quantity.dtype
-        assert dataset[name].attrs == {"units": quantity.units, "long_name": quantity.long_name}
-        for number, value in enumerate(dataset[name].values):
+        assert dataset[name].attrs == {"units": quantity.units, "long_name": quantity.long_name, **every}
+        numbers = range(0, frames, quantity.every)
+        for number, value in zip(numbers, dataset[name].values, strict=True):
             np.testing.assert_array_equal(value, frame(number)[name], err_msg=f"{name} of frame {number}")
 
 
@@ -102,7 +106,8 @@ def test_only_flushed_frames_are_seen(chunk: int, actions: list[str]) -> None:
                     appended += 1
                 elif action == "flush":
                     out.flush()
-                if action == "flush" or appended % chunk == 0:
+                surveys, between = divmod(appended + 2, 3)  # one in frames 0, 3, 6 ...
+                if action == "flush" or appended % chunk == 0 or (between == 0 and surveys % chunk == 0):
                     flushed = appended
                 assert out.frames == flushed
                 if action == "look":
@@ -129,6 +134,40 @@ def test_appended_arrays_may_be_reused(tmp_path: Path) -> None:
                 reused[name][...] = value
             out.append(reused)
     check(recordings.open(tmp_path / "a"), 3)
+
+
+@settings(max_examples=25, deadline=None)
+@given(every=st.integers(1, 7), size=st.integers(0, 3), chunk=st.integers(1, 5), flushes=st.sets(st.integers(0, 30)))
+def test_what_is_kept_now_and_then_survives_any_flush(every: int, size: int, chunk: int, flushes: set[int]) -> None:
+    """After each flush the recording is opened as if its writer had been killed there."""
+    quantities = {
+        "time": QUANTITIES["time"],
+        "survey": Quantity("m", "ground", ("x",), (size,), "int64", every=every),
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "a"
+        with Writer(path, quantities, settings={}, seed=None, world="Terrain-v0", chunk=chunk) as out:
+            for number in range(31):
+                out.append({"time": np.array(0.1 * number), "survey": np.full(size, number)})
+                if number in flushes:
+                    out.flush()
+                    assert out.frames == number + 1
+                if out.frames == number + 1:
+                    survey = recordings.open(path)["survey"].load()
+                    assert survey.values.tolist() == [size * [k] for k in range(0, number + 1, every)]
+                    assert survey[survey.dims[0]].values.tolist() == [0.1 * k for k in range(0, number + 1, every)]
+
+
+def test_what_is_large_and_kept_now_and_then_has_small_chunks(tmp_path: Path) -> None:
+    large = Quantity("m", "ground", ("y", "x"), (600, 600), "float32", every=1000)
+    quantities = {"time": QUANTITIES["time"], "survey": large}
+    with Writer(tmp_path / "a", quantities, settings={}, seed=None, world="Terrain-v0") as out:
+        for number in range(300):
+            out.append({"time": np.array(0.1 * number), "survey": np.full((600, 600), number, np.float32)})
+    assert names(tmp_path / "a" / "survey") == ["c.0.0.0", "zarr.json"]
+    array = json.loads((tmp_path / "a" / "survey" / "zarr.json").read_text())
+    assert array["chunk_grid"]["configuration"]["chunk_shape"] == [2, 600, 600]
+    assert names(tmp_path / "a" / "time") == ["c.0", "c.1", "zarr.json"]
 
 
 def test_axis_of_length_zero(tmp_path: Path) -> None:
@@ -196,6 +235,9 @@ def test_wrong_frame_and_closed_writer(tmp_path: Path) -> None:
         ({"time": Quantity("s", "times", ("x",), (2,))}, "needs a quantity 'time'"),
         ({"a/b": Quantity("m", "a path")}, "cannot name a quantity"),
         ({"a": Quantity("m", "history", ("time",), (2,))}, "'time' is added"),
+        ({"time": Quantity("s", "time", every=2)}, "in every frame"),
+        ({"a": Quantity("m", "a", every=2), "time_a": Quantity("m", "b")}, "has its times there"),
+        ({"a": Quantity("m", "a", every=2), "b": Quantity("m", "b", ("time_a",), (2,))}, "'time' is added"),
         ({"a": Quantity("m", "square", ("x", "x"), (2, 2))}, "must differ"),
         ({"a": Quantity("m", "a", ("x",), (2,)), "b": Quantity("m", "b", ("x",), (3,))}, "dim 'x' has length 3 in b"),
     ],
@@ -206,6 +248,11 @@ def test_quantities_that_do_not_fit(tmp_path: Path, quantities: dict[str, Quanti
     with pytest.raises(ValueError, match=message):
         Writer(tmp_path / "a", quantities, settings={}, seed=None, world="Water-v0")
     assert names(tmp_path) == []
+
+
+def test_a_quantity_is_kept_at_least_every_so_often() -> None:
+    with pytest.raises(ValueError, match="kept every 0 frames; at least 1"):
+        Quantity("m", "height", every=0)
 
 
 def test_settings_and_chunk_are_checked(tmp_path: Path) -> None:

@@ -56,7 +56,7 @@ class Ground(NamedTuple):
 
 DEEP = 0.03
 """Soil that was moved is loose, and carries nothing; what lies deeper than this is firm under its weight [m]."""
-TIE = 1e-3
+TIE = 1e-2
 """Steeper than the angle of repose by less than this does not slide."""
 
 
@@ -166,7 +166,7 @@ def push(ground: Ground, index: int, amount: float, step: float) -> float:
 
 @kernel(error_model="numpy")
 def spill(
-    ground: Ground, under: Whole, step: float, mark: float, volume: float, x: float, y: float, velocity: Three,
+    ground: Ground, edge: Whole, step: float, mark: float, volume: float, x: float, y: float, velocity: Three,
     rim: Whole, weight: Array,
 ) -> None:  # fmt: skip
     """Put the soil that was pressed out from under a body on the rim of its patch; the nearer, the more.
@@ -175,7 +175,7 @@ def spill(
 
     Args:
         ground: Changed in place.
-        under: Nodes that the body touches.
+        edge: Nodes that the body touches, next to some that it does not.
         step: Which; the soil goes to nodes that nothing touches in it.
         mark: The number of the rim: one that none had before.
         volume: How much, as a height of one cell [m].
@@ -189,18 +189,19 @@ def spill(
     row, column = (y - ground.corner[1]) / ground.spacing, (x - ground.corner[0]) / ground.spacing
     aside = (1.0 - AHEAD) / (velocity[0] ** 2 + velocity[1] ** 2 + SLOW * SLOW)
     count, total = 0, 0.0
-    for k in range(len(under)):
+    for k in range(len(edge)):
         for m in range(4):
-            i, j = under[k] // nx + (m == 0) - (m == 1), under[k] % nx + (m == 2) - (m == 3)
+            i, j = edge[k] // nx + (m == 0) - (m == 1), edge[k] % nx + (m == 2) - (m == 3)
             there = beside(i, j, ny, nx, wrap)
             if there < 0 or nodes[there, TOUCHED] == step or nodes[there, TOUCHED] == -mark or count == len(rim):
                 continue
             nodes[there, TOUCHED] = -mark
             # Which way is out, and how far from where the soil comes.
             out_x, out_y = 0.0, 0.0
+            inside = 0 < i < ny - 1 and 0 < j < nx - 1
             for n in range(9):
                 di, dj = n // 3 - 1, n % 3 - 1
-                other = beside(i + di, j + dj, ny, nx, wrap)
+                other = there + di * nx + dj if inside else beside(i + di, j + dj, ny, nx, wrap)
                 if other >= 0 and nodes[other, TOUCHED] == step:
                     out_x, out_y = out_x - dj, out_y - di
             ahead = (out_x * velocity[0] + out_y * velocity[1]) ** 2 / max(out_x**2 + out_y**2, 1.0)
@@ -212,8 +213,8 @@ def spill(
             count += 1
     if count == 0:
         # Nowhere to go.
-        for k in range(len(under)):
-            nodes[under[k], HEIGHT] += volume / len(under)
+        for k in range(len(edge)):
+            nodes[edge[k], HEIGHT] += volume / len(edge)
         return
     for k in range(count):
         add(nodes, rim[k], volume * weight[k] / total)

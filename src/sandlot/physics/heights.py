@@ -17,7 +17,12 @@ EIGHT_BIT = {"1", "L", "LA", "P", "PA", "RGB", "RGBA", "CMYK", "YCbCr"}
 
 
 def hills(
-    shape: tuple[int, int], rng: np.random.Generator, size: float = 8.0, relief: float = 12.0, roughness: float = 0.0
+    shape: tuple[int, int],
+    rng: np.random.Generator,
+    size: float = 8.0,
+    relief: float = 12.0,
+    roughness: float = 0.0,
+    tileable: bool = False,
 ) -> Heights:
     """Draw random hills and valleys.
 
@@ -29,9 +34,10 @@ def hills(
         size: Typical radius of a hill [cell].
         relief: Height of the highest point above the lowest.
         roughness: 0 for rounded hills, up to 1 for detail at every scale.
+        tileable: Whether the terrain goes on without a seam where its opposite edges are put together.
     """
     # The noise wraps around; of a field twice as large in each direction, one corner does not.
-    ny, nx = 2 * shape[0], 2 * shape[1]
+    ny, nx = shape if tileable else (2 * shape[0], 2 * shape[1])
     wave = np.hypot(np.fft.fftfreq(ny)[:, None], np.fft.rfftfreq(nx)[None, :]) * 4.0 * size
     spectrum = np.fft.rfft2(rng.standard_normal((ny, nx))) * (1.0 + wave**2) ** (-4.0 + 3.0 * roughness)
     field = np.fft.irfft2(spectrum, s=(ny, nx))[: shape[0], : shape[1]]
@@ -44,6 +50,21 @@ def heap(shape: tuple[int, int], radius: float = 8.0, relief: float = 12.0) -> H
     y, x = np.indices(shape)
     distance = np.hypot(y - shape[0] // 2, x - shape[1] // 2)
     return relief * np.clip(1.0 - distance / radius, 0.0, None)
+
+
+def seam(heights: Heights) -> float:
+    """How steep a map is where its opposite edges are put together, as a multiple of what it is inside.
+
+    Of the steps in height from node to node the root of the mean square is taken, along x and along y; the larger of
+    the two ratios counts. About 1 where there is no seam, far more where there is one, and 0 for flat ground.
+    """
+    ratios = [0.0]
+    for axis in (0, 1):
+        inside = np.sqrt(np.mean(np.diff(heights, axis=axis) ** 2)) if heights.shape[axis] > 1 else 0.0
+        across = np.sqrt(np.mean((heights.take(0, axis) - heights.take(-1, axis)) ** 2))
+        if across > 0.0:
+            ratios.append(float(across / inside) if inside > 0.0 else np.inf)
+    return max(ratios)
 
 
 def shade(heights: Heights, spacing: float) -> Heights:

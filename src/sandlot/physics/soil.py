@@ -251,6 +251,7 @@ class Soil:
             points=np.concatenate(points).astype(np.float64),
             faces=np.concatenate(faces).astype(np.int32),
             under=np.zeros(room, np.int64),
+            edge=np.zeros(room, np.int64),
             patch=np.zeros((room, PATCH)),
             line=np.zeros((2, int(across.max()))),
             before=np.zeros(room, np.int64),

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sandlot.kernels import kernel
-from sandlot.physics.ground import FREE, HEIGHT, LOOSE, PART, SUNK, TOUCHED, Ground, Two, beside, push
+from sandlot.physics.ground import FREE, HEIGHT, LOOSE, PART, SUNK, TOUCHED, Ground, beside, push
 from sandlot.physics.shapes import (
     BOX,
     CYLINDER,
@@ -169,11 +169,14 @@ def width(patch: Array, spacing: float) -> float:
 
 
 @kernel(error_model="numpy")
-def slope(nodes: Array, index: int, low: int, high: int, per: float, step: float) -> Two:
-    """How steep the ground was at a node before it was pressed, and how steep it is now, between two neighbours.
+def slope(nodes: Array, index: int, low: int, high: int, per: float, step: float) -> tuple[float, float, bool]:
+    """How steep the ground is at a node, between its neighbours to both sides.
 
     The rim of a patch is not what the body lies on: if a node beside this one is touched in this step, the other one
     counts only if it is touched too.
+
+    Returns:
+        The slope before anything was pressed, the slope now, and whether both neighbours are touched.
     """
     held_low = low >= 0 and nodes[low, TOUCHED] == step
     held_high = high >= 0 and nodes[high, TOUCHED] == step
@@ -184,13 +187,14 @@ def slope(nodes: Array, index: int, low: int, high: int, per: float, step: float
     if low != index and high != index:
         per *= 0.5
     rise = nodes[high, FREE] - nodes[low, FREE]
-    return rise * per, (rise - nodes[high, SUNK] + nodes[low, SUNK]) * per
+    return rise * per, (rise - nodes[high, SUNK] + nodes[low, SUNK]) * per, held_low and held_high
 
 
 @kernel(error_model="numpy")
-def slopes(ground: Ground, under: Whole, patch: Array, step: float) -> None:
-    """How steep the ground is at every node of a patch: into ``patch``."""
+def slopes(ground: Ground, under: Whole, patch: Array, step: float, edge: Whole) -> int:
+    """How steep the ground is at every node of a patch, into ``patch``, and which are at its edge; returns how many."""
     nodes, ny, nx, wrap, per = ground.nodes, ground.ny, ground.nx, ground.wrap, 1.0 / ground.spacing
+    count = 0
     for k in range(len(under)):
         index = under[k]
         i, j = index // nx, index % nx
@@ -198,8 +202,12 @@ def slopes(ground: Ground, under: Whole, patch: Array, step: float) -> None:
         if not (0 < i < ny - 1 and 0 < j < nx - 1):
             west, east = beside(i, j - 1, ny, nx, wrap), beside(i, j + 1, ny, nx, wrap)
             south, north = beside(i - 1, j, ny, nx, wrap), beside(i + 1, j, ny, nx, wrap)
-        patch[k, ALONG_X], patch[k, BODY_X] = slope(nodes, index, west, east, per, step)
-        patch[k, ALONG_Y], patch[k, BODY_Y] = slope(nodes, index, south, north, per, step)
+        patch[k, ALONG_X], patch[k, BODY_X], within = slope(nodes, index, west, east, per, step)
+        patch[k, ALONG_Y], patch[k, BODY_Y], between = slope(nodes, index, south, north, per, step)
+        if not (within and between):
+            edge[count] = index
+            count += 1
+    return count
 
 
 @kernel(error_model="numpy")
@@ -265,24 +273,32 @@ def press(
     cohesion, friction, damping, cell = soil[COHESION], soil[FRICTION], soil[DAMPING], spacing * spacing
     per_shear, per_stiff, per_rebound = 1.0 / soil[SHEAR], 1.0 / stiff, 1.0 / rebound
     per_creep, per_still = 1.0 / CREEP**2, 1.0 / STILL**2
+    # Loops over all lanes, of which the last may hold nothing, are compiled to vector instructions; the one that looks
+    # up powers is not. Until there are forces, their rows hold depth, Bekker's stress, and the upward part of the normal.
+    for k in range(LANES):
+        along_x, along_y = work[ALONG_X * LANES + k], work[ALONG_Y * LANES + k]
+        up = 1.0 / math.sqrt(1.0 + along_x * along_x + along_y * along_y)
+        work[FORCE_X * LANES + k] = max((work[OLD_FREE * LANES + k] - work[Z * LANES + k]) * up, 0.0)
+        work[FORCE_Z * LANES + k] = up
     for k in range(count):
+        at = work[FORCE_X * LANES + k] * (1.0 / FINE)
+        low = min(int(at), last)
+        below, above = soil[POWERS + low], soil[POWERS + low + 1]
+        work[FORCE_Y * LANES + k] = modulus * (below + (at - low) * (above - below))
+    for k in range(LANES):
         free, sunk, loose, z = (
             work[OLD_FREE * LANES + k],
             work[OLD_SUNK * LANES + k],
             work[OLD_LOOSE * LANES + k],
             work[Z * LANES + k],
         )
-        up = 1.0 / math.sqrt(1.0 + work[ALONG_X * LANES + k] ** 2 + work[ALONG_Y * LANES + k] ** 2)
-        n_x, n_y = -work[ALONG_X * LANES + k] * up, -work[ALONG_Y * LANES + k] * up
+        depth, plastic, up = work[FORCE_X * LANES + k], work[FORCE_Y * LANES + k], work[FORCE_Z * LANES + k]
+        along_x, along_y = work[ALONG_X * LANES + k], work[ALONG_Y * LANES + k]
+        n_x, n_y = -along_x * up, -along_y * up
         # Loose soil gives way to anything.
         level = free - sunk
         away = max(min(loose, level + loose - z), 0.0)
         # Stress: elastic from where it was pressed to before, but no more than Bekker's.
-        depth = max((free - z) * up, 0.0)
-        at = depth * (1.0 / FINE)
-        low = min(int(at), last)
-        below, above = soil[POWERS + low], soil[POWERS + low + 1]
-        plastic = modulus * (below + (at - low) * (above - below))
         elastic = stiff * (level - z) * up
         stress = max(min(elastic, plastic), 0.0)
         more = max((depth - stress * per_stiff) / up - sunk, 0.0) if elastic > plastic else 0.0
@@ -313,13 +329,13 @@ def press(
         sx, sy = work[OLD_X * LANES + k] * old + vx * new, work[OLD_Y * LANES + k] * old + vy * new
         work[OLD_X * LANES + k], work[OLD_Y * LANES + k] = firm * sx, firm * sy
         sz = -(sx * n_x + sy * n_y) / up
-        calm = CALM / (1.0 + square * per_creep) ** 2
+        slow, still = 1.0 + square * per_creep, 1.0 + square * per_still
+        calm, still = CALM / (slow * slow), up / (still * still)
         limit = firm * cohesion + stress * friction
         area = work[COVERED * LANES + k] * cell / up
         # What does not slip is pushed back to the middle of its hollow.
-        still = up / (1.0 + square * per_still) ** 2
-        n_x += still * (work[ALONG_X * LANES + k] - work[BODY_X * LANES + k])
-        n_y += still * (work[ALONG_Y * LANES + k] - work[BODY_Y * LANES + k])
+        n_x += still * (along_x - work[BODY_X * LANES + k])
+        n_y += still * (along_y - work[BODY_Y * LANES + k])
         work[FORCE_X * LANES + k] = area * (stress * n_x - limit * (sx + calm * vx))
         work[FORCE_Y * LANES + k] = area * (stress * n_y - limit * (sy + calm * vy))
         work[FORCE_Z * LANES + k] = area * (stress * up - limit * (sz + calm * vz))
@@ -365,8 +381,8 @@ def scatter(ground: Ground, under: Whole, work: Array, step: float, centre: Arra
 def tread(
     ground: Ground, soil: Array, stiff: float, rebound: float, under: Whole, patch: Array, step: float, dt: float,
     kind: int, size: Three, pos: Array, mat: Array, belt: float, velocity: Array, about: Array, centre: Array,
-    sums: Array, work: Array,
-) -> None:  # fmt: skip
+    sums: Array, edge: Whole, work: Array,
+) -> int:  # fmt: skip
     """Let a shape press and shear the nodes under it.
 
     Args:
@@ -387,16 +403,21 @@ def tread(
         about: As for `press`.
         centre: As for `scatter`.
         sums: As for `scatter`.
+        edge: Room for the nodes at the edge of the patch.
         work: (24 * 64,) room to work in.
+
+    Returns:
+        How many are at the edge.
     """
     for k in range(len(under)):
         ground.nodes[under[k], TOUCHED] = step
     modulus = soil[KPHI]
     if soil[KC] != 0.0:
         modulus += soil[KC] / width(patch, ground.spacing)
-    slopes(ground, under, patch, step)
+    count = slopes(ground, under, patch, step, edge)
     for first in range(0, len(under), LANES):
         some, part = under[first : first + LANES], patch[first : first + LANES]
         gather(ground, some, part, work, kind == TRACK, size[0], pos, mat)
         press(work, len(some), soil, modulus, stiff, rebound, ground.spacing, dt, belt, velocity, about)
         scatter(ground, some, work, step, centre, sums)
+    return count

@@ -17,8 +17,8 @@ from sandlot.physics.soil_contact import LANES, REPOSE, ROWS, find, tread
 Array: TypeAlias = NDArray[np.float64]
 Whole: TypeAlias = NDArray[np.int64]
 
-SLIDES = 256
-"""Nodes that are looked at for slides, at most, in one step."""
+SLIDES, SWEEP = 256, 8
+"""Nodes that are looked at for slides in one step, at most: so many, or this part of all that wait if that is more."""
 
 
 REBOUND = 0.03
@@ -41,6 +41,7 @@ class Bodies(NamedTuple):
         points: (points, 3) of all meshes [m].
         faces: (faces, 3) of all meshes.
         under: Nodes that are touched, shape by shape.
+        edge: Those at the edge of their patch, shape by shape.
         patch: (nodes, 8) as in `sandlot.physics.soil_contact.find`.
         line: (2, columns) room for one row of the ground.
         before: Nodes that were touched in the last step.
@@ -56,6 +57,7 @@ class Bodies(NamedTuple):
     points: Array
     faces: NDArray[np.int32]
     under: Whole
+    edge: Whole
     patch: Array
     line: Array
     before: Whole
@@ -151,8 +153,8 @@ def exchange(ground: Ground, soil: Array, bodies: Bodies, simulation: Simulation
     whole, counts = bodies.whole, bodies.counts
     counts[1] += 1
     step, total = float(counts[1]), 0
-    pos, mat, work, sums = np.empty(3), np.empty(9), np.empty(ROWS * LANES), bodies.sums
-    parts = np.zeros(len(whole) + 1, np.int64)
+    pos, mat, work, sums = np.empty(3), np.empty(9), np.zeros(ROWS * LANES), bodies.sums
+    ends = np.zeros(len(whole) + 1, np.int64)
     for k in range(len(whole)):
         kind, body, dof = whole[k, 0], whole[k, 1], whole[k, 3]
         size = (bodies.real[k, 0], bodies.real[k, 1], bodies.real[k, 2])
@@ -162,14 +164,15 @@ def exchange(ground: Ground, soil: Array, bodies: Bodies, simulation: Simulation
         under, patch = bodies.under[total:], bodies.patch[total:]
         count = find(ground, kind, size, pos, mat, points, faces, step, under, patch, bodies.line)
         total += count
-        parts[k + 1] = total
+        ends[k + 1] = ends[k]
         rebound = max(REBOUND, 4.0 * dt * sums[k, 2] / bodies.real[k, 18])
         sums[k] = 0.0
         if count > 0:
             belt = simulation.qvel[dof] * size[1] if dof >= 0 else 0.0
-            tread(
+            ends[k + 1] += tread(
                 ground, soil, bodies.real[k, 15], rebound, under[:count], patch[:count], step, dt, kind, size, pos, mat,
-                belt, simulation.cvel[body], simulation.subtree_com[whole[k, 2]], simulation.xipos[body], sums[k], work,
+                belt, simulation.cvel[body], simulation.subtree_com[whole[k, 2]], simulation.xipos[body], sums[k],
+                bodies.edge[ends[k] :], work,
             )  # fmt: skip
             calm(bodies, k, simulation, belt, dt)
         bodies.account[k, 0] = sums[k, 10]
@@ -178,13 +181,13 @@ def exchange(ground: Ground, soil: Array, bodies: Bodies, simulation: Simulation
         volume = sums[k, 7]
         if volume > 0.0:
             counts[2] += 1
-            under, mark = bodies.under[parts[k] : parts[k + 1]], float(counts[2])
+            edge, mark = bodies.edge[ends[k] : ends[k + 1]], float(counts[2])
             place(bodies, k, simulation, pos, mat)
             x, y, velocity = sums[k, 8] / volume, sums[k, 9] / volume, speed(bodies, k, simulation, pos)
-            spill(ground, under, step, mark, volume, x, y, velocity, bodies.rim, bodies.weight)
+            spill(ground, edge, step, mark, volume, x, y, velocity, bodies.rim, bodies.weight)
     bodies.before[:total] = bodies.under[:total]
     counts[0] = total
-    slide(ground, soil[REPOSE], step, SLIDES)
+    slide(ground, soil[REPOSE], step, max(SLIDES, ground.ends[1] // SWEEP))
 
 
 def _call(_context: Any, _address: Any, _model: Any, _data: Any) -> Any:

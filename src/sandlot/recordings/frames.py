@@ -4,6 +4,7 @@ A world declares its quantities once; every frame it gives then holds exactly
 those, and a recording keeps units and meaning beside the numbers.
 """
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -29,6 +30,7 @@ class Quantity:
         dims: Names of its axes within one frame; empty for a number.
         shape: Lengths of these axes.
         dtype: NumPy type it is kept in.
+        every: A recording keeps it in every so many frames, beginning with the first.
     """
 
     units: str
@@ -36,6 +38,7 @@ class Quantity:
     dims: tuple[str, ...] = ()
     shape: tuple[int, ...] = ()
     dtype: str = "float64"
+    every: int = 1
 
     def __post_init__(self) -> None:
         unknown = set(re.sub(r"\^-?\d+", "", self.units).replace("/", "*").split("*")) - SYMBOLS
@@ -43,7 +46,14 @@ class Quantity:
             raise ValueError(f"unit {self.units!r} has unknown parts {sorted(unknown)}; known: {sorted(SYMBOLS)}")
         if len(self.dims) != len(self.shape):
             raise ValueError(f"{self.long_name!r} has {len(self.dims)} dims but a shape of {len(self.shape)}")
+        if self.every < 1:
+            raise ValueError(f"{self.long_name!r} is kept every {self.every} frames; at least 1")
         np.dtype(self.dtype)
+
+    @property
+    def nbytes(self) -> int:
+        """Of one frame."""
+        return math.prod(self.shape) * np.dtype(self.dtype).itemsize
 
 
 def check_frame(frame: Frame, quantities: Mapping[str, Quantity]) -> None:

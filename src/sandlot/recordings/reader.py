@@ -12,6 +12,7 @@ from typing import Any
 import xarray as xr
 
 from sandlot.errors import SandlotError
+from sandlot.recordings.columns import rows
 from sandlot.recordings.writer import FORMAT, FORMAT_VERSION
 
 
@@ -26,6 +27,7 @@ def open(path: str | Path) -> xr.Dataset:
 
     Returns:
         The flushed frames: each quantity with dims ``("time", ...)``, ``units`` and ``long_name``, and ``time``
+        as coordinate; one that was kept only now and then with ``("time_<name>", ...)`` and the times of its frames
         as coordinate. Its attributes hold ``world``, ``settings`` (a dict), ``seed``, ``version`` of Sandlot,
         ``created`` (UTC), and the number of ``frames``.
 
@@ -37,10 +39,16 @@ def open(path: str | Path) -> xr.Dataset:
     try:
         for name, array in root["consolidated_metadata"]["metadata"].items():
             json.loads((path / name / "zarr.json").read_bytes())
-            _check_chunks(path, name, array)
+            _check_chunks(path, name, array, root["attributes"]["frames"])
         # The consolidated metadata hold the committed shapes; those of the arrays themselves lag behind.
         dataset: xr.Dataset = xr.open_zarr(path, consolidated=True, chunks=None, decode_cf=False)
         dataset.attrs["settings"] = json.loads(dataset.attrs["settings"])
+        time = dataset["time"]
+        for name, values in dataset.data_vars.items():
+            if (every := values.attrs.get("every", 1)) > 1:
+                dim = values.dims[0]
+                about = {**time.attrs, "long_name": f"{time.attrs['long_name']}, where {name} was kept"}
+                dataset = dataset.assign_coords({dim: (dim, time.values[::every], about)})
     except SandlotError:
         raise
     except Exception as error:  # Zarr, its codecs and xarray raise nearly every kind
@@ -77,18 +85,21 @@ def _read_root(path: Path) -> dict[str, Any]:
     return root
 
 
-def _check_chunks(path: Path, name: str, array: dict[str, Any]) -> None:
-    """Raise unless every chunk with committed frames has a file that is not empty."""
-    frames, *lengths = array["shape"]
+def _check_chunks(path: Path, name: str, array: dict[str, Any], frames: int) -> None:
+    """Raise unless there are as many rows as frames ask for, and each chunk of them has a file that is not empty."""
+    found, *lengths = array["shape"]
+    every = array["attributes"].get("every", 1)
+    if found != rows(frames, every):
+        raise _damaged(path, f"{name} has {found} rows, which is not one for every {every} of {frames} frames")
     if 0 in lengths:
         return
     chunk = array["chunk_grid"]["configuration"]["chunk_shape"][0]
     with os.scandir(path / name) as entries:
         present = {entry.name for entry in entries if entry.stat().st_size}
-    for number in range(-(-frames // chunk)):
+    for number in range(-(-found // chunk)):
         if ".".join(["c", str(number), *("0" for _ in lengths)]) not in present:
-            last = min(frames, (number + 1) * chunk) - 1
-            raise _damaged(path, f"{name} of frames {number * chunk} to {last} is missing")
+            first, last = every * number * chunk, every * (min(found, (number + 1) * chunk) - 1)
+            raise _damaged(path, f"{name} of frames {first} to {last} is missing")
 
 
 def _damaged(path: Path, reason: str) -> SandlotError:

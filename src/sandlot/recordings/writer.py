@@ -4,11 +4,13 @@ A recording is an ordinary Zarr store. The trick is the order of writing: first
 the chunks of every array, then the root ``zarr.json``, which holds the number of
 frames and, as consolidated metadata, the shape of every array. Replacing that
 one file is the commit; whatever lies beyond it is not seen by any reader.
+
+A quantity that is kept only now and then has a time axis of its own, ``time_<name>``,
+and its own, smaller chunks; ``every`` among its attributes says which frames it is of.
 """
 
 import contextlib
 import json
-import math
 import shutil
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
@@ -18,13 +20,12 @@ from types import TracebackType
 from typing import Any, Self
 from uuid import uuid4
 
-import numpy as np
 import zarr
-from numpy.typing import NDArray
 from zarr.codecs import ZstdCodec
 from zarr.storage import LocalStore
 
 from sandlot.errors import SandlotError
+from sandlot.recordings.columns import Column, rows, time_dim
 from sandlot.recordings.frames import Frame, Quantity, check_frame
 
 FORMAT = "sandlot recording"
@@ -52,7 +53,8 @@ class Writer:
         settings: What the frames were made with; anything JSON can hold.
         seed: Where the randomness came from, if there was any.
         world: Name of the world, or of the robot.
-        chunk: Frames per file; a full chunk is flushed by itself. By default 256, fewer if frames are large.
+        chunk: Frames per file; a full chunk is flushed by itself. By default 256, fewer if frames are large. Large
+            quantities that are kept only now and then have fewer in a file.
 
     Raises:
         SandlotError: The path exists or cannot be written.
@@ -75,20 +77,16 @@ class Writer:
     ) -> None:
         _check_quantities(quantities)
         if chunk is None:
-            frame = sum(math.prod(each.shape) * np.dtype(each.dtype).itemsize for each in quantities.values())
+            frame = sum(each.nbytes for each in quantities.values() if each.every == 1)
             chunk = max(1, min(256, CHUNK_BYTES // frame))
         if chunk < 1:
             raise ValueError(f"a chunk of {chunk} frames holds nothing; at least 1")
         self.path = Path(path)
         self._quantities = dict(quantities)
-        self._chunk = chunk
         self._frames = 0
-        self._first = 0  # number of the frame in the buffers' first row
-        self._held = 0  # rows in use, flushed or not
+        self._appended = 0
         self._closed = False
-        self._buffers: dict[str, NDArray[Any]] = {
-            name: np.zeros((chunk, *quantity.shape), quantity.dtype) for name, quantity in quantities.items()
-        }
+        self._columns = {name: Column(quantity, chunk) for name, quantity in quantities.items()}
         self._create(
             {
                 "format": FORMAT,
@@ -108,7 +106,7 @@ class Writer:
         return self._frames
 
     def append(self, frame: Frame) -> None:
-        """Take one more frame; every ``chunk`` frames they are flushed.
+        """Take one more frame; whenever a file of any quantity is full, all are flushed.
 
         Raises:
             SandlotError: The disk did not take them; all are kept in memory for the next flush.
@@ -117,13 +115,17 @@ class Writer:
         if self._closed:
             raise ValueError(f"recording {self.path} is closed")
         check_frame(frame, self._quantities)
-        if self._held == self._chunk:  # an earlier flush failed
+        if self._any_full():  # an earlier flush failed
             self.flush()
-        for name, buffer in self._buffers.items():
-            buffer[self._held] = frame[name]
-        self._held += 1
-        if self._held == self._chunk:
+        for name, column in self._columns.items():
+            if self._appended % column.every == 0:
+                column.put(frame[name])
+        self._appended += 1
+        if self._any_full():
             self.flush()
+
+    def _any_full(self) -> bool:
+        return any(column.full for column in self._columns.values())
 
     def flush(self) -> None:
         """Make every frame appended so far safe.
@@ -131,18 +133,15 @@ class Writer:
         Raises:
             SandlotError: The disk did not take them; frames flushed before are still safe.
         """
-        frames = self._first + self._held
-        if frames == self._frames:
+        if self._appended == self._frames:
             return
         with self._explained("write"):
-            for name, buffer in self._buffers.items():
-                buffer[self._held :] = 0
-                # Whole chunks only: Zarr would read a part of one back before writing it.
-                self._arrays[name][self._first : self._first + self._chunk] = buffer
-            self._commit(self.path, frames)
-        self._frames = frames
-        if self._held == self._chunk:
-            self._first, self._held = frames, 0
+            for column in self._columns.values():
+                column.write()
+            self._commit(self.path, self._appended)
+        self._frames = self._appended
+        for column in self._columns.values():
+            column.committed()
 
     def close(self) -> None:
         """Flush, and let readers that ignore consolidated metadata see the frames too."""
@@ -170,8 +169,9 @@ class Writer:
             try:
                 store = LocalStore(draft)
                 group = zarr.create_group(store)
-                self._arrays = {name: self._create_array(group, name) for name in self._quantities}
-                arrays = {name: json.loads((draft / name / "zarr.json").read_bytes()) for name in self._arrays}
+                for name in self._quantities:
+                    self._columns[name].array = self._create_array(group, name)
+                arrays = {name: json.loads((draft / name / "zarr.json").read_bytes()) for name in self._quantities}
                 self._root: dict[str, Any] = {
                     "zarr_format": 3,
                     "node_type": "group",
@@ -186,14 +186,15 @@ class Writer:
                 shutil.rmtree(draft, ignore_errors=True)
 
     def _create_array(self, group: zarr.Group, name: str) -> zarr.Array[Any]:
-        quantity = self._quantities[name]
+        quantity, chunk = self._quantities[name], self._columns[name].chunk
+        sparse = {"every": quantity.every} if quantity.every > 1 else {}
         return group.create_array(
             name,
             shape=(ROOM, *quantity.shape),
-            chunks=(self._chunk, *(max(length, 1) for length in quantity.shape)),
+            chunks=(chunk, *(max(length, 1) for length in quantity.shape)),
             dtype=quantity.dtype,
-            dimension_names=("time", *quantity.dims),
-            attributes={"units": quantity.units, "long_name": quantity.long_name},
+            dimension_names=(time_dim(name, quantity), *quantity.dims),
+            attributes={"units": quantity.units, "long_name": quantity.long_name, **sparse},
             # One flat directory per array: quick to write, and quick to check for holes.
             chunk_key_encoding={"name": "default", "separator": "."},
             compressors=ZstdCodec(level=1, checksum=True),
@@ -203,8 +204,8 @@ class Writer:
 
     def _commit(self, path: Path, frames: int) -> None:
         self._root["attributes"]["frames"] = frames
-        for array in self._root["consolidated_metadata"]["metadata"].values():
-            array["shape"][0] = frames
+        for name, array in self._root["consolidated_metadata"]["metadata"].items():
+            array["shape"][0] = rows(frames, self._columns[name].every)
         _replace(path / "zarr.json", self._root, path / "time" / "commit.partial")
 
     def _write_shapes(self, path: Path) -> None:
@@ -226,13 +227,16 @@ class Writer:
 def _check_quantities(quantities: Mapping[str, Quantity]) -> None:
     """Raise ``ValueError`` unless the quantities fit together in one dataset with a time axis."""
     time = quantities.get("time")
-    if time is None or time.dims or time.units not in {"s", "cycle"}:
-        raise ValueError("a recording needs a quantity 'time', a number in 's' or 'cycle'")
+    if time is None or time.dims or time.units not in {"s", "cycle"} or time.every > 1:
+        raise ValueError("a recording needs a quantity 'time', a number in 's' or 'cycle', in every frame")
+    taken = {time_dim(name, quantity) for name, quantity in quantities.items()}
     lengths: dict[str, int] = {}
     for name, quantity in quantities.items():
         if not name.isidentifier():
             raise ValueError(f"{name!r} cannot name a quantity; use letters, digits and underscores")
-        if "time" in quantity.dims or len(set(quantity.dims)) < len(quantity.dims):
+        if name in taken - {"time"}:
+            raise ValueError(f"{name!r} cannot name a quantity; another one, kept now and then, has its times there")
+        if taken & set(quantity.dims) or len(set(quantity.dims)) < len(quantity.dims):
             raise ValueError(f"{name} has dims {quantity.dims}; they must differ, and 'time' is added by the recording")
         for dim, length in zip(quantity.dims, quantity.shape, strict=True):
             if lengths.setdefault(dim, length) != length:

@@ -6,7 +6,7 @@ from sandlot.errors import SandlotError
 from sandlot.settings import nearest
 from sandlot.studies.base import STUDIES, Claim, Job, Study, study
 
-MODULES = ("sandlot.studies.leveling", "sandlot.studies.water")
+MODULES = ("sandlot.studies.leveling", "sandlot.studies.water", "sandlot.studies.terrain")
 """Where studies are; loading these fills the list."""
 
 __all__ = ["Claim", "Job", "Study", "all_studies", "find", "study"]

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 WORLDS = {
     "leveling": "sandlot.worlds.leveling:Leveling",
+    "terrain": "sandlot.worlds.terrain:Terrain",
     "water": "sandlot.worlds.water:Water",
 }
 """Short name to class. Classes load when used, so that starting up stays quick."""

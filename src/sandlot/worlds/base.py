@@ -71,12 +71,13 @@ class World(gymnasium.Env[NDArray[Any], NDArray[Any]]):
         """Ready controllers by name, each made from a seed; the first is the one to show."""
         return {"random": self._random_controller}
 
-    def controller(self, name: str, seed: np.random.SeedSequence) -> Controller:
+    def controller(self, name: str, seed: np.random.SeedSequence, steps: int | None = None) -> Controller:
         """Make one of the ready controllers, or load one from a file.
 
         Args:
             name: Of a ready controller, or the path of a file.
             seed: For a ready one.
+            steps: How many it will make, if that is known; for worlds where a controller plans ahead.
 
         Raises:
             SandlotError: If there is none of that name, or the file is not one for this world.

@@ -116,7 +116,7 @@ def record_world(
     kind = load(name)
     world = kind(**build(kind.Settings, settings or {}).model_dump())
     driver = controller or next(iter(world.controllers()))
-    act = world.controller(driver, np.random.SeedSequence(seed))
+    act = world.controller(driver, np.random.SeedSequence(seed), steps)
     env = Record(world, path, seed)
     try:
         observation, _ = env.reset(seed=seed)
