@@ -6,7 +6,7 @@ import numpy as np
 
 from sandlot.physics import ground as g
 from sandlot.physics import shapes
-from sandlot.physics.soil_contact import CALM, CREEP, STILL
+from sandlot.physics.soil_contact import CALM, CREEP
 from sandlot.physics.soil_step import REBOUND
 
 UP = np.array([0.0, 0.0, 1.0])
@@ -113,7 +113,7 @@ class TwinNode:
         """A vector of the tangent plane with these parts along x and y."""
         return np.array([*shear, -(shear[0] * self.normal[0] + shear[1] * self.normal[1]) / self.normal[2]])
 
-    def press(self, z, velocity, dt, width, stiff):
+    def press(self, z, velocity, dt, width, stiff, still=0.0):
         """Press it to a height, while the body's surface moves there.
 
         Returns:
@@ -143,5 +143,4 @@ class TwinNode:
             self.shear = self.shear + mobilised * (slip / speed - self.shear)
         calm = CALM * slip / (1.0 + (speed / CREEP) ** 2) ** 2
         limit = kind.cohesion + pressure * np.tan(np.radians(kind.friction))
-        still = up / (1.0 + (speed / STILL) ** 2) ** 2
-        return pressure * (self.normal + still * self.hollow) - limit * (self.shear + calm), away + more
+        return pressure * (self.normal + still * up * self.hollow) - limit * (self.shear + calm), away + more

@@ -42,6 +42,14 @@ def give(k: float, x: float, y: float, z: float, limit: float) -> float:
 
 
 @kernel(**INNER)
+def relax(springs: Single, i: int, s: int) -> None:
+    """Let a contact forget: there is none."""
+    for k in range(6):
+        if springs[i, s, k] != 0.0:  # most are already, and to write is to move memory
+            springs[i, s, k] = 0.0
+
+
+@kernel(forceinline=True, **INNER)
 def respond(
     law: Law,
     softness: float,
@@ -84,6 +92,9 @@ def respond(
     """
     vn = vx * nx + vy * ny + vz * nz
     push = softness * max(law.stiffness * overlap - law.damping * vn, 0.0)
+    if law.friction == 0.0 and law.rolling == 0.0:  # there is nothing to remember, and much less to do
+        relax(springs, i, s)
+        return push * nx, push * ny, push * nz, 0.0, 0.0, 0.0
     vx, vy, vz = vx - vn * nx, vy - vn * ny, vz - vn * nz
     # The contact may have turned: what was slip is now partly along the normal, and forgotten.
     sx, sy, sz = sign * springs[i, s, 0], sign * springs[i, s, 1], sign * springs[i, s, 2]
@@ -108,14 +119,7 @@ def respond(
     return push * nx + fx, push * ny + fy, push * nz + fz, qx, qy, qz
 
 
-@kernel(**INNER)
-def relax(springs: Single, i: int, s: int) -> None:
-    """Let a contact forget: there is none."""
-    for k in range(6):
-        springs[i, s, k] = 0.0
-
-
-@kernel(**INNER)
+@kernel(forceinline=True, **INNER)
 def meet_particle(
     law: Law, motion: Array, i: int, j: int, moves: bool, springs: Single, k: int, s: int, dt: float
 ) -> None:
@@ -215,10 +219,11 @@ def collide(law: Law, state: State, dt: float) -> None:
             j = neighbour[i, s, 0]
             if j < 0:
                 meet_wall(law, motion, i, state.box, -1 - j, spring, s, dt)
-            elif i < j:
-                meet_particle(law, motion, i, j, links[j, ASLEEP] == 0, spring, i, s, dt)
-            elif links[j, ASLEEP] != 0:
-                meet_particle(law, motion, i, j, False, spring, j, neighbour[i, s, 1], dt)
+                continue
+            moves = links[j, ASLEEP] == 0
+            if i < j or not moves:
+                keeper, slot = (i, s) if i < j else (j, neighbour[i, s, 1])
+                meet_particle(law, motion, i, j, moves, spring, keeper, slot, dt)
 
 
 @kernel(**INNER)

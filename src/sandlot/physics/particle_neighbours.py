@@ -184,11 +184,12 @@ def attend(law: Law, state: State, dt: float) -> None:
             state.awake[kept] = i
             kept += 1
     state.tally[AWAKE] = kept
+    sleepers = kept < len(links)  # else there is nobody to wake
     for a in range(kept):
         i = state.awake[a]
         if fresh or square(motion[i], X, marks[i], ANCHOR) > far:
             look(law, state, i)
-        if links[i, STILL] == 0:
+        if sleepers and links[i, STILL] == 0:
             for s in range(links[i, DEGREE]):
                 j = state.neighbour[i, s, 0]
                 if j >= 0 and links[j, ASLEEP] != 0 and square(motion[i], X, motion[j], X) < near:

@@ -10,8 +10,9 @@ Array: TypeAlias = NDArray[np.float64]
 Single: TypeAlias = NDArray[np.float32]
 Whole: TypeAlias = NDArray[np.int64]
 
-INNER = {"error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-"""Options of kernels that only other kernels call: without a way in from Python they compile a third faster."""
+INNER = {"error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True, "_nrt": False}
+"""Options of kernels that only other kernels call: without a way in from Python they compile a third faster, and
+without counting who uses an array, which they therefore cannot make, they run a third faster."""
 SLOTS = 16
 """Neighbours that a particle can have, walls and floor included; twelve equal spheres can touch one."""
 GRIPS = 3

@@ -37,8 +37,9 @@ DAMPING = 0.4
 """Share of critical damping; two particles that collide go apart with two fifths of their speed."""
 HEADROOM = 2.0
 """How far the grid reaches above the highest particle at the start [m]; what is higher is found, but slowly."""
-MELTING = 0.4
-"""For how long stacks that are made to settle have no friction [s]."""
+MELTING, SHAKE, USUAL = 0.4, 0.5, 0.15
+"""For how long stacks that are made to settle have no friction [s], and how fast they are shaken [m/s], if particles
+are of the usual radius [m]. Both grow as its square root, as does the time that a particle takes to fall by it."""
 LIGHT = 4.0
 """Bodies of less than this many particles' mass are touched more softly."""
 
@@ -226,25 +227,30 @@ class Particles:
         if steps > 0:
             advance(self.law, self.state, _no_shapes(), _no_bodies(), seconds / steps, steps)
 
-    def settle(self, rng: np.random.Generator, shake: float = 0.5, most: float = 20.0) -> Self:
+    def settle(self, rng: np.random.Generator, shake: float | None = None, most: float = 20.0) -> Self:
         """Make loose ground of the stacks, and wait until everything sleeps.
 
         Stacks are a crystal, in which particles stand like columns: shaken and free of friction for a moment, they fall
-        into each other. The surface sinks by about an eighth, and slopes that are too steep slide.
+        into each other. The surface sinks by about an eighth, and slopes that are too steep slide. Small particles come
+        to rest sooner than large ones, and need not lie still for as long as usual before they sleep.
 
         Args:
             rng: For the shaking.
-            shake: Standard deviation of the speed along x and y that each gets [m/s].
+            shake: Standard deviation of the speed along x and y that each gets [m/s]; if not given, 0.5 for particles
+                of 0.15 m, and less for smaller ones.
             most: Time to wait, at most [s].
         """
-        self.velocity[:, :2] += rng.normal(0.0, shake, (len(self.position), 2))
+        pace = math.sqrt(self.law.radius / USUAL)
+        speed = pace * SHAKE if shake is None else shake
+        self.velocity[:, :2] += rng.normal(0.0, speed, (len(self.position), 2))
         rough, self.law = self.law, self.law._replace(friction=0.0, rolling=0.0)
-        self.fall(MELTING)
-        self.law = rough
-        for _ in range(math.ceil(most / 0.1)):
-            self.fall(0.1)
+        self.fall(pace * MELTING)
+        self.law = rough._replace(patience=min(pace, 1.0) * rough.patience)
+        for _ in range(math.ceil(most / (0.1 * pace))):
+            self.fall(0.1 * pace)
             if self.awake == 0:
                 break
+        self.law = rough
         return self
 
 

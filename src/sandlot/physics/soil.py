@@ -146,9 +146,16 @@ class Soil:
         ground.waits[which] = True
 
     @property
+    def surface(self) -> Array:
+        """Heights of the surface: (ny, nx) [m]. A view, which changes with every step; to be read only."""
+        view = self._ground.nodes[:, HEIGHT].reshape(self._ground.ny, self._ground.nx)
+        view.flags.writeable = False
+        return view
+
+    @property
     def heights(self) -> Array:
         """Of the surface: (ny, nx) [m]. A copy."""
-        return self._ground.nodes[:, HEIGHT].reshape(self._ground.ny, self._ground.nx).copy()
+        return self.surface.copy()
 
     @property
     def volume(self) -> float:

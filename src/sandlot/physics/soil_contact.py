@@ -3,7 +3,7 @@
 A node under a body is pressed by the body's lowest point above it. The stress is elastic up to yield and Bekker's from
 there on; shear stress grows with slip, as Janosi and Hanamoto have it, up to the limit of Mohr and Coulomb. The soil
 that is pressed out goes to the rim of the patch. Stresses act on the part of a cell that is covered, and under what
-slips along the normal of the ground as it was before it was pressed, as in other soil contact models.
+moves along the normal of the ground as it was before it was pressed, as in other soil contact models.
 
 Loops over nodes are kept free of branches where most of the time is spent, so that they are compiled to vector
 instructions: what a patch needs is first gathered in rows of numbers, and brought back in the end.
@@ -43,9 +43,6 @@ FINE = 1e-4
 CREEP, CALM = 0.01, 5.0
 """Slip slower than this [m/s] is damped, by this part of the shear strength for its speed [s/m], so that a body comes
 to rest."""
-STILL = 0.01
-"""Where the body's surface slips faster than this [m/s], stress acts along the normal of the ground before it was
-pressed; where it does not slip, along that of the hollow. In a hollow, the former alone would not restore a body."""
 THIN = 1e-3
 """A patch is taken to be no narrower than this [m]."""
 
@@ -249,8 +246,8 @@ def gather(
 
 @kernel(error_model="numpy")
 def press(
-    work: Array, count: int, soil: Array, modulus: float, stiff: float, rebound: float, spacing: float, dt: float,
-    belt: float, velocity: Array, about: Array,
+    work: Array, count: int, soil: Array, modulus: float, stiff: float, rebound: float, still: float, spacing: float,
+    dt: float, belt: float, velocity: Array, about: Array,
 ) -> None:  # fmt: skip
     """Press and shear some nodes of a patch: new states, and forces on the body.
 
@@ -261,6 +258,7 @@ def press(
         modulus: Bekker's, for this patch [Pa/m^n].
         stiff: Elastic stiffness [Pa/m].
         rebound: Where the body leaves the ground at this speed, the stress is half as large [m/s].
+        still: From 0, stress acts along the normal of the ground before it was pressed, to 1, along the hollow's.
         spacing: Of nodes [m].
         dt: A step [s].
         belt: How fast the belt runs [m/s].
@@ -272,9 +270,9 @@ def press(
     a_x, a_y, a_z = about[0], about[1], about[2]
     cohesion, friction, damping, cell = soil[COHESION], soil[FRICTION], soil[DAMPING], spacing * spacing
     per_shear, per_stiff, per_rebound = 1.0 / soil[SHEAR], 1.0 / stiff, 1.0 / rebound
-    per_creep, per_still = 1.0 / CREEP**2, 1.0 / STILL**2
+    per_creep = 1.0 / CREEP**2
     # Loops over all lanes, of which the last may hold nothing, are compiled to vector instructions; the one that looks
-    # up powers is not. Until there are forces, their rows hold depth, Bekker's stress, and the upward part of the normal.
+    # up powers is not. Until there are forces, their rows hold depth, Bekker's stress, and how upright the normal is.
     for k in range(LANES):
         along_x, along_y = work[ALONG_X * LANES + k], work[ALONG_Y * LANES + k]
         up = 1.0 / math.sqrt(1.0 + along_x * along_x + along_y * along_y)
@@ -329,13 +327,12 @@ def press(
         sx, sy = work[OLD_X * LANES + k] * old + vx * new, work[OLD_Y * LANES + k] * old + vy * new
         work[OLD_X * LANES + k], work[OLD_Y * LANES + k] = firm * sx, firm * sy
         sz = -(sx * n_x + sy * n_y) / up
-        slow, still = 1.0 + square * per_creep, 1.0 + square * per_still
-        calm, still = CALM / (slow * slow), up / (still * still)
+        slow = 1.0 + square * per_creep
+        calm = CALM / (slow * slow)
         limit = firm * cohesion + stress * friction
         area = work[COVERED * LANES + k] * cell / up
-        # What does not slip is pushed back to the middle of its hollow.
-        n_x += still * (along_x - work[BODY_X * LANES + k])
-        n_y += still * (along_y - work[BODY_Y * LANES + k])
+        n_x += still * up * (along_x - work[BODY_X * LANES + k])
+        n_y += still * up * (along_y - work[BODY_Y * LANES + k])
         work[FORCE_X * LANES + k] = area * (stress * n_x - limit * (sx + calm * vx))
         work[FORCE_Y * LANES + k] = area * (stress * n_y - limit * (sy + calm * vy))
         work[FORCE_Z * LANES + k] = area * (stress * up - limit * (sz + calm * vz))
@@ -379,9 +376,9 @@ def scatter(ground: Ground, under: Whole, work: Array, step: float, centre: Arra
 
 @kernel(error_model="numpy")
 def tread(
-    ground: Ground, soil: Array, stiff: float, rebound: float, under: Whole, patch: Array, step: float, dt: float,
-    kind: int, size: Three, pos: Array, mat: Array, belt: float, velocity: Array, about: Array, centre: Array,
-    sums: Array, edge: Whole, work: Array,
+    ground: Ground, soil: Array, stiff: float, rebound: float, still: float, under: Whole, patch: Array, step: float,
+    dt: float, kind: int, size: Three, pos: Array, mat: Array, belt: float, velocity: Array, about: Array,
+    centre: Array, sums: Array, edge: Whole, work: Array,
 ) -> int:  # fmt: skip
     """Let a shape press and shear the nodes under it.
 
@@ -390,6 +387,7 @@ def tread(
         soil: As described by this module's constants.
         stiff: Elastic stiffness [Pa/m].
         rebound: As for `press`.
+        still: As for `press`.
         under: (n,) nodes that it touches.
         patch: (n, 8) of them, as from `find`.
         step: Which.
@@ -418,6 +416,6 @@ def tread(
     for first in range(0, len(under), LANES):
         some, part = under[first : first + LANES], patch[first : first + LANES]
         gather(ground, some, part, work, kind == TRACK, size[0], pos, mat)
-        press(work, len(some), soil, modulus, stiff, rebound, ground.spacing, dt, belt, velocity, about)
+        press(work, len(some), soil, modulus, stiff, rebound, still, ground.spacing, dt, belt, velocity, about)
         scatter(ground, some, work, step, centre, sums)
     return count

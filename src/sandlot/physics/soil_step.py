@@ -24,6 +24,10 @@ SLIDES, SWEEP = 256, 8
 REBOUND = 0.03
 """Where a body leaves the ground at this speed [m/s], the stress is half as large: soil does not bounce. If that would
 stop a light body more than once in a step, the speed is higher."""
+STILL = 0.03
+"""Under bodies that are slower than this [m/s], stress acts along the normal of the hollow that they have made, under
+faster ones along that of the ground as it was before. In a hollow, the latter would not push a body back to the middle.
+"""
 SOAK, DULL = 3.0, 0.1
 """Which part of its motion soil takes in a second [1/s] from a body slower than this [m/s]."""
 MOST = 0.1
@@ -110,6 +114,14 @@ def speed(bodies: Bodies, shape: int, simulation: Simulation, point: Array) -> T
 
 
 @kernel(error_model="numpy")
+def stir(bodies: Bodies, shape: int, simulation: Simulation) -> float:
+    """Square of the speed at which a shape's body would have its kinetic energy if it did not turn [m^2/s^2]."""
+    body, turning = bodies.whole[shape, 1], bodies.real[shape, 17] / bodies.real[shape, 16]
+    w, (vx, vy, vz) = simulation.cvel[body], speed(bodies, shape, simulation, simulation.xipos[body])
+    return vx * vx + vy * vy + vz * vz + turning * (w[0] * w[0] + w[1] * w[1] + w[2] * w[2])
+
+
+@kernel(error_model="numpy")
 def calm(bodies: Bodies, shape: int, simulation: Simulation, belt: float, dt: float) -> None:
     """Let a body come to rest: soil soaks up slow motion, and takes back energy that it did not have to give.
 
@@ -134,11 +146,12 @@ def calm(bodies: Bodies, shape: int, simulation: Simulation, belt: float, dt: fl
     power = sums[0] * vx + sums[1] * vy + sums[2] * vz + sums[3] * w[0] + sums[4] * w[1] + sums[5] * w[2]
     power += sums[6] * belt
     owed = max(bodies.account[shape, 1] + power * dt + sums[10] - bodies.account[shape, 0], 0.0)
-    twice = mass * (vx * vx + vy * vy + vz * vz) + inertia * (w[0] * w[0] + w[1] * w[1] + w[2] * w[2])
+    square = stir(bodies, shape, simulation)
+    twice = mass * square
     if twice > 0.0:
         rate = min(owed / (twice * dt), MOST / dt)
         owed -= rate * twice * dt
-        rate += SOAK / (1.0 + twice / (mass * DULL * DULL)) ** 2
+        rate += SOAK / (1.0 + square / (DULL * DULL)) ** 2
         sums[0] -= rate * mass * vx
         sums[1] -= rate * mass * vy
         sums[2] -= rate * mass * vz
@@ -169,10 +182,11 @@ def exchange(ground: Ground, soil: Array, bodies: Bodies, simulation: Simulation
         sums[k] = 0.0
         if count > 0:
             belt = simulation.qvel[dof] * size[1] if dof >= 0 else 0.0
+            still = 1.0 / (1.0 + stir(bodies, k, simulation) / (STILL * STILL)) ** 2
             ends[k + 1] += tread(
-                ground, soil, bodies.real[k, 15], rebound, under[:count], patch[:count], step, dt, kind, size, pos, mat,
-                belt, simulation.cvel[body], simulation.subtree_com[whole[k, 2]], simulation.xipos[body], sums[k],
-                bodies.edge[ends[k] :], work,
+                ground, soil, bodies.real[k, 15], rebound, still, under[:count], patch[:count], step, dt, kind, size,
+                pos, mat, belt, simulation.cvel[body], simulation.subtree_com[whole[k, 2]], simulation.xipos[body],
+                sums[k], bodies.edge[ends[k] :], work,
             )  # fmt: skip
             calm(bodies, k, simulation, belt, dt)
         bodies.account[k, 0] = sums[k, 10]

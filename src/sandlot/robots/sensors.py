@@ -87,13 +87,19 @@ class Imu(Settings):
             rates[k] = data.qvel[parts.dof + 3 : parts.dof + 6]
             orientation[k] = roll_pitch_yaw(rotation)
             force[k] = rotation.T @ (linear - rovers.model.opt.gravity)
-            force[k] += np.cross(angular, arm) + np.cross(rates[k], np.cross(rates[k], arm))
+            if arm.any():
+                force[k] += np.cross(angular, arm) + np.cross(rates[k], np.cross(rates[k], arm))
         share = 1.0 / math.sqrt(self.interval)
         return ImuReading(
-            orientation + self.orientation_noise * rng.normal(size=(count, 3)),
-            rates + bias.rates + share * self.rate_noise * rng.normal(size=(count, 3)),
-            force + bias.force + share * self.force_noise * rng.normal(size=(count, 3)),
+            orientation + _noise(rng, self.orientation_noise, (count, 3)),
+            rates + bias.rates + _noise(rng, share * self.rate_noise, (count, 3)),
+            force + bias.force + _noise(rng, share * self.force_noise, (count, 3)),
         )
+
+
+def _noise(rng: np.random.Generator, deviation: float, shape: tuple[int, ...]) -> Array:
+    """Drawn anew, if there is any."""
+    return deviation * rng.normal(size=shape) if deviation else np.zeros(shape)
 
 
 def roll_pitch_yaw(rotation: Array) -> Array:
@@ -143,5 +149,5 @@ class Encoders(Settings):
         dofs = np.array([[wheel.dof for wheel in wheels] for wheels in first], np.intp).reshape(-1, 2)
         step = 2.0 * math.pi / self.resolution
         counts = np.floor(data.qpos[places] / step).astype(np.int64)
-        noise = self.speed_noise * rng.normal(size=dofs.shape)
+        noise = _noise(rng, self.speed_noise, dofs.shape)
         return EncoderReading(counts, counts * step, data.qvel[dofs] + bias + noise)

@@ -6,7 +6,6 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from sandlot.physics.ground import HEIGHT
 from sandlot.physics.particles import Particles
 from sandlot.physics.soil import Soil
 from sandlot.robots.rover_model import RoverModel
@@ -75,5 +74,5 @@ class TerrainGround:
             if isinstance(self._ground, Particles):
                 self._view = self._ground.heights(self._shape)
             else:
-                self._view = self._ground._ground.nodes[:, HEIGHT].reshape(self._shape)
+                self._view = self._ground.surface
         return self._view
