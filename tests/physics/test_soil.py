@@ -380,7 +380,7 @@ class TestWheel:
         x = np.linspace(-0.4, 0.0, 9)
         assert soil.height_at(1.1, 0.0) == 0.0
         assert np.mean(soil.height_at(x, 0.0 * x + 0.16)) > 0.1 * sinkage, "between banks"
-        assert np.mean(soil.height_at(x, 0.0 * x)) < -0.3 * sinkage, "deeper than what slides in can fill"
+        assert np.mean(soil.height_at(x, 0.0 * x)) < -0.5 * sinkage
 
     @compiled
     def test_where_it_was_the_soil_is_firm_and_lower(self):

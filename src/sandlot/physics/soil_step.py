@@ -17,7 +17,7 @@ from sandlot.physics.soil_contact import LANES, REPOSE, ROWS, find, tread
 Array: TypeAlias = NDArray[np.float64]
 Whole: TypeAlias = NDArray[np.int64]
 
-SLIDES, SWEEP = 256, 8
+SLIDES, SWEEP = 32, 8
 """Nodes that are looked at for slides in one step, at most: so many, or this part of all that wait if that is more."""
 
 
