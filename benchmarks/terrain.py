@@ -1,19 +1,31 @@
 """Ground that gives way: what a step of it costs, beside Project Chrono's soil contact model.
 
 Chrono does not install from PyPI, so its times are those measured beforehand, on one thread of a machine like the one
-this was written on: the least of those given. All others are measured in this run, as processor time.
+this was written on: the least of those given. So is that of the source's particles. All others are measured in this
+run, as processor time unless it says wall.
+
+The source's terrains are built at a twelfth of their size, as the terrain world does, so that the rovers fit. Stacks
+of particles are shaken and settle before a rover drives over them, for a minute and a half; everything moves for one
+frame right after the shaking, when all fall into each other. A recording of 64,000 frames is scaled up from a shorter
+one. The last lines tell where the time of a recorded frame goes.
 """
 
+import resource
 import time
 from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import mujoco
 import numpy as np
 
 from _side_by_side import Comparison, main
+from _terrain_parts import frame_parts
+from sandlot.physics.particles import Particles
 from sandlot.physics.soil import Soil
 from sandlot.robots.rover import load_rover
 from sandlot.robots.rover_model import build_model, drive
+from sandlot.worlds.record import record_world
 
 CHRONO = {0.02: 0.38e-3, 0.01: 1.7e-3}
 """Least time of its soil step, for the wheel below, by spacing of the ground [m]: [s]."""
@@ -33,6 +45,21 @@ WHEEL = """
 SPEED, SLIP, RADIUS = 0.4, 0.3, 0.25
 SIDES = (18.0, 36.0, 72.0)
 """Of the source's three terrains, in units of its rover: these are scaled to ours, 600 nodes for the smallest."""
+COUNTS = dict(zip(SIDES, (30_642, 112_570, 490_379), strict=True))
+"""Particles in each of them: its table 5.2."""
+MIDDLE = 36.0
+SOURCE = 8.98
+"""What a frame of that terrain took there [s]."""
+GRAIN, DIAMETER = 0.15 / 12.0, 0.3 / 12.0
+"""Of a particle, at a twelfth of its size [m]."""
+FRAME = 0.01
+"""[s]"""
+FRAMES = 100
+"""For which a rover drives over particles."""
+RECORDED, WANTED = 8_000, 64_000
+"""Frames that are recorded here, and for which the bar holds."""
+WINDOWED = 2_000
+"""Recorded frames that are told apart by part."""
 
 
 def least(work: Callable[[], object]) -> float:
@@ -43,6 +70,13 @@ def least(work: Callable[[], object]) -> float:
         work()
         times.append(time.process_time() - start)
     return min(times)
+
+
+def both(work: Callable[[], object]) -> tuple[float, float]:
+    """Processor and wall time of one try [s]."""
+    start, wall = time.process_time(), time.perf_counter()
+    work()
+    return time.process_time() - start, time.perf_counter() - wall
 
 
 def wheel(spacing: float, steps: int = 1000) -> float:
@@ -67,8 +101,75 @@ def rover(name: str, side: int = 300, seconds: float = 2.0) -> float:
     return seconds / least(lambda: soil.step(data, round(seconds * 1000)))
 
 
+def stacks(side: float) -> Particles:
+    """As many particles as the source has on a terrain of this side, in hills that are not too steep."""
+    columns, count = round(side / 0.3), COUNTS[side]
+    wave = np.cos(np.linspace(0.0, 2.0 * np.pi, columns, endpoint=False))
+    layers = np.rint(count / columns**2 * (1.0 + np.outer(wave, wave)))
+    over = round(layers.sum()) - count
+    layers.flat[np.argsort(layers, axis=None)[-abs(over) :]] -= np.sign(over)
+    return Particles(layers * DIAMETER, DIAMETER, radius=GRAIN)
+
+
+def commotion(side: float) -> float:
+    """Time of a frame in which every particle moves [s]."""
+    particles = stacks(side)
+    assert len(particles.position) == COUNTS[side]
+    rng = np.random.default_rng(0)
+    particles.fall(0.1 * FRAME)  # finds who is near whom, and compiles
+    particles.velocity[:] += rng.normal(0.0, 0.2, particles.velocity.shape)
+    seconds, _ = both(lambda: particles.fall(FRAME))
+    assert particles.awake == COUNTS[side]
+    return seconds
+
+
+def disturbance() -> list[Comparison]:
+    """Drive a rover over settled particles, from the top of a hill."""
+    particles = stacks(MIDDLE)
+    particles.fall(0.1 * FRAME)
+    settling, waiting = both(lambda: particles.settle(np.random.default_rng(0)))
+    top = particles.heights((120, 120))[55:65, 55:65].max()
+    made = build_model([load_rover("tracked")], [[0.0, 0.0, top + 0.06, 0.0, 0.0, 0.0]])
+    parts, data = made.rovers[0], mujoco.MjData(made.model)
+    particles.attach(made.model, parts.ground, parts.tracks)
+    particles.step(data, 500)
+    drive(made, data, [[0.2, 0.3]])
+    start, spent, awake = data.qpos[:2].copy(), [], []
+    for _ in range(FRAMES):
+        spent.append(both(lambda: particles.step(data, round(FRAME / made.model.opt.timestep))))
+        awake.append(particles.awake)
+    mean, wall = np.mean(spent, axis=0)
+    driven, settled = "a frame of 112,570 particles under a rover", "settling of 112,570 particles"
+    return [
+        Comparison(driven, float(mean), "s", at_most=0.1),
+        Comparison(f"{driven}, wall", float(wall), "s"),
+        Comparison(f"{driven}, the slowest", float(np.max(spent, axis=0)[0]), "s"),
+        Comparison(f"{driven}, against the source", float(mean), "s", SOURCE),
+        Comparison("particles that are awake there, on the mean", float(np.mean(awake)), "1"),
+        Comparison("way of the rover there, in a second", float(np.hypot(*(data.qpos[:2] - start))), "m", at_least=0.1),
+        Comparison(settled, settling, "s"),
+        Comparison(f"{settled}, wall", waiting, "s"),
+    ]
+
+
+def recording() -> list[Comparison]:
+    """Record a session, and scale it up."""
+    with TemporaryDirectory() as folder:
+        record_world("terrain", Path(folder) / "compile", 10)
+        path = Path(folder) / "measure"
+        times = both(lambda: record_world("terrain", path, RECORDED))
+        size = sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
+    seconds, wall, megabytes = (WANTED / RECORDED * amount for amount in (*times, 1e-6 * size))
+    name = f"recording of 64,000 frames, from {RECORDED:,}"
+    return [
+        Comparison(f"{name}, wall", wall, "s", at_most=120.0),
+        Comparison(name, seconds, "s"),
+        Comparison(f"{name}, on disk", megabytes, "MB", at_most=500.0),
+    ]
+
+
 def compare() -> list[Comparison]:
-    """Time the soil under a wheel, and a whole rover on it."""
+    """Time soil under a wheel, rovers on soil and on particles, and a recording; and tell where its time goes."""
     soils = [
         Comparison(f"soil step under a wheel, {1000 * spacing:g} mm", wheel(spacing), "s", chrono, at_most=0.05)
         for spacing, chrono in CHRONO.items()
@@ -79,7 +180,14 @@ def compare() -> list[Comparison]:
     ]
     small, *others = (rover("wheeled", round(600 * side / SIDES[0])) for side in SIDES)
     flat = Comparison("frame time, largest terrain against smallest", small / min(others), "times", at_most=1.3)
-    return [*soils, *rovers, flat]
+    under = disturbance()
+    moving = [
+        Comparison(f"a frame of {COUNTS[side]:,} particles that all move", commotion(side), "s") for side in SIDES
+    ]
+    most = 1e-6 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    memory = Comparison("memory for all of this, at most", most, "GB", at_most=8.0)
+    parts = [Comparison(f"a recorded frame: {name}", seconds, "s") for name, seconds in frame_parts(WINDOWED).items()]
+    return [*soils, *rovers, flat, *under, *moving, memory, *recording(), *parts]
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import mkdocs_gen_files
+import numpy as np
 import xarray as xr
 from griffe import Docstring, DocstringSectionKind
 from PIL import Image
@@ -25,6 +26,10 @@ from sandlot.worlds import WORLDS, load, world_id
 
 RESULTS = Path(__file__).parent / "results"
 ROOMS = ("physics", "recordings", "robots", "control", "worlds", "learning", "studies")
+GUIDES = {"Soil": "soil.md", "Particles": "particles.md", "Rovers": "rovers.md", "Add a world": "add-a-world.md"}
+BOTH = {"soil": "soft", "shape": (240, 240), "spacing": 0.005, "rovers": ("wheeled", "tracked")}
+DRIVES = {"terrain": (BOTH, "session", 800)}
+"""Worlds that have more to show after a while: with which settings, by which controller, after how many steps."""
 
 
 def main() -> None:
@@ -42,8 +47,7 @@ def main() -> None:
         {"Quick start": "quick-start.md"},
         {"Worlds": [{name.capitalize(): f"worlds/{name}.md"} for name in WORLDS]},
         {"Studies": ["studies/index.md", *({name: f"studies/{name}.md"} for name in outcomes)]},
-        {"Soil": "soil.md"},
-        {"Add a world": "add-a-world.md"},
+        {"Guides": [{name: page} for name, page in GUIDES.items()]},
         {"API": [{room: f"api/{room}.md"} for room in ROOMS]},
     ]
 
@@ -114,15 +118,20 @@ def world_page(name: str) -> str:
 
 
 def picture(name: str) -> str:
-    """What a world looks like when it starts, if it can be rendered."""
+    """What a world looks like when it starts, or after a while, if it can be rendered."""
     cls = load(name)
     if "rgb_array" not in cls.metadata["render_modes"]:
         return ""
-    world = cls(render_mode="rgb_array")
-    world.reset(seed=0)
+    settings, controller, steps = DRIVES.get(name, ({}, "", 0))
+    world = cls(render_mode="rgb_array", **settings)
+    observation, _ = world.reset(seed=0)
+    act = world.controller(controller, np.random.SeedSequence(0), steps) if controller else None
+    for _ in range(steps):
+        observation = world.step(act(observation))[0]
     with mkdocs_gen_files.open(f"worlds/{name}.png", "wb") as file:
         Image.fromarray(world.render()).save(file, "png")
-    return f"![What the world looks like when it starts]({name}.png){{ .pixels align=right }}"
+    when, style = (f"after {steps} steps", ' style="image-rendering: auto"') if steps else ("when it starts", "")
+    return f"![What the world looks like {when}]({name}.png){{ .pixels align=right{style} }}"
 
 
 def read_outcome(study: type[Study]) -> Outcome | None:

@@ -24,11 +24,17 @@ def sources(package: Path) -> bytes:
 STAMP = sources(Path(__file__).parent)
 
 
-def kernel(**options: Any) -> Callable[[F], F]:
-    """Compile a pure function on arrays; ``options`` are those of ``numba.njit``."""
+def kernel(allocates: bool = True, **options: Any) -> Callable[[F], F]:
+    """Compile a pure function on arrays.
+
+    Args:
+        allocates: Whether it makes arrays. One that does not need not count references to any, and is compiled and run
+            more quickly if it says so.
+        options: Those of ``numba.njit``.
+    """
 
     def compile_(function: F) -> F:
-        compiled: Any = njit(cache=True, **options)(function)
+        compiled: Any = njit(**{"cache": True, "_nrt": allocates, **options})(function)
         if compiled is not function:  # as it is when NUMBA_DISABLE_JIT is set
             compiled._cache._cache_file._source_stamp = STAMP
         return compiled

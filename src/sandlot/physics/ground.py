@@ -60,7 +60,7 @@ TIE = 1e-2
 """Steeper than the angle of repose by less than this does not slide."""
 
 
-@kernel(error_model="numpy")
+@kernel(error_model="numpy", allocates=False)
 def beside(i: int, j: int, ny: int, nx: int, wrap: bool) -> int:
     """The node of a row and a column, or -1 beyond the edge."""
     if 0 <= i < ny and 0 <= j < nx:
@@ -68,7 +68,7 @@ def beside(i: int, j: int, ny: int, nx: int, wrap: bool) -> int:
     return (i % ny) * nx + j % nx if wrap else -1
 
 
-@kernel(error_model="numpy")
+@kernel(error_model="numpy", allocates=False)
 def queue(waits: Flags, ring: Whole, ends: Whole, index: int) -> None:
     """Let a node wait to be looked at."""
     if not waits[index]:
@@ -78,7 +78,7 @@ def queue(waits: Flags, ring: Whole, ends: Whole, index: int) -> None:
         ends[1] += 1
 
 
-@kernel(error_model="numpy")
+@kernel(error_model="numpy", allocates=False)
 def add(nodes: Array, index: int, amount: float) -> None:
     """Put loose soil on a node that nothing touches, or take some away [m]."""
     nodes[index, HEIGHT] += amount
@@ -94,7 +94,7 @@ def add(nodes: Array, index: int, amount: float) -> None:
     nodes[index, LOOSE] = min(max(loose, 0.0), DEEP)
 
 
-@kernel(error_model="numpy")
+@kernel(error_model="numpy", allocates=False)
 def slide(ground: Ground, repose: float, step: float, most: int) -> None:
     """Look at nodes that wait, and let soil slide from and to them.
 
@@ -136,7 +136,7 @@ SLOW = 0.02
 """Slower bodies press soil out to all sides alike [m/s]."""
 
 
-@kernel(error_model="numpy")
+@kernel(error_model="numpy", allocates=False)
 def push(ground: Ground, index: int, amount: float, step: float) -> float:
     """Put soil that a face pushes along on the neighbours of its node that nothing touches.
 
@@ -164,7 +164,7 @@ def push(ground: Ground, index: int, amount: float, step: float) -> float:
     return 0.0 if count > 0 else amount
 
 
-@kernel(error_model="numpy")
+@kernel(error_model="numpy", allocates=False)
 def spill(
     ground: Ground, edge: Whole, step: float, mark: float, volume: float, x: float, y: float, velocity: Three,
     rim: Whole, weight: Array,
@@ -221,7 +221,7 @@ def spill(
         queue(ground.waits, ground.ring, ground.ends, rim[k])
 
 
-@kernel(error_model="numpy")
+@kernel(error_model="numpy", allocates=False)
 def release(ground: Ground, before: Whole, step: float) -> None:
     """What was touched before, and is not now, forgets its shear and may slide; what was half covered falls in."""
     nodes = ground.nodes

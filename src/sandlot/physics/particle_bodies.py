@@ -198,7 +198,7 @@ def touch(
     wrench[6] -= share * (fx * belt[0] + fy * belt[1] + fz * belt[2]) * shapes.size[m, 1]
 
 
-@kernel(**{**INNER, "_nrt": True})
+@kernel(**{**INNER, "allocates": True})
 def press(law: Law, state: State, shapes: Shapes, bodies: Bodies, share: float, dt: float) -> None:
     """Add to the forces on particles and bodies those between them, and wake who is near a shape that moves."""
     cell, links = (2.0 + SKIN) * law.radius, state.links

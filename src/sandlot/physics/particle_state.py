@@ -1,7 +1,7 @@
 """What is kept of particles, and the constants of how they touch."""
 
 import math
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,12 @@ Array: TypeAlias = NDArray[np.float64]
 Single: TypeAlias = NDArray[np.float32]
 Whole: TypeAlias = NDArray[np.int64]
 
-INNER = {"error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True, "_nrt": False}
+INNER: dict[str, Any] = {
+    "error_model": "numpy",
+    "no_cpython_wrapper": True,
+    "no_cfunc_wrapper": True,
+    "allocates": False,
+}
 """Options of kernels that only other kernels call: without a way in from Python they compile a third faster, and
 without counting who uses an array, which they therefore cannot make, they run a third faster."""
 SLOTS = 16

@@ -28,7 +28,7 @@ def share(inside: float, spacing: float) -> float:
     return min(max(0.5 + inside / spacing, 0.0), 1.0)
 
 
-@kernel(error_model="numpy")
+@kernel(error_model="numpy", allocates=False)
 def reach(kind: int, size: Three, x: float, y: float, z: float) -> float:
     """Half the extent of a shape along an axis of the world [m].
 
@@ -52,7 +52,7 @@ def reach(kind: int, size: Three, x: float, y: float, z: float) -> float:
     return size[0]
 
 
-@kernel(error_model="numpy")
+@kernel(error_model="numpy", allocates=False)
 def enter(x: float, z: float, dx: float, dz: float, half: float, radius: float) -> float:
     """Where a line in a plane enters a stadium: the least t with (x, z) + t (dx, dz) on it, or `MISS`."""
     if half > 0.0 and abs(dz) > 1e-9:
@@ -68,7 +68,7 @@ def enter(x: float, z: float, dx: float, dz: float, half: float, radius: float) 
     return -(middle + math.sqrt(inside)) / square if inside >= 0.0 else MISS
 
 
-@kernel(error_model="numpy")
+@kernel(error_model="numpy", allocates=False)
 def lowest_box(size: Three, p: Three, d: Three, spacing: float) -> tuple[float, float]:
     """As `lowest`, for a box."""
     main = 0 if abs(d[0]) > abs(d[1]) else 1
@@ -86,7 +86,7 @@ def lowest_box(size: Three, p: Three, d: Three, spacing: float) -> tuple[float, 
     return (low, covered) if covered > 0.0 else (MISS, 0.0)
 
 
-@kernel(error_model="numpy")
+@kernel(error_model="numpy", allocates=False)
 def lowest_prism(half: float, radius: float, width: float, p: Three, d: Three, spacing: float) -> tuple[float, float]:
     """As `lowest`, for a stadium in the plane of the first two axes, drawn out along the third."""
     lean = abs(d[2])
@@ -108,7 +108,7 @@ def lowest_prism(half: float, radius: float, width: float, p: Three, d: Three, s
     return (low, 1.0) if low <= high else (MISS, 0.0)
 
 
-@kernel(error_model="numpy")
+@kernel(error_model="numpy", allocates=False)
 def prism_row(
     half: float, radius: float, width: float, p: Three, d: Three, e: Three, spacing: float, low: Array, covered: Array
 ) -> None:
@@ -143,7 +143,7 @@ def prism_row(
         covered[k] = part if straight or inside >= 0.0 else 0.0
 
 
-@kernel(error_model="numpy")
+@kernel(error_model="numpy", allocates=False)
 def box_row(size: Three, p: Three, d: Three, e: Three, spacing: float, low: Array, covered: Array) -> None:
     """As `lowest_box`, for a row of lines, and a box of which the third axis is all but vertical.
 
@@ -165,7 +165,7 @@ def box_row(size: Three, p: Three, d: Three, e: Three, spacing: float, low: Arra
         low[k], covered[k] = t, along * across
 
 
-@kernel(error_model="numpy")
+@kernel(error_model="numpy", allocates=False)
 def lowest_round(radius: float, half: float, p: Three, d: Three) -> float:
     """As `lowest`, for a capsule along local z; a sphere if ``half`` is 0. It covers all of a cell, or nothing."""
     square = 1.0 - d[2] * d[2]
@@ -186,7 +186,7 @@ def lowest_round(radius: float, half: float, p: Three, d: Three) -> float:
     return -middle - math.sqrt(inside) if inside >= 0.0 else MISS
 
 
-@kernel(error_model="numpy")
+@kernel(error_model="numpy", allocates=False)
 def lowest_ellipsoid(size: Three, p: Three, d: Three) -> float:
     """As `lowest_round`, for an ellipsoid."""
     square, middle, rest = 0.0, 0.0, -1.0
@@ -197,7 +197,7 @@ def lowest_ellipsoid(size: Three, p: Three, d: Three) -> float:
     return -(middle + math.sqrt(inside)) / square if inside >= 0.0 else MISS
 
 
-@kernel(error_model="numpy")
+@kernel(error_model="numpy", allocates=False)
 def lowest(kind: int, size: Three, p: Three, d: Three, spacing: float) -> tuple[float, float]:
     """Lowest point of a shape on a vertical line.
 
@@ -225,7 +225,7 @@ def lowest(kind: int, size: Three, p: Three, d: Three, spacing: float) -> tuple[
     return (z, 1.0) if z < MISS else (MISS, 0.0)
 
 
-@kernel(error_model="numpy")
+@kernel(error_model="numpy", allocates=False)
 def lowest_mesh(corners: Array, faces: NDArray[np.int32], x: float, y: float, spacing: float, bottom: Array) -> None:
     """Lowest points of a mesh above the nodes of a grid: the least of all triangles.
 

@@ -149,7 +149,7 @@ def find(
     return end
 
 
-@kernel(error_model="numpy")
+@kernel(error_model="numpy", allocates=False)
 def width(patch: Array, spacing: float) -> float:
     """The smaller side of the rectangle that is spread out as a patch is [m]."""
     area, x, y, xx, xy, yy = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
@@ -165,7 +165,7 @@ def width(patch: Array, spacing: float) -> float:
     return max(math.sqrt(12.0 * max(least, 0.0)), THIN)
 
 
-@kernel(error_model="numpy")
+@kernel(error_model="numpy", allocates=False)
 def slope(nodes: Array, index: int, low: int, high: int, per: float, step: float) -> tuple[float, float, bool]:
     """How steep the ground is at a node, between its neighbours to both sides.
 
@@ -187,7 +187,7 @@ def slope(nodes: Array, index: int, low: int, high: int, per: float, step: float
     return rise * per, (rise - nodes[high, SUNK] + nodes[low, SUNK]) * per, held_low and held_high
 
 
-@kernel(error_model="numpy")
+@kernel(error_model="numpy", allocates=False)
 def slopes(ground: Ground, under: Whole, patch: Array, step: float, edge: Whole) -> int:
     """How steep the ground is at every node of a patch, into ``patch``, and which are at its edge; returns how many."""
     nodes, ny, nx, wrap, per = ground.nodes, ground.ny, ground.nx, ground.wrap, 1.0 / ground.spacing
@@ -207,7 +207,7 @@ def slopes(ground: Ground, under: Whole, patch: Array, step: float, edge: Whole)
     return count
 
 
-@kernel(error_model="numpy")
+@kernel(error_model="numpy", allocates=False)
 def gather(
     ground: Ground, under: Whole, patch: Array, work: Array, belt: bool, half: float, pos: Array, mat: Array
 ) -> None:
@@ -244,7 +244,7 @@ def gather(
             work[BELT_Z * LANES + k] = mat[6] * f + mat[8] * u
 
 
-@kernel(error_model="numpy")
+@kernel(error_model="numpy", allocates=False)
 def press(
     work: Array, count: int, soil: Array, modulus: float, stiff: float, rebound: float, still: float, spacing: float,
     dt: float, belt: float, velocity: Array, about: Array,
@@ -338,7 +338,7 @@ def press(
         work[FORCE_Z * LANES + k] = area * (stress * up - limit * (sz + calm * vz))
 
 
-@kernel(error_model="numpy")
+@kernel(error_model="numpy", allocates=False)
 def scatter(ground: Ground, under: Whole, work: Array, step: float, centre: Array, sums: Array) -> None:
     """Bring what has become of some nodes of a patch back to the ground, and sum up the forces on the body.
 
@@ -374,7 +374,7 @@ def scatter(ground: Ground, under: Whole, work: Array, step: float, centre: Arra
         sums[k] += parts[k]
 
 
-@kernel(error_model="numpy")
+@kernel(error_model="numpy", allocates=False)
 def tread(
     ground: Ground, soil: Array, stiff: float, rebound: float, still: float, under: Whole, patch: Array, step: float,
     dt: float, kind: int, size: Three, pos: Array, mat: Array, belt: float, velocity: Array, about: Array,

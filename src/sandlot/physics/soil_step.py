@@ -87,13 +87,15 @@ class Simulation(NamedTuple):
     qfrc_applied: Array
 
 
-@kernel(error_model="numpy")
+@kernel(error_model="numpy", allocates=False)
 def place(bodies: Bodies, shape: int, simulation: Simulation, pos: Array, mat: Array) -> None:
     """Where a shape is now: into ``pos`` (3,) [m] and ``mat`` (9,)."""
     body, geom = bodies.whole[shape, 1], bodies.whole[shape, 4]
     if geom >= 0:
-        pos[:] = simulation.geom_xpos[geom]
-        mat[:] = simulation.geom_xmat[geom]
+        for k in range(3):
+            pos[k] = simulation.geom_xpos[geom, k]
+        for k in range(9):
+            mat[k] = simulation.geom_xmat[geom, k]
         return
     real, xmat = bodies.real[shape], simulation.xmat[body]
     for row in range(3):
@@ -105,7 +107,7 @@ def place(bodies: Bodies, shape: int, simulation: Simulation, pos: Array, mat: A
                 mat[3 * row + k] += xmat[3 * row + m] * real[6 + 3 * m + k]
 
 
-@kernel(error_model="numpy")
+@kernel(error_model="numpy", allocates=False)
 def speed(bodies: Bodies, shape: int, simulation: Simulation, point: Array) -> Three:
     """How fast a point (3,) [m] of a shape's body moves [m/s]."""
     v, about = simulation.cvel[bodies.whole[shape, 1]], simulation.subtree_com[bodies.whole[shape, 2]]
@@ -113,7 +115,7 @@ def speed(bodies: Bodies, shape: int, simulation: Simulation, point: Array) -> T
     return v[3] + v[1] * z - v[2] * y, v[4] + v[2] * x - v[0] * z, v[5] + v[0] * y - v[1] * x
 
 
-@kernel(error_model="numpy")
+@kernel(error_model="numpy", allocates=False)
 def stir(bodies: Bodies, shape: int, simulation: Simulation) -> float:
     """Square of the speed at which a shape's body would have its kinetic energy if it did not turn [m^2/s^2]."""
     body, turning = bodies.whole[shape, 1], bodies.real[shape, 17] / bodies.real[shape, 16]
@@ -121,7 +123,7 @@ def stir(bodies: Bodies, shape: int, simulation: Simulation) -> float:
     return vx * vx + vy * vy + vz * vz + turning * (w[0] * w[0] + w[1] * w[1] + w[2] * w[2])
 
 
-@kernel(error_model="numpy")
+@kernel(error_model="numpy", allocates=False)
 def calm(bodies: Bodies, shape: int, simulation: Simulation, belt: float, dt: float) -> None:
     """Let a body come to rest: soil soaks up slow motion, and takes back energy that it did not have to give.
 
@@ -199,7 +201,8 @@ def exchange(ground: Ground, soil: Array, bodies: Bodies, simulation: Simulation
             place(bodies, k, simulation, pos, mat)
             x, y, velocity = sums[k, 8] / volume, sums[k, 9] / volume, speed(bodies, k, simulation, pos)
             spill(ground, edge, step, mark, volume, x, y, velocity, bodies.rim, bodies.weight)
-    bodies.before[:total] = bodies.under[:total]
+    for k in range(total):
+        bodies.before[k] = bodies.under[k]
     counts[0] = total
     slide(ground, soil[REPOSE], step, max(SLIDES, ground.ends[1] // SWEEP))
 
@@ -246,9 +249,13 @@ def advance(
         _run(first, model, data)
         exchange(ground, soil, bodies, simulation, dt)
         for k in range(len(whole)):
-            forces[whole[k, 1]] += bodies.sums[k, :6]
+            for m in range(6):
+                forces[whole[k, 1], m] += bodies.sums[k, m]
             if whole[k, 3] >= 0:
                 torques[whole[k, 3]] += bodies.sums[k, 6] * bodies.real[k, 1]
         _run(second, model, data)
-        forces[:] = mine
-        torques[:] = yours
+        for k in range(len(mine)):
+            for m in range(6):
+                forces[k, m] = mine[k, m]
+        for k in range(len(yours)):
+            torques[k] = yours[k]

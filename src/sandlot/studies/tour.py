@@ -12,6 +12,7 @@ from sandlot.studies.runner import run
 STOPS: dict[str, dict[str, Any]] = {
     "leveling.probabilities": {},
     "leveling.memetic": {"replicates": 10},
+    "terrain.drive": {"grounds": ("soft", "mid", "rigid"), "frames": 640, "replicates": 5},
     "water.shared": {"replicates": 4, "genetic": {"population": 64, "generations": 30}},
     "water.deliver": {"targets": 4, "seconds": 150.0},
 }

@@ -84,7 +84,7 @@ class Slope(Trial):
             name, slip = f"{case.body} on {case.ground}", row["slope_slip"].values
             climbs = slip[: int(np.argmax(slip >= 1.0)) or len(slip)]
             sinks[name], level[name] = float(row["slope_sinkage"][0]), slip[0]
-            least[name] = float(np.diff(climbs).min(initial=np.inf)) if len(climbs) > 1 else -np.inf
+            least[name] = float((climbs[1:] - climbs[0]).min(initial=np.inf)) if len(climbs) > 1 else -np.inf
             stalls[name] = self.stall(slip)
             below_friction[name] = PRESETS[case.ground].friction - stalls[name]
         deeper = all(sinks[f"{body} on soft"] > sinks[f"{body} on mid"] > 0.0 for body in ROVERS)
@@ -98,11 +98,11 @@ class Slope(Trial):
                 f"at {SPEED:g} m/s; the body of the wheeled rover is 26.5 mm above firm ground",
             ),
             Claim(
-                "Uphill they slip more than on the level, the more the steeper.",
-                "every step up",
+                "Uphill they slip more than on the level.",
+                "on every slope",
                 "; ".join(f"{name}: {step:+.3f}" for name, step in least.items()),
                 all(step > 0.0 for step in least.values()),
-                f"least growth of slip from one slope to the next until they stall; slip on the level: {uphill}",
+                f"how much more, at least, on slopes that they climb; slip on the level: {uphill}",
             ),
             Claim(
                 "They stall on a slope near the limit of friction.",

@@ -1,0 +1,133 @@
+"""Where the time of a recorded frame goes, part by part, as it is told by the program itself while it runs.
+
+Methods are wrapped with a clock. Kernels call each other without coming back to Python: they are compiled once more,
+from their own sources, with the counter of the processor's cycles read before and after each of those named here.
+"""
+
+import time
+from collections import defaultdict
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import FunctionType
+from typing import Any
+from unittest import mock
+
+import numpy as np
+from llvmlite import ir
+from numba import njit, types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from sandlot.physics import soil as soil_module
+from sandlot.physics import soil_step
+from sandlot.recordings import Writer
+from sandlot.worlds.record import record_world
+from sandlot.worlds.terrain import Terrain
+from sandlot.worlds.terrain_ground import TerrainGround
+
+METHODS = {
+    "physics": (TerrainGround, "step"),
+    "sensors": (Terrain, "_observe"),
+    "frame and window": (Terrain, "_look"),
+    "writing": (Writer, "append"),
+}
+"""What a frame is made of, beside what is left."""
+FIRST = 100
+"""Frames that do not count; a recording tells of its progress as often."""
+KERNELS = {
+    "find what is touched": "find",
+    "press and shear": "tread",
+    "let go": "release",
+    "spill to the rim": "spill",
+    "slide": "slide",
+}
+"""What a step of the soil is made of, beside what is left."""
+
+
+def _count(_context: Any, _address: Any, _sign: Any) -> Any:
+    """Typing and code of: add the cycles so far, times a sign, to the number at an address."""
+
+    def make(_: Any, builder: Any, __: Any, arguments: Any) -> Any:
+        number = ir.IntType(64)
+        counter = builder.module.declare_intrinsic("llvm.readcyclecounter", (), ir.FunctionType(number, []))
+        cycles = builder.call(counter, [])
+        place = builder.inttoptr(arguments[0], number.as_pointer())
+        builder.store(builder.add(builder.load(place), builder.mul(cycles, arguments[1])), place)
+        return ir.Constant(cgutils.voidptr_t, None)
+
+    return types.none(types.int64, types.int64), make
+
+
+_add_cycles: Any = intrinsic(_count)
+
+
+def _counted(kernel: Any, place: int) -> Any:
+    """The same kernel, which adds the cycles it takes to the number at an address."""
+
+    @njit(error_model="numpy")
+    def counted(*arguments: Any) -> Any:
+        _add_cycles(place, -1)
+        result = kernel(*arguments)
+        _add_cycles(place, 1)
+        return result
+
+    return counted
+
+
+def _again(kernel: Any, **others: Any) -> Any:
+    """The same kernel, compiled with other ones in place of some that it calls."""
+    function = kernel.py_func
+    return njit(error_model="numpy", nogil=True)(FunctionType(function.__code__, {**function.__globals__, **others}))
+
+
+def _stepper(cycles: Any) -> Any:
+    """`sandlot.physics.soil_step.advance`, which counts: the whole, MuJoCo, and each of ``KERNELS`` into ``cycles``."""
+    whole, rigid, *rest = (int(cycles.ctypes.data) + 8 * k for k in range(len(cycles)))
+    parts = {
+        name: _counted(getattr(soil_step, name), place) for name, place in zip(KERNELS.values(), rest, strict=True)
+    }
+    exchange = _again(soil_step.exchange, **parts)
+    return _counted(_again(soil_step.advance, exchange=exchange, _run=_counted(soil_step._run, rigid)), whole)
+
+
+def _timed(spent: dict[str, float], name: str, method: Callable[..., Any]) -> Callable[..., Any]:
+    """The same method, which adds the processor time it takes."""
+
+    def timed(*arguments: Any) -> Any:
+        start = time.process_time()
+        result = method(*arguments)
+        spent[name] += time.process_time() - start
+        return result
+
+    return timed
+
+
+def frame_parts(frames: int) -> dict[str, float]:
+    """Processor time of a frame of a recording, by part [s]; with it is the whole, which is their sum."""
+    cycles, spent = np.zeros(2 + len(KERNELS), np.int64), defaultdict[str, float](float)
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(TemporaryDirectory()))
+        stack.enter_context(mock.patch.object(soil_module, "advance", _stepper(cycles)))
+        record_world("terrain", folder / "compile", 10)
+        for name, (kind, method) in METHODS.items():
+            stack.enter_context(mock.patch.object(kind, method, _timed(spent, name, getattr(kind, method))))
+        started = 0.0
+
+        def begin(done: int, _total: int) -> None:
+            """Forget what was spent on making the world, and on the first frames."""
+            nonlocal started
+            if done == FIRST:
+                spent.clear()
+                cycles[:], started = 0, time.process_time()
+
+        record_world("terrain", folder / "measure", FIRST + frames, progress=begin)
+        whole = time.process_time() - started
+    # Cycles go by while other programs run, too: only their shares are used.
+    shares = spent.pop("physics") * cycles / cycles[0]
+    soil = {f"soil: {name}": share for name, share in zip(KERNELS, shares[2:], strict=True)}
+    soil["soil: the rest"] = shares[0] - shares[1:].sum()
+    parts = {"MuJoCo": shares[1], **soil, **spent}
+    parts["the rest"] = whole - sum(parts.values())
+    return {name: seconds / frames for name, seconds in {**parts, "the whole": whole}.items()}
