@@ -258,6 +258,36 @@ class TestRest:
         assert np.all(soil.forces == 0.0)
 
     @compiled
+    def test_a_foot_may_leave_its_mass_to_the_leg(self):
+        model, data = make(
+            """<body pos="0 0 0.3"><freejoint/><geom type="box" size="0.05 0.05 0.05" mass="5"/>
+            <body pos="0 0 -0.15"><geom name="foot" type="box" size="0.08 0.08 0.02" mass="0"/></body></body>"""
+        )
+        soil = field().attach(model, ["foot"])
+        soil.step(data, 2000)
+        assert soil.forces[0, 2] == pytest.approx(5.0 * GRAVITY, rel=1e-3)
+
+    @compiled
+    def test_a_body_that_covers_all_of_a_round_world_loses_nothing(self):
+        (model, data), soil = loose_body('type="box" size="0.6 0.6 0.1"', mass=300.0), field(side=0.38, wrap=True)
+        soil.attach(model).step(data, 1000)
+        assert soil.forces[0, 2] > 0.0
+        assert soil.volume == pytest.approx(0.0, abs=1e-12)
+
+    @compiled
+    def test_what_has_not_come_down_touches_nothing(self):
+        (model, data), soil = loose_body(BODIES["box"], place=(0.0, 0.0, BOX[2] + 5e-4), gravity="0 0 0"), field()
+        soil.attach(model).step(data)
+        assert soil._bodies.counts[0] == 0
+
+    @compiled
+    def test_what_is_there_for_its_looks_feels_nothing_unless_told(self):
+        looks = '<geom name="looks" size="0.2" mass="0" contype="0" conaffinity="0"/>'
+        model = make(f'<body><freejoint/><geom name="solid" size="0.1" mass="1"/>{looks}</body>')[0]
+        assert len(field().attach(model).forces) == 1
+        assert len(field().attach(model, ["solid", "looks"]).forces) == 2
+
+    @compiled
     def test_steps_may_be_made_one_by_one(self):
         ends = []
         for size in (1, 200):
@@ -632,11 +662,24 @@ class TestMistakes:
 
     @pytest.mark.parametrize(
         "heights",
-        [np.zeros(5), np.zeros((2, 9)), np.zeros((3, 3, 3)), np.full((4, 4), np.nan), np.full((4, 4), np.inf)],
+        [
+            np.zeros(5),
+            np.zeros((2, 9)),
+            np.zeros((3, 3, 3)),
+            np.full((4, 4), np.nan),
+            np.full((4, 4), np.inf),
+            [[1.0], [1.0, 2.0]],
+            "hills",
+        ],
     )
     def test_heights_that_are_no_ground(self, heights):
-        with self.says("heights of shape", "allowed: numbers, at least 3 by 3"):
+        with self.says("heights", "allowed: numbers, at least 3 by 3"):
             Soil(heights, 0.1)
+
+    @pytest.mark.parametrize("given", [{"kind": None}, {"kind": {}}, {"corner": (1, 2, 3)}, {"corner": (np.nan, 0)}])
+    def test_what_is_no_soil_and_no_place(self, given):
+        with self.says(next(iter(given)), "allowed"):
+            Soil(np.zeros((5, 5)), 0.1, **given)
 
     @pytest.mark.parametrize("spacing", [0.0, -0.1, np.inf, np.nan])
     def test_spacing(self, spacing):
@@ -699,6 +742,21 @@ class TestMistakes:
         data = loose_body(BODIES["box"])[1]
         with self.says("under no model", "attach"):
             field().step(data)
+
+    def test_a_simulation_of_another_model(self):
+        soil, other = field().attach(loose_body(BODIES["box"])[0]), loose_body(BODIES["sphere"])[1]
+        with self.says("another model", "attach that one"):
+            soil.step(other)
+
+    def test_one_name_is_no_list(self):
+        with self.says("geoms='it'", "allowed: a list"):
+            field().attach(loose_body(BODIES["box"])[0], "it")
+
+    @pytest.mark.parametrize("value", [0.0, -0.1, np.nan])
+    def test_a_belt_of_no_size(self, value):
+        model, _, tracks = TestBelt().tracked()
+        with self.says("track with radius", "above 0"):
+            field().attach(model, [], [Track(**{**vars(tracks[0]), "radius": value})])
 
     def test_forces_before_there_is_a_model(self):
         with self.says("under no model", "attach"):

@@ -1,5 +1,6 @@
 """What ground has to know of the MuJoCo model on it: which geoms touch it, and belts, which MuJoCo does not have."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import mujoco
@@ -46,15 +47,51 @@ def find_geom(model: mujoco.MjModel, which: str | int) -> int:
     return number
 
 
-def check_track(model: mujoco.MjModel, track: Track) -> None:
-    """Refuse a track on a body or a degree of freedom that the model does not have.
+def choose_geoms(model: mujoco.MjModel, geoms: Sequence[str | int] | None, tracks: Sequence[Track]) -> list[int]:
+    """The numbers of geoms that are to feel the ground.
+
+    Args:
+        model: Theirs.
+        geoms: Names or numbers; if not given, all of moving bodies that collide with anything.
+        tracks: Belts that feel it as well.
 
     Raises:
-        SandlotError: If it has none.
+        SandlotError: If there is no such geom, or nothing at all.
+    """
+    if isinstance(geoms, str):
+        raise SandlotError(f"geoms={geoms!r} is one name; allowed: a list of them")
+    solid = (model.geom_contype | model.geom_conaffinity) != 0
+    moving = np.flatnonzero(solid & (model.body_weldid[model.geom_bodyid] > 0))
+    chosen = [int(k) for k in moving] if geoms is None else [find_geom(model, each) for each in geoms]
+    if not chosen and not tracks:
+        raise SandlotError("nothing of this model can touch the ground; allowed: geoms of bodies that move")
+    return chosen
+
+
+def check_track(model: mujoco.MjModel, track: Track) -> None:
+    """Refuse a track on a body or a degree of freedom that the model does not have, or of an impossible size.
+
+    Raises:
+        SandlotError: What is wrong with it.
     """
     for name, value, count in (("body", track.body, model.nbody), ("dof", track.dof, model.nv)):
         if not 0 <= value < count:
             raise SandlotError(f"track with {name}={value}: the model has none; allowed: 0 to {count - 1}")
+    for name in ("half_length", "radius", "half_width"):
+        if not 0.0 < getattr(track, name) < np.inf:
+            raise SandlotError(f"track with {name}={getattr(track, name):g}; allowed: above 0")
+
+
+def check_data(model: mujoco.MjModel | None, data: mujoco.MjData, name: str) -> None:
+    """Refuse a simulation of another model than the one that ground is attached to.
+
+    Raises:
+        SandlotError: If it is, or if there is no model yet.
+    """
+    if model is None:
+        raise SandlotError(f"{name} under no model; use attach first")
+    if data.model is not model:
+        raise SandlotError(f"this data is of another model than the one that {name} under; attach that one")
 
 
 def check_integrator(model: mujoco.MjModel) -> None:

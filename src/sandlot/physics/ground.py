@@ -16,7 +16,6 @@ from sandlot.kernels import kernel
 Array: TypeAlias = NDArray[np.float64]
 Whole: TypeAlias = NDArray[np.int64]
 Flags: TypeAlias = NDArray[np.bool_]
-Two: TypeAlias = tuple[float, float]
 Three: TypeAlias = tuple[float, float, float]
 
 HEIGHT, FREE, SUNK, LOOSE, SHEAR_X, SHEAR_Y, TOUCHED, PART = range(8)

@@ -20,7 +20,7 @@ from pydantic import Field
 
 from sandlot.errors import SandlotError
 from sandlot.physics import shapes
-from sandlot.physics.attached import Track, check_integrator, check_track, find_geom
+from sandlot.physics.attached import Track, check_data, check_integrator, check_track, choose_geoms
 from sandlot.physics.ground import FREE, HEIGHT, NODE, TOUCHED, Ground, release, slide
 from sandlot.physics.soil_contact import ELASTIC, FINE, PATCH, REPOSE
 from sandlot.physics.soil_step import Bodies, Simulation, advance
@@ -30,8 +30,8 @@ Array = NDArray[np.float64]
 Whole = NDArray[np.int64]
 
 POWERS_KEPT = 4000
-NEVER = -0.5
-"""A step in which nothing is touched."""
+NEVER, LONG_AGO = -0.5, -0.25
+"""A step in which nothing is touched, and one that is never the last."""
 BOUNCE = 0.5
 """Elastic stiffness times the square of the step over the mass it acts on, at most: twice that is too much for two."""
 
@@ -112,13 +112,22 @@ class Soil:
         Raises:
             SandlotError: If there is no such ground.
         """
-        field = np.array(heights, np.float64)
-        if field.ndim != 2 or min(field.shape) < 3 or not np.isfinite(field).all():
+        try:
+            field = np.array(heights, np.float64)
+        except (TypeError, ValueError):
+            raise SandlotError("heights are no grid of numbers; allowed: numbers, at least 3 by 3") from None
+        if field.ndim != 2 or min(field.shape) < 3:
             raise SandlotError(f"heights of shape {field.shape} are no ground; allowed: numbers, at least 3 by 3")
+        if not np.isfinite(field).all():
+            raise SandlotError(f"heights of shape {field.shape} are not all finite; allowed: numbers, at least 3 by 3")
         if not 0.0 < spacing < np.inf:
             raise SandlotError(f"spacing={spacing:g} is not possible; allowed: greater than 0")
         if isinstance(kind, str) and kind not in PRESETS:
             raise SandlotError(f"there is no soil {kind!r}; allowed: {', '.join(PRESETS)}")
+        if not isinstance(kind, str | SoilKind):
+            raise SandlotError(f"kind={kind!r} is no soil; allowed: a SoilKind, or {', '.join(PRESETS)}")
+        if corner is not None and (np.shape(corner) != (2,) or not np.isfinite(corner).all()):
+            raise SandlotError(f"corner={corner!r} is no place; allowed: x and y")
         self.kind = PRESETS[kind] if isinstance(kind, str) else kind
         ny, nx = field.shape
         self.spacing, self.wrap = float(spacing), wrap
@@ -126,6 +135,7 @@ class Soil:
         self.corner = np.array(middle if corner is None else corner, np.float64)
         nodes = np.zeros((ny * nx, NODE))
         nodes[:, HEIGHT] = nodes[:, FREE] = field.ravel()
+        nodes[:, TOUCHED] = LONG_AGO
         waits, ring, ends = np.zeros(ny * nx, np.bool_), np.zeros(ny * nx, np.int64), np.zeros(2, np.int64)
         self._ground = Ground(nodes, ny, nx, wrap, self.spacing, self.corner, waits, ring, ends)
         self._soil = self.kind.record()
@@ -172,7 +182,7 @@ class Soil:
         places = [
             (np.asarray(v, np.float64) - c) / self.spacing for v, c in zip((y, x), self.corner[::-1], strict=True)
         ]
-        heights, sizes = self.heights, (self._ground.ny, self._ground.nx)
+        heights, sizes = self.surface, (self._ground.ny, self._ground.nx)
         if self.wrap:
             low = [np.floor(p).astype(np.int64) for p in places]
             parts = [p - k for p, k in zip(places, low, strict=True)]
@@ -203,17 +213,17 @@ class Soil:
 
         Args:
             model: MuJoCo's. Its integrator is any but RK4.
-            geoms: Names or numbers of the geoms that feel the ground; all of moving bodies if not given.
+            geoms: Names or numbers of the geoms that feel the ground; if not given, all of moving bodies that collide
+                with anything, and are thus not there for their looks.
             tracks: Belts that feel it.
 
         Raises:
             SandlotError: If there is no such geom, or it is of a kind that cannot be pressed into soil, or too small.
         """
         check_integrator(model)
-        moving = [int(k) for k in np.flatnonzero(model.body_weldid[model.geom_bodyid] > 0)]
-        chosen = moving if geoms is None else [find_geom(model, each) for each in geoms]
-        if not chosen and not tracks:
-            raise SandlotError("nothing of this model can touch the ground; allowed: geoms of bodies that move")
+        chosen = choose_geoms(model, geoms, tracks)
+        for track in tracks:
+            check_track(model, track)
         shares = Counter([*(int(model.geom_bodyid[k]) for k in chosen), *(track.body for track in tracks)])
         home = mujoco.MjData(model)
         mujoco.mj_kinematics(model, home)
@@ -234,7 +244,6 @@ class Soil:
             away = home.geom_xpos[geom] - home.xipos[body]
             reals.append((*size, *np.zeros(12), *self._feel(model, body, kind, size, away, shares[body] - 1)))
         for track in tracks:
-            check_track(model, track)
             size = np.array([track.half_length, track.radius, track.half_width])
             rows.append(
                 (shapes.TRACK, track.body, model.body_rootid[track.body], track.dof, -1, first_point, 0, first_face, 0)
@@ -251,7 +260,7 @@ class Soil:
         if self._model is not None:
             # What the bodies before left behind is let go, and forgets in which of their steps they touched it.
             release(self._ground, self._bodies.before[: self._bodies.counts[0]], NEVER)
-            self._ground.nodes[:, TOUCHED] = 0.0
+            self._ground.nodes[:, TOUCHED] = LONG_AGO
         self._bodies = Bodies(
             whole=whole,
             real=real,
@@ -293,7 +302,10 @@ class Soil:
         moves, turns = model.body_invweight0[body]
         heavy = 1.0 / (max(float(moves + turns * (away[0] ** 2 + away[1] ** 2)), 1e-12) * (1 + others))
         stiff = min(self._soil[ELASTIC], BOUNCE * heavy / (area * model.opt.timestep**2))
-        return np.array([stiff, model.body_mass[body], model.body_inertia[body].mean(), heavy])
+        # What is welded together moves together; a body may leave its mass to the others.
+        welded = model.body_weldid == model.body_weldid[body]
+        mass, inertia = model.body_mass[welded].sum(), model.body_inertia[welded].mean(axis=1).sum()
+        return np.array([stiff, max(mass, 1e-9), inertia, heavy])
 
     def _check_sizes(self, model: mujoco.MjModel, whole: Whole, real: Array) -> None:
         """Refuse shapes that fall through between the nodes, and those that are no bodies."""
@@ -309,17 +321,13 @@ class Soil:
                     f"allowed: spacing of at most {across:.2g}"
                 )
 
-    def _check_attached(self) -> None:
-        if self._model is None:
-            raise SandlotError("this soil is under no model; use attach first")
-
     def step(self, data: mujoco.MjData, steps: int = 1) -> None:
         """Make steps of the simulation, as ``mj_step`` does, with the forces of the soil.
 
         Raises:
-            SandlotError: If the soil is not attached to a model.
+            SandlotError: If the soil is not attached to the model of this simulation.
         """
-        self._check_attached()
+        check_data(self._model, data, "this soil is")
         arrays = Simulation(*(getattr(data, name) for name in Simulation._fields))
         model, dt = self._model, self._model.opt.timestep
         addresses = (*_steppers(), model._address, data._address)
@@ -329,7 +337,8 @@ class Soil:
     @property
     def forces(self) -> Array:
         """On the body of each attached shape in the last step: (shapes, 6) force [N], torque about its centre [N*m]."""
-        self._check_attached()
+        if self._model is None:
+            raise SandlotError("this soil is under no model; use attach first")
         return self._bodies.sums[:, :6].copy()
 
 

@@ -204,6 +204,11 @@ def slopes(ground: Ground, under: Whole, patch: Array, step: float, edge: Whole)
         if not (within and between):
             edge[count] = index
             count += 1
+    if count == 0:
+        # The body covers all there is.
+        for k in range(len(under)):
+            edge[k] = under[k]
+        count = len(under)
     return count
 
 

@@ -20,7 +20,6 @@ DOWN = np.linspace(0.00125, 0.05, 40)
 """Depths to which it is pressed at first [m]."""
 SPRING = np.linspace(0.0, 0.9, 10)
 """How far it is then lifted and pressed back, as a share of what the soil springs back."""
-LIFT = 0.01
 AGAIN = np.linspace(0.04, 0.08, 41)
 """Then it is lifted by a centimetre, and pressed from there on [m]."""
 WITHIN = 0.02

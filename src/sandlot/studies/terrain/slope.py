@@ -109,8 +109,9 @@ class Slope(Trial):
                 f"30 deg, within {NEAR:g}",
                 "; ".join(f"{name}: {angle:.1f} deg" for name, angle in stalls.items()),
                 below(np.abs(list(below_friction.values())), NEAR),
-                "on what is above, they slide down. Small wheels use the strength of the soil only in part: their "
-                "patch is not much longer than its shear displacement K of 10 mm; with a tenth of it they climb on",
+                "where slip is 1; on what is above, they slide down. Small wheels use the strength of the soil only in "
+                "part: their patch is not much longer than its shear displacement K of 10 mm; with a tenth of it they "
+                "climb on",
             ),
         ]
 

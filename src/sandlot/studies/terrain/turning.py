@@ -23,7 +23,7 @@ BETWEEN = 0.19
 """From the front to the back axle of both [m]."""
 COMMANDS = ((0.05, 0.0), (0.1, 0.0), (0.2, 0.0), (0.2, 0.05), (0.2, 0.1), (0.2, 0.2), (0.2, 0.4), (0.0, 0.5))
 """Wanted speed [m/s] and rate of turning [rad/s]: straight on, wide arcs, narrower ones, on the spot."""
-STRAIGHT, ARCS, SPOT = slice(0, 3), slice(3, 7), slice(7, 8)
+DRIVES, ARCS, SPOT = slice(0, 7), slice(3, 7), slice(7, 8)
 EXPECTED = {
     "axle": 1.0,
     "wheeled": BASE**2 / (BASE**2 + BETWEEN**2),
@@ -112,12 +112,12 @@ class Turning(Trial):
         speeds, shares = {}, {}
         for body in EXPECTED:
             row = pick(results, body=body).isel(job=0)
-            speeds[body] = row["turning_speed"].values[:7] / linear[:7] - 1.0
+            speeds[body] = row["turning_speed"].values[DRIVES] / linear[DRIVES] - 1.0
             shares[body] = row["turning_rate"].values[3:] / angular[3:]
         arcs = {body: share[:4] for body, share in shares.items()}
         off = {body: float(np.abs(share - 1.0).max()) for body, share in arcs.items()}
         told = {body: float(np.abs(arcs[body] / EXPECTED[body] - 1.0).max()) for body in ROVERS}
-        spot = ", ".join(f"{body} {share[4]:.0%}" for body, share in shares.items())
+        spot = ", ".join(f"{body} {share[-1]:.0%}" for body, share in shares.items())
         wide = "arcs with radii from 0.5 to 4 m at 0.2 m/s"
         return [
             Claim(

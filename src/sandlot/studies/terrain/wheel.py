@@ -18,8 +18,8 @@ from sandlot.studies.terrain.trial import YIELDING, Array, Case, Several, Trial,
 
 RADIUS, WIDTH, LOAD, SPEED = 0.25, 0.2, 500.0, 0.4
 STEP = 0.001
-BEGIN, AROUND = 0.6, 0.6
-"""Where it starts, and how much ground there is behind, ahead and beside [m]."""
+AROUND = 0.6
+"""How much ground there is behind, ahead and beside [m]."""
 
 CHRONO = {
     ("soft", 0.0): (0.09239, -124.363),
@@ -214,7 +214,7 @@ class Wheel(Trial):
         return Claim(
             "Halving the grid changes the sinkage little, on every soil.",
             "under 10%",
-            "; ".join(f"{where}: {change:.1%}" for where, change in changes.items()) or "one grid only",
+            "; ".join(f"{where}: {change:.2%}" for where, change in changes.items()) or "one grid only",
             bool(changes) and below(list(changes.values()), 0.1),
             f"the greatest change of {len(self.slips)} slips"
             + (f". The wheel falls into the ground on {', '.join(lost)}" if lost else ""),
