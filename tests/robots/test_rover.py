@@ -73,6 +73,7 @@ class TestParts:
         sides = [wheel.side for wheel in parts.wheels]
         assert sides == (["left", "left", "right", "right"] if name == "wheeled" else ["left", "right"])
         assert parts.wheels[0].joint == "fl_joint"
+        assert [wheel.joint for wheel in parts.first] == ["fl_joint", "fr_joint"]
 
     @BOTH
     def test_addresses(self, name):
@@ -357,6 +358,14 @@ class TestOtherRobots:
         (tmp_path / "r.toml").write_text(text)
         with pytest.raises(SandlotError, match=message):
             load_rover(tmp_path / "r.toml")
+
+    def test_names_that_are_not_there(self):
+        with pytest.raises(
+            SandlotError, match=r"^there is no rover 'weeled', and no such file; did you mean 'wheeled'"
+        ):
+            load_rover("weeled")
+        with pytest.raises(SandlotError, match="known: tracked, wheeled"):
+            load_rover("spirit")
 
     def test_files_that_are_not_there(self, tmp_path):
         with pytest.raises(SandlotError, match=r"^cannot read settings from .*r.toml"):

@@ -139,7 +139,7 @@ def bump(at, size):
         ({"turning_rate": scaled(0.96, body="axle")}, ["on one axle"]),
         ({"turning_rate": scaled(0.8, body="wheeled")}, ["slips along and across"]),
         ({"slope_sinkage": scaled(0.4, ground="soft")}, ["sink in"]),
-        ({"slope_slip": bump(2, -0.3)}, ["slip more"]),
+        ({"slope_slip": bump(2, -0.9)}, ["slip more"]),
         ({"slope_slip": scaled(1.4)}, ["stall"]),
         ({"slope_slip": scaled(0.5)}, ["stall"]),
         ({"heaps_angle": scaled(0.7, body="cliff")}, ["between 20 and 40"]),

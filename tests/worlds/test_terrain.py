@@ -12,6 +12,7 @@ from sandlot import recordings
 from sandlot.control.sessions import Session
 from sandlot.errors import SandlotError
 from sandlot.recordings import check_frame
+from sandlot.robots.rover import BODIES
 from sandlot.settings import build, read_settings
 from sandlot.worlds.record import Record, record_world
 from sandlot.worlds.terrain import Terrain
@@ -35,6 +36,15 @@ def drive(world, steps, controller="session", seed=0):
         if terminated or truncated:
             break
     return observation
+
+
+def changed_rover(folder, tags, inside):
+    """The wheeled rover with other insides of the chassis' first element of these tags; its path."""
+    text = (BODIES / "wheeled.urdf").read_text()
+    start = text.index(tags[0]) + len(tags[0])
+    (folder / "rover.urdf").write_text(text[:start] + inside + text[text.index(tags[1], start) :])
+    (folder / "rover.toml").write_text('urdf = "rover.urdf"')
+    return str(folder / "rover.toml")
 
 
 @GROUNDS
@@ -247,11 +257,16 @@ def test_the_map_of_any_frame_can_be_rebuilt(kind, tmp_path):
         ({"terrain": "no/such.png"}, "no image at"),
         ({"ground": "sand"}, "one of soil, particles, rigid"),
         ({"ground": "particles", "wrap": True}, "which lie in a container"),
-        ({"rovers": ("wheeld",)}, "wheeld"),
+        ({"rovers": ("wheeld",)}, "there is no rover 'wheeld', and no such file; did you mean 'wheeled'"),
         ({"rovers": ()}, "at least 1"),
         ({"poses": [(0, 0, 0), (1, 1, 1)]}, "poses has 2 for 1 rovers"),
         ({"rovers": ("wheeled", "tracked"), "poses": [(0, 0, 0), (0.1, 0, 0)]}, "rovers 0 and 1 start inside"),
         ({"poses": [(9, 0, 0)], "wrap": False, "shape": (60, 60)}, "beyond the ground; allowed: -0.3 to 0.3"),
+        ({"rovers": ("wheeled", "tracked"), "poses": [(0, 0, 0), (6, -12, 0)]}, "as the ground goes on after 6 x 6 m"),
+        ({"spacing": 1e-4}, "hills with a radius of 0.35 m are larger than the map, which is 0.06 m"),
+        ({"terrain": "hills", "hill_size": 7.0}, "hills with a radius of 7 m are larger"),
+        ({"terrain": "flat", "spacing": 1e-4}, "rover 0 is 0.34 m across, and the ground only 0.06 x 0.06 m"),
+        ({"spacing": 0.05}, "less than the spacing of the ground; allowed: spacing of at most"),
         ({"interval": 0.0105}, "not a whole number of steps"),
         ({"shape": (4, 4)}, "at least 8"),
         ({"patch": -1}, "at least 0"),
@@ -261,6 +276,31 @@ def test_mistakes_are_explained_in_one_line(settings, message):
     with pytest.raises(SandlotError, match=message) as error:
         Terrain(**settings)
     assert "\n" not in str(error.value)
+
+
+def test_parts_that_particles_do_not_know_are_refused_before_the_first_reset(tmp_path):
+    (tmp_path / "body.obj").write_text("v 0 0 0\nv .1 0 0\nv 0 .1 0\nv 0 0 .1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 3 1 4\n")
+    rover = changed_rover(tmp_path, ("<collision>", "</collision>"), '<geometry><mesh filename="body.obj"/></geometry>')
+    assert Terrain(rovers=(rover,), terrain="flat", shape=(60, 60))
+    with pytest.raises(SandlotError, match=r"^geom rover0/Body 0 is of a kind that particles do not know"):
+        Terrain(rovers=(rover,), ground="particles")
+
+
+def test_what_is_only_looked_at_does_not_hold_a_rover_up(tmp_path):
+    flag = '<geometry><box size="0.01 0.01 1.5"/></geometry>'
+    rover = changed_rover(tmp_path, ("<visual>", "</visual>"), flag)
+    world = Terrain(rovers=(rover,), terrain="flat", ground="rigid", shape=(60, 60))
+    world.reset(seed=0)
+    assert world.fleet.reach[0] == pytest.approx(Terrain(shape=(60, 60)).fleet.reach[0])
+    assert world.fleet.position[0, 2] == pytest.approx(0.051, abs=0.001)
+    assert np.abs(world.fleet.data.qvel).max() < 0.01
+
+
+def test_hills_as_large_as_the_map_are_hills():
+    for given in ({"terrain": "hills", "hill_size": 0.35}, {"terrain": "hills", "hill_size": 0.35, "wrap": False}, {}):
+        heights = TerrainSettings(shape=(35, 35), **given).heights(np.random.default_rng(0))
+        assert np.ptp(heights) > 0.01
+        assert np.abs(np.diff(heights, 2)).max() < 0.03 * np.ptp(heights)  # rounding would leave noise
 
 
 def test_an_image_wraps_only_if_its_edges_fit(tmp_path):

@@ -18,10 +18,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from sandlot.errors import SandlotError
 from sandlot.physics import distance
-from sandlot.physics.attached import Track, check_integrator, find_geom
+from sandlot.physics.attached import Track, check_data, check_integrator, check_track, choose_geoms
 from sandlot.physics.particle_bodies import Bodies, Shapes, advance
 from sandlot.physics.particle_contacts import energy
-from sandlot.physics.particle_state import ASLEEP, AWAKE, STILL, Array, Law, V, W, X, new_state
+from sandlot.physics.particle_state import ASLEEP, AWAKE, SKIN, STILL, Array, Law, V, W, X, new_state
 from sandlot.physics.particle_surface import stacks, surface
 
 KINDS = {
@@ -42,6 +42,8 @@ MELTING, SHAKE, USUAL = 0.4, 0.5, 0.15
 are of the usual radius [m]. Both grow as its square root, as does the time that a particle takes to fall by it."""
 LIGHT = 4.0
 """Bodies of less than this many particles' mass are touched more softly."""
+EACH, CELL, MOST = 1e3, 8.0, 2e10
+"""What a particle and a cell of the grid take of memory, and what all of them may [byte]."""
 
 
 class Particles:
@@ -78,11 +80,12 @@ class Particles:
             corner: x and y of the container's lowest corner [m]; its middle is at the origin if not given.
 
         Raises:
-            SandlotError: If there is nothing to fill, or a setting is impossible.
+            SandlotError: If there is nothing to fill, a setting is impossible, or particles are too many.
         """
-        heights = np.asarray(heights, np.float64)
-        if heights.ndim != 2 or heights.size == 0 or not np.all(np.isfinite(heights)):
-            raise SandlotError(f"a height map is a grid of numbers with two axes, not of shape {heights.shape}")
+        field = _numbers(heights)
+        if field is None or field.ndim != 2 or field.size == 0:
+            which = "" if field is None else f", not of shape {field.shape}"
+            raise SandlotError(f"a height map is a grid of finite numbers with two axes{which}")
         positive = {"spacing": spacing, "radius": radius, "density": density, "inertia": inertia}
         for name, value in positive.items():
             if not 0.0 < value < math.inf:
@@ -90,12 +93,16 @@ class Particles:
         for name, value in {"friction": friction, "rolling": rolling, "gravity": gravity}.items():
             if not 0.0 <= value < math.inf:
                 raise SandlotError(f"{name}={value:g}; allowed: 0 or more")
-        ny, nx = heights.shape
-        position = stacks(heights, spacing, radius)
+        ny, nx = field.shape
+        low = _numbers((-0.5 * nx * spacing, -0.5 * ny * spacing) if corner is None else corner)
+        if low is None or low.shape != (2,):
+            raise SandlotError(f"corner={corner!r} is not possible; allowed: two finite numbers, x and y")
+        _check_count(field, spacing, radius)
+        position = stacks(field, spacing, radius)
         if len(position) == 0:
             raise SandlotError(f"radius={radius:g} is too large: not one particle fits under these heights")
-        x, y = (-0.5 * nx * spacing, -0.5 * ny * spacing) if corner is None else corner
-        position[:, :2] += (x, y)
+        x, y = low
+        position[:, :2] += low
         self.law = make_law(radius, density, friction, rolling, gravity, inertia)
         box = np.array([x, x + nx * spacing, y, y + ny * spacing])
         self.state = new_state(position, radius, box, float(position[:, 2].max()) + radius + HEADROOM)
@@ -150,21 +157,27 @@ class Particles:
         surface(self.state.motion, self.law.radius, self.state.box, heights)
         return heights
 
-    def attach(self, model: mujoco.MjModel, geoms: Sequence[str | int] = (), tracks: Sequence[Track] = ()) -> Self:
+    def attach(
+        self, model: mujoco.MjModel, geoms: Sequence[str | int] | None = None, tracks: Sequence[Track] = ()
+    ) -> Self:
         """Let particles feel a model, and the model particles.
 
         Args:
             model: MuJoCo's. Its integrator is any but RK4.
-            geoms: Names or numbers of the geoms that feel particles.
+            geoms: Names or numbers of the geoms that feel particles; if not given, all of moving bodies that collide
+                with anything, and are thus not there for their looks.
             tracks: Belts that do.
 
         Raises:
             SandlotError: If there is no such geom, or it is of a kind that particles do not know.
         """
         check_integrator(model)
+        chosen = choose_geoms(model, geoms, tracks)
+        for track in tracks:
+            check_track(model, track)
         ids, sizes, places, softness = [], [], [], []
-        for which in geoms:
-            geom = _known(model, which)
+        for geom in chosen:
+            _check_kind(model, geom)
             body, rotation = int(model.geom_bodyid[geom]), np.empty(9)
             mujoco.mju_quat2Mat(rotation, model.geom_quat[geom])
             ids.append((body, model.body_rootid[body], -1, int(model.geom_type[geom])))
@@ -197,10 +210,9 @@ class Particles:
         """Make steps of the simulation, as ``mj_step`` does, with the forces of the particles.
 
         Raises:
-            SandlotError: If the particles are not attached to a model.
+            SandlotError: If the particles are not attached to the model of this simulation.
         """
-        if self._model is None:
-            raise SandlotError("these particles are under no model; use attach first")
+        check_data(self._model, data, "these particles are")
         model = self._model
         bodies = Bodies(*(getattr(data, name) for name in Bodies._fields))
         forces, torques = data.xfrc_applied.copy(), data.qfrc_applied.copy()
@@ -282,14 +294,36 @@ def make_law(
     )
 
 
-def _known(model: mujoco.MjModel, which: str | int) -> int:
-    """The number of a geom that particles can touch."""
-    number = find_geom(model, which)
-    if int(model.geom_type[number]) not in KINDS:
+def _numbers(values: ArrayLike) -> Array | None:
+    """As an array, if they are finite numbers."""
+    try:
+        array = np.asarray(values, np.float64)
+    except (TypeError, ValueError):
+        return None
+    return array if np.isfinite(array).all() else None
+
+
+def _check_count(heights: Array, spacing: float, radius: float) -> None:
+    """Refuse more particles than fit into memory, before any of them is made."""
+    pixel = spacing * spacing
+    filled = pixel * float(np.maximum(heights, 0.0).sum()) / 8.0
+    grid = pixel * heights.size * (max(float(heights.max()), 0.0) + HEADROOM) / (2.0 + SKIN) ** 3
+    smallest = math.cbrt((EACH * filled + CELL * grid) / MOST)
+    if radius < smallest:
+        share = smallest / radius
         raise SandlotError(
-            f"geom {which!r} is of a kind that particles do not know; allowed: {', '.join(KINDS.values())}"
+            f"radius={radius:g} is too small: about {filled / radius / radius / radius:.2g} particles would take "
+            f"{1e-9 * MOST * share * share * share:.2g} GB; allowed: at least {smallest:.2g}, for {1e-9 * MOST:g} GB"
         )
-    return number
+
+
+def _check_kind(model: mujoco.MjModel, geom: int) -> None:
+    """Refuse what particles cannot touch."""
+    if int(model.geom_type[geom]) not in KINDS:
+        raise SandlotError(
+            f"geom {model.geom(geom).name or geom} is of a kind that particles do not know; "
+            f"allowed: {', '.join(KINDS.values())}"
+        )
 
 
 def _no_shapes() -> Shapes:

@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from pydantic import AfterValidator, Field, model_validator
 
+from sandlot.errors import SandlotError
 from sandlot.robots.urdf import DENSITY, Array, Assembly, read_urdf
-from sandlot.settings import Settings, build, distinct, read_settings
+from sandlot.settings import Settings, build, distinct, nearest, read_settings
 
 BODIES = Path(__file__).parent / "bodies"
 SHIPPED = ("wheeled", "tracked")
@@ -74,6 +75,9 @@ def load_rover(path: str | Path) -> Rover:
         SandlotError: One line that says what is wrong with the file.
     """
     path = BODIES / f"{path}.toml" if str(path) in SHIPPED else Path(path)
+    # A word without a suffix is meant to be a shipped one, rather than a file.
+    if not path.suffix and not path.exists():
+        raise SandlotError(f"there is no rover {str(path)!r}, and no such file; {nearest(str(path), list(SHIPPED))}")
     rover = build(Rover, read_settings(path))
     if rover.urdf in SHIPPED:
         return rover

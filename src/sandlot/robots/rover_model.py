@@ -58,6 +58,7 @@ class RoverParts:
         qpos: Address of its free joint's seven positions (x, y, z, quaternion w, x, y, z).
         dof: Address of its free joint's six speeds (in the world's axes, then about the chassis' own).
         wheels: The powered ones, left then right, from front to back.
+        first: Of these the foremost left and the foremost right one, whose speeds stand for those of their sides.
         ground: Geoms that the ground may touch: the chassis, and the wheels unless belts cover them.
         tracks: Left and right; none if it runs on wheels.
         belts: Geoms that let solids touch the tracks between their wheels, in the same order.
@@ -70,6 +71,7 @@ class RoverParts:
     qpos: int
     dof: int
     wheels: tuple[Wheel, ...]
+    first: tuple[Wheel, Wheel]
     ground: tuple[int, ...]
     tracks: tuple[Track, ...]
     belts: tuple[int, ...]
@@ -274,6 +276,7 @@ def _parts(model: mujoco.MjModel, prefix: str, layout: Layout) -> RoverParts:
         for belt in layout.belts
     ]
     belts = [model.geom(f"{prefix}{belt.side} belt").id for belt in layout.belts]
+    left, right = (next(wheel for wheel in wheels if wheel.side == side) for side in SIDES)
     chassis = model.body(prefix + layout.parts[0].name).id
     place = int(free.qposadr[0]), int(free.dofadr[0])
     return RoverParts(
@@ -283,6 +286,7 @@ def _parts(model: mujoco.MjModel, prefix: str, layout: Layout) -> RoverParts:
         chassis,
         *place,
         tuple(wheels),
+        (left, right),
         tuple(ground),
         tuple(tracks),
         tuple(belts),

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from sandlot.robots.rover_layout import SIDES
 from sandlot.robots.rover_model import RoverModel
 from sandlot.robots.urdf import Array
 from sandlot.settings import Settings
@@ -76,22 +75,19 @@ class Imu(Settings):
     def read(self, rovers: RoverModel, data: mujoco.MjData, bias: ImuBias, rng: np.random.Generator) -> ImuReading:
         """After a step, of all rovers."""
         count = len(rovers.rovers)
-        orientation, rates, force = np.empty((count, 3)), np.empty((count, 3)), np.empty((count, 3))
+        rates, force = np.empty((count, 3)), np.empty((count, 3))
+        rotations = chassis_rotations(rovers, data)
         arm = np.array(self.position)
         for k, parts in enumerate(rovers.rovers):
-            flat = np.empty(9)
-            mujoco.mju_quat2Mat(flat, data.qpos[parts.qpos + 3 : parts.qpos + 7])
-            rotation = flat.reshape(3, 3)
             # A free joint's linear half is in the world's axes, its angular half in the body's own.
             linear, angular = data.qacc[parts.dof : parts.dof + 3], data.qacc[parts.dof + 3 : parts.dof + 6]
             rates[k] = data.qvel[parts.dof + 3 : parts.dof + 6]
-            orientation[k] = roll_pitch_yaw(rotation)
-            force[k] = rotation.T @ (linear - rovers.model.opt.gravity)
+            force[k] = rotations[k].T @ (linear - rovers.model.opt.gravity)
             if arm.any():
                 force[k] += np.cross(angular, arm) + np.cross(rates[k], np.cross(rates[k], arm))
         share = 1.0 / math.sqrt(self.interval)
         return ImuReading(
-            orientation + _noise(rng, self.orientation_noise, (count, 3)),
+            roll_pitch_yaw(rotations) + _noise(rng, self.orientation_noise, (count, 3)),
             rates + bias.rates + _noise(rng, share * self.rate_noise, (count, 3)),
             force + bias.force + _noise(rng, share * self.force_noise, (count, 3)),
         )
@@ -100,6 +96,14 @@ class Imu(Settings):
 def _noise(rng: np.random.Generator, deviation: float, shape: tuple[int, ...]) -> Array:
     """Drawn anew, if there is any."""
     return deviation * rng.normal(size=shape) if deviation else np.zeros(shape)
+
+
+def chassis_rotations(rovers: RoverModel, data: mujoco.MjData) -> Array:
+    """From the axes of each chassis to the world's, after a step: (n, 3, 3). ``data.xmat`` is of before it."""
+    flat = np.empty((len(rovers.rovers), 9))
+    for k, parts in enumerate(rovers.rovers):
+        mujoco.mju_quat2Mat(flat[k], data.qpos[parts.qpos + 3 : parts.qpos + 7])
+    return flat.reshape(-1, 3, 3)
 
 
 def roll_pitch_yaw(rotation: Array) -> Array:
@@ -144,9 +148,8 @@ class Encoders(Settings):
 
     def read(self, rovers: RoverModel, data: mujoco.MjData, bias: Array, rng: np.random.Generator) -> EncoderReading:
         """After a step, of all rovers."""
-        first = [[next(w for w in parts.wheels if w.side == side) for side in SIDES] for parts in rovers.rovers]
-        places = np.array([[wheel.qpos for wheel in wheels] for wheels in first], np.intp).reshape(-1, 2)
-        dofs = np.array([[wheel.dof for wheel in wheels] for wheels in first], np.intp).reshape(-1, 2)
+        places = np.array([[wheel.qpos for wheel in parts.first] for parts in rovers.rovers], np.intp).reshape(-1, 2)
+        dofs = np.array([[wheel.dof for wheel in parts.first] for parts in rovers.rovers], np.intp).reshape(-1, 2)
         step = 2.0 * math.pi / self.resolution
         counts = np.floor(data.qpos[places] / step).astype(np.int64)
         noise = _noise(rng, self.speed_noise, dofs.shape)

@@ -55,7 +55,8 @@ class Terrain(World):
 
     ## Ground that goes on
     With ``wrap``, what leaves the map on one side comes in on the other. The rover is not moved for that: ``x`` and
-    ``y`` of a frame are counted within the map, while ``dx`` and ``dy`` go on smoothly.
+    ``y`` of a frame are counted within the map, while ``dx`` and ``dy`` go on smoothly. Rovers that
+    meet across the edge press into the same ground, but do not touch each other; they may not start on the same spot.
 
     ## Recordings
     A frame has every quantity of the source's table 5.1; ``dx``, ``dy`` and ``dyaw`` are differences to the last frame,

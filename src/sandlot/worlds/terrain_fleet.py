@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from sandlot.errors import SandlotError
 from sandlot.robots.rover import load_rover
-from sandlot.robots.rover_layout import SIDES
 from sandlot.robots.rover_model import build_model, drive, move_belts
+from sandlot.robots.sensors import chassis_rotations, roll_pitch_yaw
 from sandlot.robots.urdf import turn
 from sandlot.worlds.terrain_ground import TerrainGround
 from sandlot.worlds.terrain_windows import sample
@@ -54,7 +54,7 @@ class Fleet:
             wrap: Whether that goes on at the other edge.
 
         Raises:
-            SandlotError: If a rover cannot be read, starts beyond the ground or inside another.
+            SandlotError: If a rover cannot be read, is larger than the ground, or starts beyond it or inside another.
         """
         kinds, self.count = [load_rover(name) for name in names], len(names)
         self.rovers = build_model(kinds, np.zeros((self.count, 6)), step)
@@ -64,12 +64,11 @@ class Fleet:
         base = np.array([each.base for each in parts])
         self.speeds = np.column_stack([linear, 2.0 * linear / base])
         self.radius = np.array([each.radius for each in parts])
-        self._qpos = np.array([each.qpos for each in parts])[:, None] + np.arange(7)
+        self._places = np.array([each.qpos for each in parts])[:, None] + np.arange(3)
         self._limits = np.full(self.rovers.model.nv, np.inf)
         for each in parts:
             self._limits[each.dof : each.dof + 6] = 3 * [FASTEST] + 3 * [WILDEST]
-        first = [[next(w.dof for w in each.wheels if w.side == side) for side in SIDES] for each in parts]
-        self._wheels = np.array(first)
+        self._wheels = np.array([[wheel.dof for wheel in each.first] for each in parts])
         self._tracked = any(each.tracks for each in parts) and self.count > 1
         self._measure()
         self.poses = self._spread() if poses is None else np.array(poses, np.float64)
@@ -82,8 +81,9 @@ class Fleet:
         mujoco.mj_kinematics(model, data)
         self.reach, self._below = np.zeros(self.count), np.zeros(self.count)
         corners = np.array([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
+        solid, roots = (model.geom_contype | model.geom_conaffinity) != 0, model.body_rootid[model.geom_bodyid]
         for k, parts in enumerate(self.rovers.rovers):
-            for geom in np.flatnonzero(model.body_rootid[model.geom_bodyid] == model.body_rootid[parts.chassis]):
+            for geom in np.flatnonzero(solid & (roots == model.body_rootid[parts.chassis])):
                 box = model.geom_aabb[geom, :3] + corners * model.geom_aabb[geom, 3:]
                 points = box @ data.geom_xmat[geom].reshape(3, 3).T + data.geom_xpos[geom] - data.xpos[parts.chassis]
                 self.reach[k] = max(self.reach[k], np.hypot(points[:, 0], points[:, 1]).max())
@@ -99,6 +99,12 @@ class Fleet:
         return np.column_stack([x, y, np.zeros(self.count)])
 
     def _check(self, size: Array, wrap: bool) -> None:
+        large = np.flatnonzero(2.0 * self.reach > size.min())
+        if large.size:
+            raise SandlotError(
+                f"rover {large[0]} is {2.0 * self.reach[large[0]]:.2g} m across, and the ground only "
+                f"{size[0]:g} x {size[1]:g} m; give it more nodes, or more spacing"
+            )
         outside = np.flatnonzero(np.any(np.abs(self.poses[:, :2]) > 0.5 * size, axis=1))
         if outside.size and not wrap:
             x, y, _ = self.poses[outside[0]]
@@ -106,18 +112,27 @@ class Fleet:
                 f"rover {outside[0]} starts at x={x:g}, y={y:g}, beyond the ground; "
                 f"allowed: {-0.5 * size[0]:g} to {0.5 * size[0]:g} and {-0.5 * size[1]:g} to {0.5 * size[1]:g}"
             )
-        for k, pose in enumerate(self.poses):
+        self._check_apart(self.poses, "")
+        # Where the ground goes on, what is a whole map further stands on the same spot.
+        for pose in self.poses if wrap and self.count > 1 else ():
+            near = self.poses.copy()
+            near[:, :2] += size * np.rint((pose[:2] - near[:, :2]) / size)
+            self._check_apart(near, f", as the ground goes on after {size[0]:g} x {size[1]:g} m")
+
+    def _check_apart(self, poses: Array, why: str) -> None:
+        """Put rovers there, and see whether any two touch."""
+        model, data = self.rovers.model, self.data
+        for k, pose in enumerate(poses):
             self._put(k, np.array([*pose[:2], 0.0]), turn(0.0, 0.0, pose[2]))
-        mujoco.mj_kinematics(self.rovers.model, self.data)
-        mujoco.mj_collision(self.rovers.model, self.data)
-        if self.data.ncon:
-            model = self.rovers.model
-            bodies = model.body_rootid[model.geom_bodyid[self.data.contact.geom[0]]]
+        mujoco.mj_kinematics(model, data)
+        mujoco.mj_collision(model, data)
+        if data.ncon:
+            bodies = model.body_rootid[model.geom_bodyid[data.contact.geom[0]]]
             one, two = (int(np.flatnonzero([p.chassis == body for p in self.rovers.rovers])[0]) for body in bodies)
-            raise SandlotError(f"rovers {one} and {two} start inside each other; put their poses further apart")
+            raise SandlotError(f"rovers {one} and {two} start inside each other{why}; put their poses further apart")
 
     def _put(self, rover: int, position: Array, rotation: Array) -> None:
-        start = self._qpos[rover, 0]
+        start = self._places[rover, 0]
         self.data.qpos[start : start + 3] = position
         mujoco.mju_mat2Quat(self.data.qpos[start + 3 : start + 7], np.ascontiguousarray(rotation).ravel())
 
@@ -153,16 +168,11 @@ class Fleet:
 
     def look(self) -> None:
         """See where the rovers are now."""
-        qpos = self.data.qpos[self._qpos]
-        self.position = qpos[:, :3]
-        w, x, y, z = qpos[:, 3:].T
-        up = 1.0 - 2.0 * (x * x + y * y)
-        roll = np.arctan2(2.0 * (y * z + w * x), up)
-        pitch = -np.arcsin(np.clip(2.0 * (x * z - w * y), -1.0, 1.0))
-        yaw = np.arctan2(2.0 * (x * y + w * z), 1.0 - 2.0 * (y * y + z * z))
-        self.angles = np.stack([roll, pitch, yaw], axis=1)
+        rotations = chassis_rotations(self.rovers, self.data)
+        self.position = self.data.qpos[self._places]
+        self.angles = roll_pitch_yaw(rotations)
         self.wheels = self.data.qvel[self._wheels]
-        self._up = up
+        self._up = rotations[:, 2, 2]
 
     @property
     def middles(self) -> Array:

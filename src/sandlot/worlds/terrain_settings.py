@@ -34,8 +34,9 @@ class ParticleSettings(Settings):
         rolling: How much of the friction is felt when rolling, as torque over radius.
         inertia: Moment of inertia over mass and squared radius: 0.4 is a solid sphere; the source says 1.
         depth: How thick the ground is where it is lowest [m].
-        settle: Whether the stacks are shaken until they are loose ground, which takes a minute or so, but only once for
-            each terrain. The source does not; but stacks are a crystal, and fall like dominoes where a rover drives.
+        settle: Whether the stacks are shaken until they are loose ground, which takes some ten seconds for a map of the
+            usual size, but only once for each terrain. The source does not; but stacks are a crystal, and fall like
+            dominoes where a rover drives.
     """
 
     radius: float = Field(0.0125, gt=0.0)
@@ -118,6 +119,14 @@ class TerrainSettings(WorldSettings):
             raise ValueError(f"poses has {len(self.poses)} for {len(self.rovers)} rovers; allowed: one for each")
         if abs(self.interval / self.step - self.steps) > 1e-6 or self.steps < 1:
             raise ValueError(f"interval={self.interval:g} is not a whole number of steps of {self.step:g}")
+        size = TERRAINS[self.terrain][1] if self.terrain in TERRAINS else self.hill_size if self.drawn else 0.0
+        across = self.spacing * max(self.shape or SHAPES[self.ground])
+        # Of longer waves, rounding leaves nothing.
+        if size > across:
+            raise ValueError(
+                f"hills with a radius of {size:g} m are larger than the map, which is {across:g} m along its longer "
+                "side; allowed: smaller ones, or a larger shape or spacing"
+            )
         return self
 
     @property
