@@ -240,7 +240,9 @@ def test_the_map_of_any_frame_can_be_rebuilt(kind, tmp_path):
             assert np.abs(built.values[here] - truth[here]).max() < 1e-6, frame
         if kind == "wrap":  # nothing slides far from the rover
             assert np.abs(built.values - truth).max() < 1e-6
-    assert built.dims == ("y", "x")
+    assert built.dims == ("map_y", "map_x")
+    assert np.diff(built["map_x"]) == pytest.approx(recording.attrs["settings"]["spacing"])
+    assert float(built["map_y"].mean()) == pytest.approx(0.0, abs=1e-9)
     with pytest.raises(SandlotError, match="allowed: 0 to 212"):
         rebuild(recording, 213)
 
@@ -252,7 +254,7 @@ def test_the_map_of_any_frame_can_be_rebuilt(kind, tmp_path):
     ("settings", "message"),
     [
         ({"soil": "mud"}, "soil=mud: no such soil; did you mean 'mid'"),
-        ({"soil": {"kphi": -1}}, "soil="),
+        ({"soil": {"kphi": -1}}, "soil: kphi=-1"),
         ({"terrain": "hill"}, "did you mean 'hills'"),
         ({"terrain": "no/such.png"}, "no image at"),
         ({"ground": "sand"}, "one of soil, particles, rigid"),

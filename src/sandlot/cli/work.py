@@ -60,7 +60,7 @@ def tour(
 ) -> None:
     """See what Sandlot does: run a few studies and write a page about them."""
     console = Console()
-    console.print("Taking the tour. The first time, kernels are compiled; that takes some seconds.", style="dim")
+    console.print("Taking the tour. The first time, kernels are compiled; that takes up to a minute.", style="dim")
     from sandlot.studies.tour import take_tour
 
     with progress_bar("job") as show:
@@ -133,7 +133,8 @@ def record(
     """Record a world: every frame, with units, into a Zarr store.
 
     Open it with sandlot.recordings.open(PATH), an xarray.Dataset. When an episode ends, the next begins. Episodes that
-    explode end there; they are counted, and their last frames marked.
+    explode end there; they are counted, and their last frames marked. The first time, a world's kernels are compiled,
+    which can take half a minute.
     """
     from sandlot.worlds.record import record_world
 

@@ -64,8 +64,9 @@ class Terrain(World):
     a window of nodes around each rover since the last frame, in whole micrometres; where windows overlap, the first
     rover's tells it. Node ``[r, i, j]`` of it is node ``[(window_row[r] + i) % ny, (window_column[r] + j) % nx]`` of
     the map: where the ground goes on, a window may begin before the first node and end after the last. Every
-    ``map_every`` frames, ``heights`` has the whole map. `sandlot.worlds.terrain_windows.rebuild` makes the map of any
-    frame.
+    ``map_every`` frames, ``heights`` has the whole map, whose middle is at the origin: node ``[i, j]`` lies at
+    ``x = spacing * (j - (nx - 1) / 2)`` and ``y = spacing * (i - (ny - 1) / 2)``.
+    `sandlot.worlds.terrain_windows.rebuild` makes the map of any frame.
 
     ## Controllers
     ``session``, which drives forwards, backwards, turns and curves with changing speeds (algorithm 5 of the source);
@@ -272,7 +273,7 @@ def _quantities(count: int, shape: tuple[int, ...], window: tuple[int, ...], map
     def each(units: str, long_name: str, dtype: str = "float64") -> Quantity:
         return Quantity(units, f"{long_name}, of each rover", ("rover",), (count,), dtype)
 
-    window_dims, map_dims = ("rover", "window_y", "window_x"), ("y", "x")
+    window_dims, map_dims = ("rover", "window_y", "window_x"), ("map_y", "map_x")
     return {
         "time": Quantity("s", "time since the start"),
         "x": each("m", "position of the chassis along x, within the map"),

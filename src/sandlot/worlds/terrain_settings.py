@@ -1,7 +1,8 @@
 """What can be set in the terrain world, and the height maps that come of it."""
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,7 @@ from sandlot.errors import SandlotError
 from sandlot.physics.heights import from_image, hills, seam
 from sandlot.physics.soil import PRESETS, SoilKind
 from sandlot.robots.sensors import Encoders, Imu
-from sandlot.settings import Settings, nearest
+from sandlot.settings import Settings, build, nearest
 from sandlot.worlds.base import WorldSettings
 
 Array = NDArray[np.float64]
@@ -54,7 +55,8 @@ class TerrainSettings(WorldSettings):
     Attributes:
         fidelity: Only ``reference``.
         ground: ``soil``, which gives way; ``particles``, many small spheres; or ``rigid``.
-        soil: Name of a preset (``soft``, ``mid``, ``LETE sand``), or a table of what it is made of; for ``soil``.
+        soil: Name of a preset (``soft``, ``mid``, ``LETE sand``, ``rigid``), or a table of what it is made of; for
+            ``soil``.
         particles: What they are like; for ``particles``.
         terrain: ``A``, wide gentle hills; ``B``, short rough bumps; both are always the same. ``hills``, drawn anew at
             each reset; ``flat``; or the path of a grayscale image, 8 or 16 bit, a node for each pixel.
@@ -95,6 +97,15 @@ class TerrainSettings(WorldSettings):
     patch: int = Field(0, ge=0, le=512)
     window: int = Field(128, ge=1, le=4096)
     map_every: int = Field(1000, ge=1)
+
+    @field_validator("soil", mode="before")
+    @classmethod
+    def _explained_soil(cls, soil: Any) -> Any:
+        # Of a table, the key that is wrong should be named.
+        try:
+            return build(SoilKind, soil) if isinstance(soil, Mapping) else soil
+        except SandlotError as error:
+            raise ValueError(str(error)) from None
 
     @field_validator("soil")
     @classmethod

@@ -133,7 +133,7 @@ def rebuild(recording: xr.Dataset, frame: int) -> xr.DataArray:
         frame: Its number, from 0.
 
     Returns:
-        (y, x) [m]
+        (map_y, map_x) [m], with coordinates [m]
 
     Raises:
         SandlotError: If there is no such frame, or the terrain was drawn anew and no map of it kept yet.
@@ -152,7 +152,12 @@ def rebuild(recording: xr.Dataset, frame: int) -> xr.DataArray:
     since = recording[["change", "window_row", "window_column"]].isel(time=slice(max(kept, first) + 1, frame + 1))
     for k in range(0, since.sizes["time"], 256):
         _add(told, since.isel(time=slice(k, k + 256)))
-    return heights.copy(data=told * GRAIN).drop_vars(dim)
+    spacing = recording.attrs["settings"]["spacing"]
+    places = {
+        name: (name, spacing * (np.arange(size) - 0.5 * (size - 1)), {"units": "m"})
+        for name, size in zip(maps.dims[1:], told.shape, strict=True)
+    }
+    return heights.copy(data=told * GRAIN).drop_vars(dim).assign_coords(places)
 
 
 def _add(told: Array, since: xr.Dataset) -> None:
