@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import config
 
-from sandlot.physics.distance import BOX, CAPSULE, CYLINDER, ELLIPSOID, SPHERE, TRACK, reach, to_shape
+from sandlot.physics.distance import to_shape
+from sandlot.physics.shapes import BOX, CAPSULE, CYLINDER, ELLIPSOID, SPHERE, TRACK, reach
 
 SLOW = bool(config.DISABLE_JIT)
 KINDS = {"sphere": SPHERE, "capsule": CAPSULE, "ellipsoid": ELLIPSOID, "cylinder": CYLINDER, "box": BOX}
@@ -84,7 +85,7 @@ def test_all_of_a_shape_is_within_its_reach(kind, size, quat):
         return
     mat = np.empty(9)
     mujoco.mju_quat2Mat(mat, np.array(quat) / np.linalg.norm(quat))
-    half = np.array([reach(kind, size, mat, axis) for axis in range(3)])
+    half = np.array([reach(kind, tuple(size), *mat[3 * axis : 3 * axis + 3]) for axis in range(3)])
     for point in np.random.default_rng(0).uniform(-4.0, 4.0, (10 if SLOW else 200, 3)):
         away, *out = to_shape(kind, size, *(mat.reshape(3, 3).T @ point))
         surface = point - away * (mat.reshape(3, 3) @ out)

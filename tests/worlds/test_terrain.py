@@ -395,3 +395,7 @@ def test_shipped_experiments_build_and_run_when_shrunk(file, tmp_path):
     facts = record_world("terrain", tmp_path / "a", 12, settings=given)
     assert facts["frames"] >= 13
     assert facts["exploded"] == 0
+
+
+def test_one_rover_needs_no_list():
+    assert TerrainSettings(rovers="tracked").rovers == ("tracked",)

@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sandlot.kernels import kernel
+from sandlot.physics.shapes import BOX, CAPSULE, CYLINDER, ELLIPSOID, TRACK
 
 Array: TypeAlias = NDArray[np.float64]
 Distance: TypeAlias = tuple[float, float, float, float]
 """Signed distance [m], and the unit vector along which it grows fastest."""
 
-SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, TRACK = 2, 3, 4, 5, 6, 100
 TINY = 1e-12
 ROOT_STEPS = 32
 """Newton's steps to the nearest point of an ellipsoid, at most; five are usual."""
@@ -118,20 +118,3 @@ def to_shape(kind: int, size: Array, x: float, y: float, z: float) -> Distance:
     if kind == ELLIPSOID:
         return to_ellipsoid(x, y, z, size[0], size[1], size[2])
     return to_ball(x, y, z, size[0])
-
-
-@kernel(error_model="numpy")
-def reach(kind: int, size: Array, mat: Array, axis: int) -> float:
-    """Half the extent of a shape along an axis of the world [m], given its rotation ``mat`` (9,), row by row."""
-    x, y, z = abs(mat[3 * axis]), abs(mat[3 * axis + 1]), abs(mat[3 * axis + 2])
-    if kind == BOX:
-        return x * size[0] + y * size[1] + z * size[2]
-    if kind == CYLINDER:
-        return z * size[1] + size[0] * math.sqrt(max(1.0 - z * z, 0.0))
-    if kind == TRACK:
-        return x * size[0] + y * size[2] + size[1] * math.sqrt(max(1.0 - y * y, 0.0))
-    if kind == CAPSULE:
-        return z * size[1] + size[0]
-    if kind == ELLIPSOID:
-        return math.sqrt((x * size[0]) ** 2 + (y * size[1]) ** 2 + (z * size[2]) ** 2)
-    return size[0]

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sandlot.kernels import kernel
-from sandlot.physics.distance import TRACK, reach, to_shape
+from sandlot.physics.distance import to_shape
 from sandlot.physics.particle_contacts import collide, move, relax, respond
 from sandlot.physics.particle_neighbours import attend, cell_of, wake
 from sandlot.physics.particle_state import (
@@ -32,6 +32,7 @@ from sandlot.physics.particle_state import (
     Whole,
     X,
 )
+from sandlot.physics.shapes import TRACK, reach
 
 BODY, ROOT, DOF, KIND = range(4)
 """Where `Shapes.ids` has a shape's body, the root of that body's tree, the dof that drives its belt or -1, its kind."""
@@ -215,10 +216,11 @@ def press(law: Law, state: State, shapes: Shapes, bodies: Bodies, share: float, 
     for m in range(len(shapes.ids)):
         kind, dof, size = shapes.ids[m, KIND], shapes.ids[m, DOF], shapes.size[m]
         pose(shapes, bodies, m, position, rotation)
+        sides = (size[0], size[1], size[2])
         run = bodies.qvel[dof] * size[1] * dt if dof >= 0 else 0.0
         moves = moved(shapes, m, position, rotation, run, law.tolerance)
         for k in range(3):
-            half[k] = reach(kind, size, rotation, k) + margin
+            half[k] = reach(kind, sides, rotation[3 * k], rotation[3 * k + 1], rotation[3 * k + 2]) + margin
         x, y, z = position[0], position[1], position[2]
         low = cell_of(state.head, state.box, cell, x - half[0], y - half[1], z - half[2])
         high = cell_of(state.head, state.box, cell, x + half[0], y + half[1], z + half[2])

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sandlot.errors import SandlotError
-from sandlot.physics import distance
+from sandlot.physics import shapes
 from sandlot.physics.attached import Track, check_data, check_integrator, check_track, choose_geoms
 from sandlot.physics.particle_bodies import Bodies, Shapes, advance
 from sandlot.physics.particle_contacts import energy
@@ -25,11 +25,11 @@ from sandlot.physics.particle_state import ASLEEP, AWAKE, SKIN, STILL, Array, La
 from sandlot.physics.particle_surface import stacks, surface
 
 KINDS = {
-    distance.SPHERE: "sphere",
-    distance.CAPSULE: "capsule",
-    distance.ELLIPSOID: "ellipsoid",
-    distance.CYLINDER: "cylinder",
-    distance.BOX: "box",
+    shapes.SPHERE: "sphere",
+    shapes.CAPSULE: "capsule",
+    shapes.ELLIPSOID: "ellipsoid",
+    shapes.CYLINDER: "cylinder",
+    shapes.BOX: "box",
 }
 HARDNESS = 300.0
 """A particle's weight on Earth presses it into the ground by its radius over this."""
@@ -185,7 +185,7 @@ class Particles:
             places.append((*model.geom_pos[geom], *rotation))
             softness.append(self._softness(float(model.body_invweight0[body, 0])))
         for track in tracks:
-            ids.append((track.body, model.body_rootid[track.body], track.dof, distance.TRACK))
+            ids.append((track.body, model.body_rootid[track.body], track.dof, shapes.TRACK))
             sizes.append(np.array([track.half_length, track.radius, track.half_width]))
             places.append((*track.position, *np.ravel(track.rotation)))
             belt = float(model.dof_invweight0[track.dof]) * track.radius**2

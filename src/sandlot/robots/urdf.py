@@ -5,9 +5,7 @@ looks and for collisions; masses and inertias; joints that are fixed, turn, or a
 (materials, transmissions, Gazebo) are passed over. A mistake in the file is one line that names the element.
 """
 
-import itertools
 import math
-import re
 import xml.etree.ElementTree as ET
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,9 +14,10 @@ from typing import Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial import ConvexHull, QhullError
+from scipy.spatial import QhullError
 
 from sandlot.errors import SandlotError
+from sandlot.robots.meshes import MOST_BYTES, hull_moments, mesh_file, read_mesh
 from sandlot.settings import nearest
 
 Array = NDArray[np.float64]
@@ -28,12 +27,6 @@ DENSITY = 1000.0
 
 LARGEST = 1e6
 """Largest number a file may hold, in any unit; beyond it, products overflow."""
-
-MOST_TRIANGLES = 200_000
-"""Of a mesh, as in MuJoCo."""
-
-MOST_BYTES = 64_000_000
-"""Of a file."""
 
 SolidKind = Literal["box", "cylinder", "sphere", "mesh"]
 JointKind = Literal["fixed", "revolute", "continuous"]
@@ -91,7 +84,7 @@ class Shape:
         """
         middle = np.zeros(3)
         if self.kind == "mesh":
-            volume, middle, second = _hull_moments(self.vertices)
+            volume, middle, second = hull_moments(self.vertices)
         elif self.kind == "box":
             volume = math.prod(self.size)
             second = np.diag(np.square(self.size)) * volume / 12.0
@@ -390,7 +383,7 @@ def _shape(element: ET.Element, where: str, folder: Path) -> Shape:
         scale = _vector(solid, "scale", where, 3, (1.0, 1.0, 1.0))
         if not scale.all():
             raise SandlotError(f"{where}: <mesh> has a scale of 0")
-        vertices, faces = read_mesh(_mesh_file(solid.get("filename", ""), where, folder), where)
+        vertices, faces = read_mesh(mesh_file(solid.get("filename", ""), where, folder), where)
         vertices = vertices * scale
         if np.abs(vertices).max() > LARGEST:
             raise SandlotError(f"{where}: <mesh> reaches beyond {LARGEST:g}")
@@ -401,95 +394,6 @@ def _shape(element: ET.Element, where: str, folder: Path) -> Shape:
     if size and min(size) <= 0.0:
         raise SandlotError(f"{where}: <{solid.tag}> has size {min(size):g}; allowed: above 0")
     return Shape(cast(SolidKind, solid.tag), size, position, rotation, vertices, faces)
-
-
-def _mesh_file(name: str, where: str, folder: Path) -> Path:
-    """Where a mesh lies: beside the file, or for ``package://``, in the folder of that name above it."""
-    if not name:
-        raise SandlotError(f"{where}: <mesh> names no file")
-    package, _, rest = name.removeprefix("package://").partition("/")
-    places = [folder / name.removeprefix("file://")]
-    if name.startswith("package://"):
-        places = [above / rest for above in folder.resolve().parents if above.name == package]
-        places += [folder / package / rest, folder / rest]
-    if places[0].suffix.lower() not in (".obj", ".stl"):
-        raise SandlotError(f'{where}: mesh "{name}" is of a kind that is not read; allowed: .obj, .stl')
-    try:
-        return next(place for place in places if place.is_file())
-    except (StopIteration, ValueError, OSError):
-        raise SandlotError(f'{where}: mesh file "{name}" is not there') from None
-
-
-def read_mesh(path: Path, where: str) -> tuple[Array, NDArray[np.int32]]:
-    """Read triangles from a Wavefront ``.obj`` or an ``.stl`` (text or binary).
-
-    Returns:
-        Vertices (n, 3) [m], and which of them make a triangle (m, 3).
-
-    Raises:
-        SandlotError: If it cannot be read or is no mesh; ``where`` begins the message.
-    """
-    try:
-        data = path.read_bytes() if path.stat().st_size <= MOST_BYTES else b""
-    except OSError as error:
-        raise SandlotError(f'{where}: cannot read mesh "{path.name}": {error.strerror}') from None
-    try:
-        vertices, faces = _read_obj(data) if path.suffix.lower() == ".obj" else _read_stl(data)
-    except (ValueError, IndexError):
-        vertices, faces = np.zeros((0, 3)), np.zeros((0, 3), np.int32)
-    if len(faces) == 0 or not np.isfinite(vertices).all():
-        raise SandlotError(f'{where}: mesh "{path.name}" holds no triangles that can be read')
-    if len(faces) > MOST_TRIANGLES:
-        raise SandlotError(f'{where}: mesh "{path.name}" has {len(faces)} triangles; allowed: {MOST_TRIANGLES}')
-    if faces.min() < 0 or faces.max() >= len(vertices):
-        raise SandlotError(f'{where}: mesh "{path.name}" has a triangle with a corner that is not there')
-    return vertices, faces
-
-
-def _read_obj(data: bytes) -> tuple[Array, NDArray[np.int32]]:
-    vertices: list[list[float]] = []
-    faces: list[tuple[int, int, int]] = []
-    for line in data.decode("utf-8", "replace").splitlines():
-        words = line.split()
-        if words[:1] == ["v"]:
-            vertices.append([float(word) for word in words[1:4]])
-        elif words[:1] == ["f"]:
-            # Counted from one; a negative number counts back from the latest vertex.
-            corners = [int(word.split("/")[0]) for word in words[1:]]
-            corners = [k - 1 if k > 0 else len(vertices) + k for k in corners]
-            faces.extend((corners[0], *pair) for pair in itertools.pairwise(corners[1:]))
-    return np.array(vertices, np.float64).reshape(-1, 3), np.array(faces, np.int32).reshape(-1, 3)
-
-
-_TRIANGLE = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("colour", "<u2")])
-
-
-def _read_stl(data: bytes) -> tuple[Array, NDArray[np.int32]]:
-    count = int.from_bytes(data[80:84], "little")
-    # A binary file may begin with the word of the text kind; only its length tells.
-    if len(data) == 84 + count * _TRIANGLE.itemsize:
-        corners = np.frombuffer(data, _TRIANGLE, count, 84)["corners"].reshape(-1, 3).astype(np.float64)
-    else:
-        rows = re.findall(r"\bvertex\s+(\S+)\s+(\S+)\s+(\S+)", data.decode("utf-8", "replace"))
-        corners = np.array(rows, dtype=object).astype(np.float64).reshape(-1, 3)
-    vertices, numbers = np.unique(corners, axis=0, return_inverse=True)
-    return vertices, numbers.reshape(-1, 3).astype(np.int32)
-
-
-def _hull_moments(points: Array) -> tuple[float, Array, Array]:
-    """Volume, middle (3,), and second moments (3, 3) about it, of the convex hull of points (n, 3)."""
-    hull = ConvexHull(points)
-    inside = points[hull.vertices].mean(axis=0)
-    corners = points[hull.simplices] - inside
-    # Tetrahedra from a point inside to every face.
-    volumes = np.abs(np.linalg.det(corners)) / 6.0
-    volume, sums = float(volumes.sum()), corners.sum(axis=1)
-    if volume <= 0.0:
-        raise QhullError("flat")
-    middle = (volumes[:, None] * sums).sum(axis=0) / (4.0 * volume)
-    products = np.einsum("nki,nkj->nij", corners, corners) + np.einsum("ni,nj->nij", sums, sums)
-    second = (volumes[:, None, None] * products).sum(axis=0) / 20.0
-    return volume, middle + inside, second - volume * np.outer(middle, middle)
 
 
 def turn(roll: float, pitch: float, yaw: float) -> Array:

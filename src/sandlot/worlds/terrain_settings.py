@@ -66,7 +66,7 @@ class TerrainSettings(WorldSettings):
         shape: (ny, nx) nodes; an image brings its own. 600 x 600 if left out, 150 x 150 for particles.
         spacing: Of nodes [m].
         wrap: Whether the ground goes on at the other edge. If left out, it does, except for images and particles.
-        rovers: Each ``wheeled``, ``tracked``, or the path of a TOML file.
+        rovers: Each ``wheeled``, ``tracked``, or the path of a TOML file; one alone needs no list.
         poses: x [m], y [m] and yaw [rad] where each of them starts; side by side in the middle if left out.
         interval: Between frames [s].
         step: Of the physics [s].
@@ -97,6 +97,11 @@ class TerrainSettings(WorldSettings):
     patch: int = Field(0, ge=0, le=512)
     window: int = Field(128, ge=1, le=4096)
     map_every: int = Field(1000, ge=1)
+
+    @field_validator("rovers", mode="before")
+    @classmethod
+    def _one_rover(cls, rovers: Any) -> Any:
+        return (rovers,) if isinstance(rovers, str) else rovers
 
     @field_validator("soil", mode="before")
     @classmethod
