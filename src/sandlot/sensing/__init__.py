@@ -1,0 +1,1 @@
+"""Sensing: what a robot perceives, simulated or from a device."""

@@ -1,0 +1,1 @@
+"""Surrogates: models fitted from recordings that stand in for physics or for a sensor."""
