@@ -1,0 +1,110 @@
+"""A model as one reads it: as text with a table, and as Python, C and LaTeX that compute the same numbers."""
+
+import re
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from sandlot.errors import SandlotError
+from sandlot.surrogates.terms import NONE, Index, Variable
+
+if TYPE_CHECKING:
+    from sandlot.surrogates.narmax import Narmax
+
+
+def term(factors: Index, variables: Sequence[Variable]) -> str:
+    """A term for people: ``x^2 y(k-1)``, or ``1`` for the constant."""
+    powers = _powers(factors)
+    return " ".join(_plain(variables[v]) + (f"^{power}" if power > 1 else "") for v, power in powers.items()) or "1"
+
+
+def text(model: "Narmax", output: str = "y") -> str:
+    """The equation, and beneath it each term with its coefficient, standard error and ERR."""
+    table = model.table()
+    rows = list(zip(table["term"].values, *(table[name].values for name in ("coefficient", "error", "err")), strict=True))
+    width = max([len(name) for name, *_ in rows] + [len("term")])
+    sum_ = " ".join(f"{'-' if value < 0 else '+'} {abs(value):.4g}{_times(name)}" for name, value, _, _ in rows)
+    left = f"{output}(k)" if model.lag_ else output
+    lines = [f"{left} = {sum_.removeprefix('+ ')}", ""]
+    lines.append(f"{'term':<{width}}  {'coefficient':>12}  {'std error':>10}  {'ERR [%]':>8}")
+    lines += [f"{name:<{width}}  {value:>12.5g}  {error:>10.2g}  {100 * err:>8.3f}" for name, value, error, err in rows]
+    return "\n".join([*lines, f"{'':<{width}}  {'':>12}  {'together':>10}  {100 * table['err'].values.sum():>8.3f}"])
+
+
+def python(model: "Narmax", name: str = "predict") -> str:
+    """A function of one sample, in plain Python."""
+    arguments = ", ".join(_arguments(model))
+    body = _sum(model, repr, " * ")
+    return f'def {_word(name)}({arguments}):\n    """A NARMAX model."""\n    return (\n        {body}\n    )\n'
+
+
+def c(model: "Narmax", name: str = "predict") -> str:
+    """A function of one sample, in C99. Compile it with ``-ffp-contract=off`` for the same last bit."""
+    arguments = ", ".join(f"double {each}" for each in _arguments(model)) or "void"
+    return f"double {_word(name)}({arguments})\n{{\n    return {_sum(model, repr, ' * ')};\n}}\n"
+
+
+def latex(model: "Narmax", output: str = "y") -> str:
+    """The equation, its numbers in full, one term to a line."""
+    parts = []
+    for factors, value in zip(model.factors_, model.coefficients_.tolist(), strict=True):
+        product = " ".join(
+            _latex(model.variables_[v]) + (f"^{{{power}}}" if power > 1 else "") for v, power in _powers(factors).items()
+        )
+        parts.append(f"{'-' if value < 0 else '+'} {_latex_number(abs(value))}{' ' + product if product else ''}")
+    left = f"{output}_{{k}}" if model.lag_ else output
+    first, *others = parts
+    lines = [f"{left} &= {first.removeprefix('+ ')}", *(f"&\\quad {part}" for part in others)]
+    return "\\begin{aligned}\n" + " \\\\\n".join(lines) + "\n\\end{aligned}\n"
+
+
+FORMATS: dict[str, Callable[["Narmax"], str]] = {"text": text, "python": python, "c": c, "latex": latex}
+"""How a model can be written."""
+
+
+def _powers(factors: Index) -> dict[int, int]:
+    """Each variable of a term, and how often it is a factor."""
+    used = [int(f) for f in factors if f != NONE]
+    return {v: used.count(v) for v in dict.fromkeys(used)}
+
+
+def _times(name: str) -> str:
+    return "" if name == "1" else f" {name}"
+
+
+def _plain(variable: Variable) -> str:
+    return f"{variable.name}(k-{variable.lag})" if variable.lag else variable.name
+
+
+def _word(name: str) -> str:
+    if not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII):
+        raise SandlotError(f"{name!r} cannot be the name of a function; use letters, digits and _")
+    return name
+
+
+def _code(variable: Variable) -> str:
+    return _word(f"{variable.name}_{variable.lag}" if variable.lag else variable.name)
+
+
+def _arguments(model: "Narmax") -> list[str]:
+    """The variables that occur, as names of arguments: ``y_1`` is y one step ago."""
+    used = sorted({int(f) for factors in model.factors_ for f in factors if f != NONE})
+    return [_code(model.variables_[v]) for v in used]
+
+
+def _sum(model: "Narmax", number: Callable[[float], str], times: str) -> str:
+    """Every term, added and multiplied in the order of `terms.evaluate`."""
+    products = [
+        times.join([number(value), *(_code(model.variables_[f]) for f in factors if f != NONE)])
+        for factors, value in zip(model.factors_, model.coefficients_.tolist(), strict=True)
+    ]
+    return "\n        + ".join(products) or "0.0"
+
+
+def _latex(variable: Variable) -> str:
+    name = variable.name if len(variable.name) == 1 else rf"\mathrm{{{variable.name}}}".replace("_", r"\_")
+    return f"{name}_{{k-{variable.lag}}}" if variable.lag else name
+
+
+def _latex_number(value: float) -> str:
+    mantissa, _, exponent = repr(value).partition("e")
+    return mantissa + (rf" \cdot 10^{{{int(exponent)}}}" if exponent else "")

@@ -1,0 +1,303 @@
+"""NARMAX: a readable polynomial that predicts an output from inputs, and from its own past if there is one.
+
+Nonlinear AutoRegressive Moving Average with eXogenous inputs (Chen and Billings 1989): a sum of few terms, each a
+product of inputs, outputs and residuals, now or some steps ago. Which terms there are is found by forward orthogonal
+regression; how many, by what they explain; their coefficients, by least squares, extended if there are residuals among
+the factors. A model without lags is the simple case: a polynomial of its inputs.
+"""
+
+import warnings
+from collections.abc import Sequence
+from typing import Any, Literal, Self
+
+import numpy as np
+import xarray as xr
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, RegressorMixin
+
+from sandlot.errors import SandlotError
+from sandlot.surrogates import equations, validity
+from sandlot.surrogates.orthogonal import Path, bic, coefficients, errors, forward
+from sandlot.surrogates.terms import KINDS, NOISE, NONE, Array, Index, Variable, design, evaluate, lagged, monomials
+from sandlot.surrogates.terms import roll as roll_on
+from sandlot.surrogates.terms import variables
+
+ROUNDS = 30
+"""Most rounds of extended least squares."""
+SETTLED = 1e-8
+"""It has converged when no coefficient changes by more, as a share."""
+
+
+class FitWarning(UserWarning):
+    """A model was fitted, but its data did not say enough for it."""
+
+
+class Narmax(RegressorMixin, BaseEstimator):
+    """A NARMAX model, used as any regressor of scikit-learn.
+
+    Args:
+        degree: Most factors of a term.
+        input_lags: Which past of the inputs, in steps; 0 is now.
+        output_lags: Which past of the output, from 1; none for a static model.
+        noise_lags: Which past of the residuals, from 1.
+        count: How many terms: a number; ``bic``, as Bayes' information criterion has it; ``err``, until all but
+            ``threshold`` is explained; ``cv``, by cross-validation.
+        most: Never more terms than so many.
+        threshold: For ``err``: the share of the output's energy that may remain unexplained.
+        folds: For ``cv``: into how many parts in a row the samples are cut.
+        names: Of the inputs; ``x1``, ``x2`` ... if left out.
+
+    Attributes:
+        variables_: What terms are made of.
+        factors_: (terms, degree) which variables each term is the product of; -1 for none.
+        coefficients_: (terms,)
+        errors_: (terms,) standard errors of the coefficients.
+        err_: (terms,) error reduction ratios.
+        residuals_: (samples - lag_,) of the fit, one step ahead.
+        lag_: The greatest lag.
+
+    Examples:
+        >>> model = Narmax(degree=4, names=("x", "y")).fit(positions, ranges)
+        >>> print(model)
+    """
+
+    def __init__(
+        self,
+        degree: int = 2,
+        input_lags: Sequence[int] = (0,),
+        output_lags: Sequence[int] = (),
+        noise_lags: Sequence[int] = (),
+        count: int | Literal["bic", "err", "cv"] = "bic",
+        most: int = 30,
+        threshold: float = 1e-3,
+        folds: int = 5,
+        names: Sequence[str] | None = None,
+    ) -> None:
+        self.degree = degree
+        self.input_lags = input_lags
+        self.output_lags = output_lags
+        self.noise_lags = noise_lags
+        self.count = count
+        self.most = most
+        self.threshold = threshold
+        self.folds = folds
+        self.names = names
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:  # noqa: N803
+        """Find terms and coefficients.
+
+        Args:
+            X: (samples, inputs), in order of time if there are lags.
+            y: (samples,)
+
+        Raises:
+            SandlotError: If the data have another shape, or are not all numbers.
+        """
+        self._check_settings()
+        inputs, output = _samples(X), np.ascontiguousarray(y, np.float64).reshape(-1)
+        if output.size != inputs.shape[0]:
+            raise SandlotError(f"y has {output.size} samples and X {inputs.shape[0]}; give as many of both")
+        if not np.isfinite(output).all():
+            raise SandlotError("y has values that are not numbers; leave these samples out")
+        self.n_features_in_ = inputs.shape[1]
+        names = self.names or [f"x{k + 1}" for k in range(inputs.shape[1])]
+        if len(names) != inputs.shape[1]:
+            raise SandlotError(f"{len(names)} names for {inputs.shape[1]} inputs; give one for each")
+        found = variables(list(names), self.input_lags, self.output_lags, self.noise_lags)
+        self.lag_ = max([each.lag for each in found], default=0)
+        if output.size <= self.lag_:
+            raise SandlotError(f"{output.size} samples are not enough for lags of {self.lag_}; give more")
+        self.variables_ = found
+        self._layout = _layout(found)
+        values = lagged(inputs, output, np.zeros_like(output), self._layout, self.lag_)
+        candidates = monomials(len(found), self.degree)
+        noisy = _has_noise(candidates, found)
+        target, process = output[self.lag_ :], candidates[~noisy]
+        rows = design(values, process)
+        path, chosen = self._structure(rows, target)
+        self._keep(process, rows, target, path, chosen)
+        if noisy.any():
+            self._fit_noise(inputs, output, candidates[noisy])
+        return self
+
+    def predict(self, X: ArrayLike, y: ArrayLike | None = None) -> Array:  # noqa: N803
+        """Predict the output, one step ahead if it has a past.
+
+        Args:
+            X: (samples, inputs)
+            y: (samples,) what was measured, if the model looks at that; the first ``lag_`` are returned as they are,
+                or as not a number where nothing was measured.
+
+        Raises:
+            SandlotError: If a model with a past is not given one.
+        """
+        self._check_fitted()
+        inputs = _samples(X, self.n_features_in_)
+        if self.lag_ == 0:
+            return evaluate(inputs[:, self._layout[:, 1]], self.factors_, self.coefficients_)
+        if y is None and self._past():
+            raise SandlotError("this model has a past: give predict(X, y) what was measured, or use free_run(X, start)")
+        measured = np.full(inputs.shape[0], np.nan) if y is None else np.ascontiguousarray(y, np.float64).reshape(-1)
+        return self._roll(inputs, measured, free=False)
+
+    def free_run(self, X: ArrayLike, start: ArrayLike = ()) -> Array:  # noqa: N803
+        """Predict the output from its inputs alone, each step going on from the model's own prediction.
+
+        Args:
+            X: (samples, inputs)
+            start: The first ``lag_`` outputs.
+        """
+        self._check_fitted()
+        inputs, begin = _samples(X, self.n_features_in_), np.ascontiguousarray(start, np.float64).reshape(-1)
+        if begin.size < self.lag_:
+            raise SandlotError(f"start has {begin.size} outputs; this model needs the first {self.lag_}")
+        output = np.zeros(inputs.shape[0])
+        size = min(self.lag_, output.size)
+        output[:size] = begin[:size]
+        return self._roll(inputs, output, free=True)
+
+    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:  # noqa: N803
+        """Share of the output's variance that is predicted, one step ahead (R squared)."""
+        from sklearn.metrics import r2_score
+
+        measured = np.asarray(y, np.float64).reshape(-1)
+        predicted = self.predict(X, measured)
+        weight = None if sample_weight is None else np.asarray(sample_weight)[self.lag_ :]
+        return float(r2_score(measured[self.lag_ :], predicted[self.lag_ :], sample_weight=weight))
+
+    def validity(self, X: ArrayLike, lags: int = 20) -> xr.Dataset:  # noqa: N803
+        """What the residuals of the fit still know about themselves and the inputs; see `validity.correlations`.
+
+        Args:
+            X: (samples, inputs) those of the fit.
+            lags: How far to look.
+        """
+        self._check_fitted()
+        return validity.correlations(self.residuals_, _samples(X, self.n_features_in_)[self.lag_ :], lags)
+
+    def table(self) -> xr.Dataset:
+        """Every term with its coefficient, standard error and ERR, in the order in which they were taken."""
+        self._check_fitted()
+        terms = [equations.term(factors, self.variables_) for factors in self.factors_]
+        return xr.Dataset(
+            {
+                "coefficient": ("term", self.coefficients_, {"long_name": "coefficient"}),
+                "error": ("term", self.errors_, {"long_name": "standard error"}),
+                "err": ("term", self.err_, {"units": "1", "long_name": "error reduction ratio"}),
+            },
+            {"term": terms},
+        )
+
+    def __str__(self) -> str:
+        """The equation, and beneath it a table of its terms."""
+        return equations.text(self) if hasattr(self, "coefficients_") else repr(self)
+
+    def _structure(self, rows: Array, target: Array, forced: int = 0) -> tuple[Path, int]:
+        """The path through the terms, and how many of them to keep."""
+        limit = forced + (self.most if isinstance(self.count, str) else self.count)
+        room = max(1, target.size // 2)
+        if min(rows.shape[0], limit) > room:
+            warnings.warn(f"{target.size} samples are few: at most {room} terms", FitWarning, stacklevel=3)
+        if np.ptp(target) <= 1e-12 * np.abs(target).max():
+            if not forced:
+                warnings.warn("the output is constant: there is nothing to explain", FitWarning, stacklevel=3)
+            return forward(rows, target, max(1, forced), max(1, forced)), max(1, forced)
+        path = forward(rows, target, min(limit, room), forced)
+        if path.collinear:
+            warnings.warn(f"{path.collinear} terms repeat others, and are left out", FitWarning, stacklevel=3)
+        if not isinstance(self.count, str):
+            return path, path.order.size
+        if self.count == "err":
+            enough = np.flatnonzero(1.0 - np.cumsum(path.err) <= self.threshold)
+            return path, int(enough[0]) + 1 if enough.size else path.order.size
+        if self.count == "cv" and target.size >= 2 * self.folds:
+            wrong = self._crossed(rows, target, path.order.size, forced)
+        else:
+            wrong = bic(path, target.size)
+        return path, min(max(forced, int(np.argmin(wrong)) + 1), path.order.size)
+
+    def _crossed(self, rows: Array, target: Array, most: int, forced: int) -> Array:
+        """Squared error on parts that were left out, by number of terms: (most,)."""
+        wrong = np.zeros(most)
+        for part in np.array_split(np.arange(target.size), self.folds):
+            kept = np.delete(np.arange(target.size), part)
+            path = forward(rows[:, kept], target[kept], most, forced)
+            left_out = rows[path.order][:, part]
+            for k in range(most):
+                n = min(k + 1, path.order.size)
+                wrong[k] += float(((target[part] - coefficients(path, n) @ left_out[:n]) ** 2).sum())
+        return wrong
+
+    def _keep(self, candidates: Index, rows: Array, target: Array, path: Path, chosen: int) -> None:
+        taken = path.order[:chosen]
+        self.factors_, self.err_ = candidates[taken], path.err[:chosen]
+        self.coefficients_, self.errors_ = coefficients(path, chosen), errors(path, chosen, target.size)
+        self.residuals_ = target - self.coefficients_ @ rows[taken]
+
+    def _fit_noise(self, inputs: Array, output: Array, noisy: Index) -> None:
+        """Choose among terms with residuals, then let residuals and coefficients settle (extended least squares)."""
+        target, process = output[self.lag_ :], self.factors_
+        both = np.concatenate([process, noisy])
+        path, chosen = self._structure(design(self._values(inputs, output), both), target, process.shape[0])
+        factors = both[path.order[:chosen]]
+        for _ in range(ROUNDS):
+            before = self.coefficients_
+            rows = design(self._values(inputs, output), factors)
+            path = forward(rows, target, chosen, chosen)
+            self._keep(factors, rows, target, path, path.order.size)
+            if before.size == self.coefficients_.size and np.allclose(self.coefficients_, before, SETTLED, 0.0):
+                return
+
+    def _values(self, inputs: Array, output: Array) -> Array:
+        noise = np.concatenate([np.zeros(self.lag_), self.residuals_])
+        return lagged(inputs, output, noise, self._layout, self.lag_)
+
+    def _roll(self, inputs: Array, output: Array, free: bool) -> Array:
+        if output.size != inputs.shape[0]:
+            raise SandlotError(f"y has {output.size} samples and X {inputs.shape[0]}; give as many of both")
+        return roll_on(inputs, output, self._layout, self.lag_, self.factors_, self.coefficients_, free)
+
+    def _past(self) -> bool:
+        """Whether it looks at what the output was before."""
+        return any(each.kind != "input" for each in self.variables_)
+
+    def _check_fitted(self) -> None:
+        if not hasattr(self, "coefficients_"):
+            raise SandlotError("this model has not been fitted; call fit(X, y) first")
+
+    def _check_settings(self) -> None:
+        lags = {"input_lags": (self.input_lags, 0), "output_lags": (self.output_lags, 1)}
+        lags["noise_lags"] = (self.noise_lags, 1)
+        for name, (given, least) in lags.items():
+            if any(int(lag) != lag or lag < least for lag in given) or len(set(given)) < len(given):
+                raise SandlotError(f"{name}={tuple(given)} is not possible; allowed: different numbers from {least} on")
+        if self.degree < 1:
+            raise SandlotError(f"degree={self.degree} is not possible; allowed: at least 1")
+        if isinstance(self.count, str) and self.count not in ("bic", "err", "cv"):
+            raise SandlotError(f"count={self.count} is not possible; allowed: a number, or one of bic, err, cv")
+        if (not isinstance(self.count, str) and self.count < 1) or self.most < 1:
+            raise SandlotError("a model needs at least one term")
+
+
+def _samples(values: ArrayLike, inputs: int | None = None) -> Array:
+    array = np.ascontiguousarray(values, np.float64)
+    if array.ndim == 1:
+        array = array[:, None]
+    if array.ndim != 2:
+        raise SandlotError(f"X has {array.ndim} axes; it is (samples, inputs)")
+    if inputs is not None and array.shape[1] != inputs:
+        raise SandlotError(f"X has {array.shape[1]} inputs; this model was fitted with {inputs}")
+    if array.shape[0] == 0:
+        raise SandlotError("X has no samples")
+    if not np.isfinite(array).all():
+        raise SandlotError("X has values that are not numbers; leave these samples out")
+    return array
+
+
+def _layout(found: Sequence[Variable]) -> Index:
+    return np.array([(KINDS[each.kind], each.index, each.lag) for each in found], np.int64).reshape(-1, 3)
+
+
+def _has_noise(factors: Index, found: Sequence[Variable]) -> Any:
+    noisy = np.array([KINDS[each.kind] == NOISE for each in found] + [False])
+    return noisy[np.where(factors == NONE, len(found), factors)].any(1)

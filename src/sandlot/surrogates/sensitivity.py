@@ -1,0 +1,64 @@
+"""Which input matters: Sobol's shares of a model's variance, by SALib."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import xarray as xr
+from numpy.typing import ArrayLike, NDArray
+
+from sandlot.errors import SandlotError
+
+Array = NDArray[np.float64]
+
+
+def sobol(
+    predict: Callable[[Array], Array],
+    bounds: ArrayLike,
+    names: Sequence[str] | None = None,
+    samples: int = 1024,
+    seed: int = 0,
+) -> xr.Dataset:
+    """How much of the variance of a prediction is due to each input, if these are anywhere within bounds.
+
+    Args:
+        predict: (samples, inputs) in, (samples,) out; such as a model's ``predict``.
+        bounds: (inputs, 2) least and greatest value of each input.
+        names: Of the inputs.
+        samples: A power of two; the model is asked ``(inputs + 2)`` times as often.
+        seed: Same seed, same numbers.
+
+    Returns:
+        Along ``input``: ``first``, the share of the input alone, and ``total``, with all it does together with others;
+        and ``first_error`` and ``total_error``, half of their 95% confidence intervals.
+
+    Raises:
+        SandlotError: If bounds are empty.
+    """
+    from SALib.analyze.sobol import analyze
+    from SALib.sample.sobol import sample
+
+    limits = np.asarray(bounds, np.float64).reshape(-1, 2)
+    if not np.all(limits[:, 0] < limits[:, 1]):
+        raise SandlotError("bounds must be (inputs, 2), each least below its greatest")
+    names = list(names or [f"x{k + 1}" for k in range(limits.shape[0])])
+    problem = {"num_vars": len(names), "names": names, "bounds": limits.tolist()}
+    values = predict(sample(problem, samples, calc_second_order=False, seed=seed))
+    keys = ("S1", "ST", "S1_conf", "ST_conf")
+    if np.ptp(values) == 0.0:  # of a constant, no input has a share
+        shares = dict.fromkeys(keys, np.zeros(len(names)))
+    else:
+        shares = analyze(problem, values, calc_second_order=False, seed=seed + 1)  # to SALib, 0 is no seed
+    about = ("of the input alone", "of the input with all others", "of first", "of total")
+    return xr.Dataset(
+        {
+            name: ("input", np.asarray(shares[key], np.float64), {"units": "1", "long_name": f"{what} {words}"})
+            for name, key, words, what in zip(
+                ("first", "total", "first_error", "total_error"),
+                keys,
+                about,
+                ("share of variance", "share of variance", "half of the confidence interval", "half of the confidence interval"),
+                strict=True,
+            )
+        },
+        {"input": names},
+    )

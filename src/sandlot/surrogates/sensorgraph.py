@@ -1,0 +1,142 @@
+"""A sensorgraph: what a laser saw, and from where, as a robot wandered about; the raw material of sensor models."""
+
+import warnings
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Self
+
+import numpy as np
+import xarray as xr
+from numpy.typing import ArrayLike, NDArray
+
+from sandlot.errors import SandlotError
+
+Array = NDArray[np.float64]
+Index = NDArray[np.int64]
+SEGMENTS = 6
+"""Into how many parts a scan is cut, as in the source: half a circle into six of 30 degrees."""
+THIN = 0.25
+"""A bin of a histogram with less than this share of its mean is thin."""
+
+
+@dataclass(frozen=True)
+class Sensorgraph:
+    """Scans with their poses.
+
+    Attributes:
+        poses: (samples, 3) x [m], y [m] and heading [rad].
+        ranges: (samples, beams) [m], not a number where nothing came back.
+        bearings: (beams,) [rad] from straight ahead, counter-clockwise, evenly spaced.
+    """
+
+    poses: Array
+    ranges: Array
+    bearings: Array
+
+    @classmethod
+    def of(cls, recording: xr.Dataset) -> Self:
+        """Take it from a recording of a robot with a laser, simulated or real.
+
+        Raises:
+            SandlotError: If the recording has no scans, or no poses.
+        """
+        missing = {"position", "heading", "ranges", "bearings"} - set(recording.variables)
+        if missing:
+            raise SandlotError(f"the recording has no {', '.join(sorted(missing))}; a sensorgraph needs scans and poses")
+        poses = np.column_stack([recording["position"].values, recording["heading"].values])
+        known = np.isfinite(poses).all(1)
+        if not known.any():
+            raise SandlotError("the recording has no scan with a known pose; a sensorgraph needs some")
+        ranges = recording["ranges"].values[known].astype(np.float64)
+        return cls(poses[known], ranges, recording["bearings"].values[0].astype(np.float64))
+
+    def __len__(self) -> int:
+        """How many scans."""
+        return len(self.poses)
+
+    def part(self, which: ArrayLike | slice) -> "Sensorgraph":
+        """Some of the scans."""
+        chosen = which if isinstance(which, slice) else np.asarray(which)
+        return Sensorgraph(self.poses[chosen], self.ranges[chosen], self.bearings)
+
+    @cached_property
+    def spread(self) -> float:
+        """The whole field of view [rad]."""
+        return float(np.ptp(self.bearings)) * len(self.bearings) / max(len(self.bearings) - 1, 1)
+
+    def segments(self, count: int = SEGMENTS) -> Array:
+        """The median range of each part of every scan, from the right to the left: (samples, count) [m].
+
+        Not a number where a part had no return at all.
+        """
+        parts = np.array_split(np.arange(len(self.bearings)), count)
+        return np.column_stack([_median(self.ranges[:, part]) for part in parts])
+
+    def windows(self, count: int = SEGMENTS, step: float = np.radians(5.0)) -> tuple[Array, Array, Index]:
+        """Medians of windows as wide as a segment, but at every few degrees of a scan.
+
+        To know what is seen in a direction it does not matter which part of the laser looks there: so a scan says much
+        more than its six segments do.
+
+        Args:
+            count: How many segments a scan has; the windows are as wide as one of them.
+            step: From window to window [rad].
+
+        Returns:
+            (windows, 3) x [m], y [m] and direction [rad]; (windows,) medians [m]; and (windows,) which scan each is
+            of. Only windows with a return.
+        """
+        beams = len(self.bearings)
+        wide = max(beams // count, 1)
+        starts = np.arange(0, beams - wide + 1, max(1, round(step / (self.spread / beams))))
+        medians = np.column_stack([_median(self.ranges[:, start : start + wide]) for start in starts])
+        middles = np.array([self.bearings[start : start + wide].mean() for start in starts])
+        poses = np.repeat(self.poses, len(starts), 0)
+        poses[:, 2] += np.tile(middles, len(self))
+        values = medians.ravel()
+        known = np.isfinite(values)
+        return poses[known], values[known], np.repeat(np.arange(len(self)), len(starts))[known]
+
+    def coverage(self, bins: int = 12) -> xr.Dataset:
+        """Histograms of x, y and heading: how many scans in each of so many equal parts."""
+        limits = {"x": None, "y": None, "heading": (-np.pi, np.pi)}
+        data = {}
+        for k, (name, limit) in enumerate(limits.items()):
+            values = (self.poses[:, k] + np.pi) % (2.0 * np.pi) - np.pi if name == "heading" else self.poses[:, k]
+            counts, edges = np.histogram(values, bins, limit)
+            unit = "rad" if name == "heading" else "m"
+            middle = (f"{name}_bin", 0.5 * (edges[1:] + edges[:-1]), {"units": unit, "long_name": f"middle of a bin of {name}"})
+            data[name] = xr.DataArray(
+                counts, {middle[0]: middle}, (middle[0],), attrs={"units": "1", "long_name": f"scans by {name}"}
+            )
+        return xr.Dataset(data)
+
+    def thin(self, bins: int = 12) -> list[str]:
+        """Where there are few scans, one line for each of x, y and heading; none if all is well covered."""
+        found, coverage = [], self.coverage(bins)
+        for name, counts in coverage.data_vars.items():
+            few = counts.values < THIN * counts.values.mean()
+            if few.any():
+                places = ", ".join(f"{value:.1f}" for value in counts[counts.dims[0]].values[few])
+                unit = "rad" if name == "heading" else "m"
+                found.append(f"few scans around {name} = {places} {unit}: models know little there")
+        return found
+
+
+def centres(spread: float, count: int = SEGMENTS) -> Array:
+    """Directions of the middles of segments from straight ahead, from the right to the left: (count,) [rad]."""
+    return ((np.arange(count) + 0.5) / count - 0.5) * spread
+
+
+def directions(poses: Array, spread: float, count: int = SEGMENTS) -> Array:
+    """Where each segment looks: (poses * count, 3) x [m], y [m] and direction [rad]."""
+    found = np.repeat(poses, count, 0)
+    found[:, 2] += np.tile(centres(spread, count), len(poses))
+    return found
+
+
+def _median(values: Array) -> Array:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # of a row without a return
+        result: Array = np.nanmedian(values, 1)
+    return result
