@@ -18,7 +18,7 @@ from griffe import Docstring, DocstringSectionKind
 from PIL import Image
 from pydantic import BaseModel
 
-from sandlot.settings import allowed, build, flatten
+from sandlot.settings import build, describe
 from sandlot.studies import MODULES, Claim, Study, all_studies
 from sandlot.studies.report import command
 from sandlot.studies.runner import Outcome
@@ -64,30 +64,15 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def parts(cls: type) -> tuple[str, dict[str, str]]:
-    """The prose of a class docstring, and what it and those of its bases say about attributes."""
-    prose, meanings = "", {}
-    for base in reversed(cls.__mro__):
-        for section in Docstring(inspect.cleandoc(base.__doc__ or "")).parse("google", warnings=False):
-            if section.kind is DocstringSectionKind.attributes:
-                meanings |= {each.name: " ".join(each.description.split()) for each in section.value}
-            elif base is cls and section.kind is DocstringSectionKind.text:
-                prose += section.value + "\n\n"
-    return prose, meanings
+def prose(cls: type) -> str:
+    """A class docstring, without its sections about attributes and the like."""
+    sections = Docstring(inspect.cleandoc(cls.__doc__ or "")).parse("google", warnings=False)
+    return "".join(each.value + "\n\n" for each in sections if each.kind is DocstringSectionKind.text)
 
 
 def settings_table(model: type[BaseModel]) -> str:
-    """Every setting, by the name that ``--set`` knows it by; those inside tables come last."""
-    rows = []
-    for key, default in flatten(model().model_dump(mode="json")).items():
-        *tables, name = key.split(".")
-        owner = model
-        for each in tables:
-            owner = owner.model_fields[each].annotation
-        schema = owner.model_json_schema()
-        meaning = parts(owner)[1].get(name, "")
-        rows.append((f"`{key}`", allowed(schema["properties"][name], schema), f"`{default}`", meaning))
-    rows.sort(key=lambda row: "." in row[0])
+    """Every setting, by the name that ``--set`` knows it by."""
+    rows = [(f"`{each.key}`", each.allowed, f"`{each.default}`", each.meaning) for each in describe(model)]
     return table(("setting", "allowed", "default", "meaning"), rows)
 
 
@@ -162,12 +147,12 @@ def studies_page(outcomes: dict[str, Outcome | None]) -> str:
 def study_page(study: type[Study], outcome: Outcome | None) -> str:
     """The docstring of a study, its claims and figure, then its settings."""
     more = RESULTS / f"{study.name}.md"
-    _, _, prose = parts(study)[0].partition("\n\n")
+    _, _, rest = prose(study).partition("\n\n")
     return "\n\n".join(
         [
             f"# {study.name}",
             f"{study.question()}\n{{ .lead }}",
-            prose,
+            rest,
             f"Source: {study.source}.",
             claims(outcome) if outcome else f"Not run yet. To run it: `sandlot run {study.name}`",
             more.read_text() if more.exists() else "",

@@ -2,19 +2,26 @@
 
 Worlds, rules and studies describe what can be set as pydantic models.
 `read_settings` collects plain values from a TOML file and the command line;
-`build` makes a model from them, and turns pydantic's report into one line.
+`build` makes a model from them, and turns pydantic's report into one line;
+`describe` lists what a model takes.
 """
 
 import difflib
+import inspect
 import json
+import re
 import tomllib
+import types
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, Union, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic_core import PydanticUndefined, to_jsonable_python
 
 from sandlot.errors import SandlotError
+from sandlot.schema import allowed, given, inside
 
 
 class Settings(BaseModel):
@@ -53,56 +60,28 @@ def nearest(word: str, known: list[str], prefix: str = "") -> str:
     return f"did you mean {prefix + close[0]!r}?" if close else f"known: {', '.join(sorted(known))}"
 
 
-def _explain(model: type[BaseModel], kind: str, place: tuple[int | str, ...], message: str, given: object) -> str:
+def _explain(model: type[BaseModel], kind: str, place: tuple[int | str, ...], message: str, value: object) -> str:
     if not place:
         return message.removeprefix("Value error, ")
-    # A location also names union members and list positions; a user only knows the path of keys.
+    if kind == "missing" and isinstance(place[-1], int):
+        kind, place = "too_short", place[:-1]  # the list itself is wrong
+    # A location also names union members; a user only knows the path of keys and the places in lists.
     schema = model.model_json_schema()
-    node: dict[str, Any] = schema
-    path: list[str] = []
+    node, key, known = schema, "", 0
     for part in place:
-        properties = _resolve(node, schema).get("properties", {})
-        if not isinstance(part, str) or (part not in properties and kind != "extra_forbidden"):
+        holder, prefix = given(node, schema), f"{key}." if key else ""
+        found = inside(holder, part)
+        if found is None:
+            if kind == "extra_forbidden" and "properties" in holder:
+                return f"no setting {f'{prefix}{part}'!r}; {nearest(str(part), list(holder['properties']), prefix)}"
             break
-        path.append(part)
-        if part not in properties:
-            prefix = "".join(f"{table}." for table in path[:-1])
-            return f"no setting {prefix + part!r}; {nearest(part, list(properties), prefix)}"
-        node = properties[part]
-    key = ".".join(path)
-    if kind == "missing" and len(place) == len(path):
+        node, key, known = found, f"{key}[{part}]" if isinstance(part, int) else f"{prefix}{part}", known + 1
+    if kind == "missing" and known == len(place):
         return f"{key} is missing; allowed: {allowed(node, schema)}"
     if kind == "value_error":
-        what = key if isinstance(given, Mapping) else f"{key}={given}"
+        what = key if isinstance(value, Mapping) else f"{key}={value}"
         return f"{what}: {message.removeprefix('Value error, ')}"
-    return f"{key}={given} is not possible; allowed: {allowed(node, schema)}"
-
-
-def _resolve(node: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
-    while "$ref" in node:
-        node = schema["$defs"][node["$ref"].rsplit("/", 1)[1]]
-    return node
-
-
-def allowed(node: dict[str, Any], schema: dict[str, Any]) -> str:
-    """Say in words what a JSON schema node allows."""
-    node = _resolve(node, schema)
-    if "anyOf" in node:
-        return " or ".join(allowed(option, schema) for option in node["anyOf"])
-    if "enum" in node:
-        return "one of " + ", ".join(map(str, node["enum"]))
-    if "const" in node:
-        return f"only {node['const']}"
-    kind = node.get("type", "a value")
-    if kind == "array":
-        items = [allowed(item, schema) for item in node.get("prefixItems", [node.get("items", {})])]
-        least = f"at least {node['minItems']} of" if "minItems" in node and "items" in node else "a list of"
-        return f"{least}: {', '.join(items)}"
-    words = {"integer": "a whole number", "number": "a number", "string": "text", "boolean": "true or false"}
-    words |= {"object": "a table", "null": "nothing"}
-    limits = {"minimum": "at least", "maximum": "at most", "exclusiveMinimum": "above", "exclusiveMaximum": "below"}
-    bounds = [f"{word} {node[name]:g}" for name, word in limits.items() if name in node]
-    return " ".join([words.get(kind, kind), " and ".join(bounds)]).strip()
+    return f"{key}={value} is not possible; allowed: {allowed(node, schema)}"
 
 
 def read_settings(file: Path | None = None, assignments: Iterable[str] = ()) -> dict[str, Any]:
@@ -151,3 +130,65 @@ def flatten(settings: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
         else:
             flat[prefix + key] = json.dumps(value, ensure_ascii=False)
     return flat
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One thing that can be set.
+
+    Attributes:
+        key: By which ``--set`` knows it.
+        allowed: What it may be, in words.
+        default: What it is if it is not set, as it would be written.
+        meaning: What the docstring says about it.
+    """
+
+    key: str
+    allowed: str
+    default: str
+    meaning: str
+
+
+def describe(model: type[BaseModel], prefix: str = "", usual: BaseModel | None = None) -> list[Setting]:
+    """Everything that can be set in a model; what is inside tables comes last.
+
+    Args:
+        model: Whose fields are settings.
+        prefix: Of the keys.
+        usual: Holds the defaults; those of the model itself if not given.
+    """
+    schema, meanings = model.model_json_schema(), _meanings(model)
+    rows, tables = [], []
+    for name, field in model.model_fields.items():
+        default = getattr(usual, name) if usual else field.get_default(call_default_factory=True)
+        table = _table(field.annotation)
+        if table is not field.annotation:
+            about = allowed(schema["properties"][name], schema), _written(default), meanings.get(name, "")
+            rows.append(Setting(prefix + name, *about))
+        if table is not None:
+            tables += describe(table, f"{prefix}{name}.", default if isinstance(default, table) else None)
+    return rows + tables
+
+
+def _table(annotation: Any) -> type[BaseModel] | None:
+    """The model that a setting is, or may be."""
+    options = get_args(annotation) if get_origin(annotation) in (Union, types.UnionType) else (annotation,)
+    return next((each for each in options if isinstance(each, type) and issubclass(each, BaseModel)), None)
+
+
+def _written(value: object) -> str:
+    if value is PydanticUndefined:
+        return "needed"
+    return "nothing" if value is None else json.dumps(to_jsonable_python(value), ensure_ascii=False)
+
+
+def _meanings(model: type) -> dict[str, str]:
+    """What the docstrings of a class and its bases say about attributes."""
+    found: dict[str, str] = {}
+    for base in reversed(model.__mro__):
+        _, _, text = inspect.cleandoc(base.__doc__ or "").partition("Attributes:\n")
+        section = re.split(r"^(?=\S)", text, maxsplit=1, flags=re.MULTILINE)[0]
+        for entry in re.split(r"^ {4}(?=\w)", section, flags=re.MULTILINE):
+            name, _, meaning = entry.partition(":")
+            found[name] = " ".join(meaning.split())
+    return found

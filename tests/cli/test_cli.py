@@ -22,6 +22,7 @@ from sandlot.robots.swimmers import Swimmers
 from sandlot.studies import all_studies, tour
 from sandlot.studies.runner import load
 from sandlot.worlds import WORLDS
+from sandlot.worlds import load as load_world
 from sandlot.worlds.water import Water
 
 PROGRAM = Path(sys.executable).with_name("sandlot")
@@ -98,6 +99,7 @@ def test_a_misspelt_setting_gets_one_line_from_the_program():
         (["record", "leveling", "--controller", "no.toml"], ["no controller file no.toml", "memetic"]),
         (["record", "water", "--controller", "models/no.json"], ["no controller file models/no.json"]),
         (["record", "water", "--set", "snake.links=2"], ["snake.links=2", "at least 3"]),
+        (["worlds", "terain"], ["'terain'", "did you mean 'terrain'?"]),
         (["gap", "leveling"], ["leveling has only one fidelity"]),
         (["gap", "water", "--set", "fidelity=fast"], ["leave fidelity=fast out"]),
         (["gap", "water", "--controller", "swm"], ["'swm'", "did you mean 'swim'?"]),
@@ -220,7 +222,10 @@ def test_run_and_report_for_people(sandlot_, tmp_path):
 
 def test_studies_and_how_they_ended(sandlot_):
     before = sandlot_("studies", "--json").json()
-    assert [row["study"] for row in before] == list(all_studies())
+    names = [row["study"] for row in before]
+    assert names == list(all_studies())
+    assert names == sorted(names, key=lambda name: name.partition(".")[0]), "by world, alphabetically"
+    assert names[:2] == ["leveling.probabilities", "leveling.steepness"], "for each world as in the source"
     for row in before:
         assert row["source"] == all_studies()[row["study"]].source
         assert row["question"].endswith("?")
@@ -254,6 +259,26 @@ def test_worlds(sandlot_):
     assert all(row["id"] in shown for row in rows)
 
 
+@pytest.mark.parametrize("name", WORLDS)
+def test_a_world_in_full(sandlot_, name):
+    found = sandlot_("worlds", name, "--json").json()
+    (listed,) = (row for row in sandlot_("worlds", "--json").json() if row["world"] == name)
+    assert listed.items() <= found.items()
+    assert found["controllers"] == list(load_world(name)().controllers())
+    assert found["controller_files"] == (name == "water")
+    settings = {each["key"]: each for each in found["settings"]}
+    assert {key.partition(".")[0] for key in settings} == set(load_world(name).Settings.model_fields)
+    assert all(each["allowed"] and each["default"] and each["meaning"] for each in found["settings"])
+    shown = sandlot_("worlds", name).out
+    assert all(f"\n{key} " in shown for key in settings)
+    assert f"controllers: {found['controllers'][0]} (if none is named), " in shown
+    assert ("or a file" in shown) == (name == "water")
+
+
+def test_record_says_where_its_settings_are_listed(sandlot_):
+    assert "sandlot worlds WORLD" in sandlot_("record", "--help").out
+
+
 def files(directory: Path) -> dict[str, str]:
     return {
         str(path.relative_to(directory)): hashlib.sha256(path.read_bytes()).hexdigest()
@@ -279,7 +304,7 @@ def test_record(sandlot_, tmp_path):
         assert recording.sizes["time"] == 31
         assert recording.sizes["agent"] == 3
         assert recording.attrs["seed"] == 4
-        assert recording.attrs["settings"]["agents"] == 3
+        assert recordings.settings(recording)["agents"] == 3
         assert recording["heights"].attrs["units"] == "unit"
         first = recording.load()
 

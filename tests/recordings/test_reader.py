@@ -77,12 +77,30 @@ def test_what_was_kept_now_and_then_has_times_of_its_own(path: Path) -> None:
 
 
 def test_attributes(path: Path) -> None:
-    attributes = recordings.open(str(path)).attrs
-    assert attributes["settings"] == {"size": {"x": 4, "y": 3}}
+    dataset = recordings.open(str(path))
+    attributes = dataset.attrs
+    assert recordings.settings(dataset) == {"size": {"x": 4, "y": 3}}
     assert attributes["seed"] == 2**100
     assert attributes["world"] == "Leveling-v0"
     assert attributes["frames"] == 10
     assert {"version", "created"} < set(attributes)
+
+
+@pytest.mark.parametrize("seed", [None, 7])
+def test_it_can_be_kept_as_netcdf(tmp_path: Path, seed: int | None) -> None:
+    quantities = {**QUANTITIES, "exploded": Quantity("1", "whether it has", dtype="bool")}
+    given = {"size": {"x": 4, "y": 3}, "note": None}
+    with Writer(tmp_path / "a", quantities, settings=given, seed=seed, world="Leveling-v0") as out:
+        for number in range(3):
+            zeros = {name: np.zeros(each.shape, each.dtype) for name, each in quantities.items()}
+            out.append({**zeros, "time": np.array(number)})
+    recording = recordings.open(tmp_path / "a")
+    recording.to_netcdf(tmp_path / "a.nc")
+    with xr.open_dataset(tmp_path / "a.nc") as read:
+        xr.testing.assert_equal(read.load(), recording.load())
+        assert recordings.settings(read) == given
+        assert read.attrs == recording.attrs
+        assert read.attrs.get("seed") == seed
 
 
 def test_frames_are_read_when_used(path: Path) -> None:

@@ -349,7 +349,7 @@ class TestOtherRobots:
             ("urdf = 1", "^urdf=1 is not possible; allowed: text"),
             ("wheel = 1", "^no setting 'wheel'"),
             ("torque = -1", "^torque=-1 is not possible; allowed: a number above 0"),
-            ("left = []", r"^left=\[\] is not possible; allowed: at least 1 of: text"),
+            ("left = []", r"^left=\[\] is not possible; allowed: a list of one or more texts"),
             ('left = ["a", "a"]', "the values must all differ"),
             ("left", "is not TOML"),
         ],

@@ -103,6 +103,18 @@ def test_all_claims_but_one_hold_if_all_is_as_expected():
     assert TURNS not in failing({"turning_rate": lambda case, x: x / turning.EXPECTED[case.body]})
 
 
+@pytest.mark.parametrize("far", [0.2, 4.0])
+def test_no_line_runs_behind_the_legend_of_half_the_step(far):
+    study = Validation()
+    figure = study.figure(made_up(study, {"halving_away": scaled(far)}))
+    figure.savefig(io.BytesIO(), format="png")
+    (axes,) = (axes for axes in figure.axes if axes.get_title() == "half the step")
+    legend = axes.get_legend().get_window_extent().transformed(axes.transData.inverted())
+    lines = [line for line in axes.lines if len(line.get_ydata())]
+    assert len(lines) == 9
+    assert legend.y0 > max(np.max(line.get_ydata()) for line in lines)
+
+
 def scaled(factor, **only):
     """Multiply where the case is as ``only`` says."""
     return lambda case, x: x * (factor if all(getattr(case, k) == v for k, v in only.items()) else 1.0)

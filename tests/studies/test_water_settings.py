@@ -15,9 +15,9 @@ TOO_LONG = {"snake": {"step": 0.05, "interval": 0.1}}
     [
         ("water.stop", {"durations": [0.1, 0.2]}, r"durations=.*: the first must be 0"),
         ("water.drift", {"swims": 10.0, "seconds": 8.0}, "seconds=8 is too short to drift after swims=10; .* least 11"),
-        ("water.currents", {"strengths": []}, "strengths=.* is not possible; allowed: at least 1 of: a number"),
+        ("water.currents", {"strengths": []}, "strengths=.* is not possible; allowed: a list of one or more numbers"),
         ("water.currents", {"strengths": [0.2, 0.2]}, "strengths=.*: the values must all differ"),
-        ("water.currents", {"strengths": [-0.2]}, "strengths=.* is not possible"),
+        ("water.currents", {"strengths": [-0.2]}, r"strengths\[0\]=-0.2 is not possible; allowed: a number at least 0"),
         ("water.turn", {"veers": [0.1, 0.1]}, "veers=.*: the values must all differ"),
         ("water.carry", {"seconds": 2.0}, "seconds=2 is too short; allowed: at least 3.02, since it swims from 3 s on"),
         ("water.heads", {"seconds": 3.0}, "seconds=3 is too short; allowed: at least 3.02"),

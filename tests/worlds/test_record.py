@@ -25,7 +25,7 @@ def test_records_every_frame_of_any_world(name, tmp_path):
     recording = recordings.open(tmp_path / "a")
     assert recording.sizes["time"] == 21
     assert recording.attrs["seed"] == 7
-    assert recording.attrs["settings"] == world.settings.model_dump(mode="json")
+    assert recordings.settings(recording) == world.settings.model_dump(mode="json")
     for key, quantity in world.quantities.items():
         assert recording[key].attrs["units"] == quantity.units
         assert np.array_equal(recording[key].values, np.stack([frame[key] for frame in kept[:: quantity.every]]))

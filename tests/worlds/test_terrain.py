@@ -241,10 +241,12 @@ def test_the_map_of_any_frame_can_be_rebuilt(kind, tmp_path):
         if kind == "wrap":  # nothing slides far from the rover
             assert np.abs(built.values - truth).max() < 1e-6
     assert built.dims == ("map_y", "map_x")
-    assert np.diff(built["map_x"]) == pytest.approx(recording.attrs["settings"]["spacing"])
+    assert np.diff(built["map_x"]) == pytest.approx(recordings.settings(recording)["spacing"])
     assert float(built["map_y"].mean()) == pytest.approx(0.0, abs=1e-9)
-    with pytest.raises(SandlotError, match="allowed: 0 to 212"):
-        rebuild(recording, 213)
+    assert built.equals(rebuild(recording, np.float64(frame)))
+    for wrong in (213, -1, 5.5, np.nan, "5"):
+        with pytest.raises(SandlotError, match=f"^frame={wrong} is not .* allowed: whole numbers from 0 to 212$"):
+            rebuild(recording, wrong)
 
 
 # What it refuses.
@@ -260,7 +262,7 @@ def test_the_map_of_any_frame_can_be_rebuilt(kind, tmp_path):
         ({"ground": "sand"}, "one of soil, particles, rigid"),
         ({"ground": "particles", "wrap": True}, "which lie in a container"),
         ({"rovers": ("wheeld",)}, "there is no rover 'wheeld', and no such file; did you mean 'wheeled'"),
-        ({"rovers": ()}, "at least 1"),
+        ({"rovers": ()}, "a list of one or more texts"),
         ({"poses": [(0, 0, 0), (1, 1, 1)]}, "poses has 2 for 1 rovers"),
         ({"rovers": ("wheeled", "tracked"), "poses": [(0, 0, 0), (0.1, 0, 0)]}, "rovers 0 and 1 start inside"),
         ({"poses": [(9, 0, 0)], "wrap": False, "shape": (60, 60)}, "beyond the ground; allowed: -0.3 to 0.3"),
@@ -321,11 +323,18 @@ def test_an_image_wraps_only_if_its_edges_fit(tmp_path):
     assert "\n" not in str(error.value)
 
 
-@pytest.mark.parametrize("action", [np.zeros(2), np.zeros((2, 2)), np.full((1, 2), np.nan)])
-def test_a_bad_action_is_explained(action):
+@pytest.mark.parametrize(
+    ("action", "message"),
+    [
+        (np.zeros(2), r"speed for each rover, of shape \(1, 2\), not \(2,\)$"),
+        (np.zeros((2, 2)), r"of shape \(1, 2\), not \(2, 2\)$"),
+        (np.array([[0.1, np.nan]]), r"speed for each rover; 1 of 2 are not finite$"),
+    ],
+)
+def test_a_bad_action_is_explained(action, message):
     world = Terrain(**SMALL)
     world.reset(seed=0)
-    with pytest.raises(SandlotError, match=r"an action is for each of 1 rovers"):
+    with pytest.raises(SandlotError, match=message):
         world.step(action)
 
 

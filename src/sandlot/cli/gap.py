@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
 def gap(
     world: Annotated[
-        str, typer.Argument(help="Name of a world; see: sandlot worlds", autocompletion=lambda: [*WORLDS])
+        str,
+        typer.Argument(
+            help="Name of a world; see: sandlot worlds, or sandlot worlds WORLD", autocompletion=lambda: [*WORLDS]
+        ),
     ],
     controller: Controller = None,
     episodes: Annotated[int, typer.Option(min=1, help="Episodes at each fidelity, of the same seeds.")] = 3,

@@ -1,6 +1,5 @@
 """Commands that show what there is: ``worlds`` and ``studies``."""
 
-import inspect
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -14,15 +13,27 @@ from sandlot.worlds import WORLDS, load, world_id
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 
 
-def worlds(as_json: Json = False) -> None:
-    """List the worlds and their fidelities."""
+def worlds(
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="WORLD", help="Show this one in full.", autocompletion=lambda: [*WORLDS]),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """List the worlds and their fidelities; or show one, with its controllers and all that can be set."""
+    if name is not None:
+        from sandlot.cli.world import facts, print_world
+
+        found = facts(name)
+        if as_json:
+            print_json(found)
+        else:
+            print_world(found)
+        return
     rows = []
-    for name in WORLDS:
-        world = load(name)
-        fidelity = world.Settings.model_json_schema()["properties"]["fidelity"]
-        about = (inspect.getdoc(world) or "").split("\n")[0]
-        offered: list[str] = fidelity.get("enum") or [fidelity["const"]]
-        rows.append((name, world_id(name), offered, about))
+    for each in WORLDS:
+        kind = load(each)
+        rows.append((each, world_id(each), kind.fidelities(), kind.about()))
     if as_json:
         print_json([dict(zip(("world", "id", "fidelities", "about"), row, strict=True)) for row in rows])
         return
@@ -30,8 +41,8 @@ def worlds(as_json: Json = False) -> None:
     for column in ("world", "Gymnasium id", "fidelities"):
         table.add_column(column, no_wrap=True)
     table.add_column("what happens there")
-    for name, gym_id, offered, about in rows:
-        table.add_row(name, gym_id, ", ".join(offered), about)
+    for each, gym_id, offered, about in rows:
+        table.add_row(each, gym_id, ", ".join(offered), about)
     Console().print(table)
 
 

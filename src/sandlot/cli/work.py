@@ -119,7 +119,10 @@ def _finish(outcome: "Outcome", as_json: bool) -> None:
 
 def record(
     world: Annotated[
-        str, typer.Argument(help="Name of a world; see: sandlot worlds", autocompletion=lambda: [*WORLDS])
+        str,
+        typer.Argument(
+            help="Name of a world; see: sandlot worlds, or sandlot worlds WORLD", autocompletion=lambda: [*WORLDS]
+        ),
     ],
     fidelity: Annotated[str | None, typer.Option(help="Which physics.", show_default="the world's first")] = None,
     controller: Controller = None,
@@ -132,6 +135,7 @@ def record(
 ) -> None:
     """Record a world: every frame, with units, into a Zarr store.
 
+    What can be set, and which controllers and fidelities there are: sandlot worlds WORLD.
     Open it with sandlot.recordings.open(PATH), an xarray.Dataset. When an episode ends, the next begins. Episodes that
     explode end there; they are counted, and their last frames marked. The first time, a world's kernels are compiled,
     which can take half a minute.
@@ -160,7 +164,7 @@ def _print_exploded(facts: dict[str, Any]) -> None:
     message = f"{facts['exploded']} of {facts['episodes']} episodes exploded; their last frames are marked"
     console.print(f"[bold red]{message}[/]: seed {facts['seed']}", soft_wrap=True)
     with recordings.open(facts["recording"]) as recording:
-        settings = flatten(recording.attrs["settings"])
+        settings = flatten(recordings.settings(recording))
     said = ", ".join(f"{key}={value}" for key, value in settings.items())
     console.print(escape(f"Their settings: {said}"), style="dim", soft_wrap=True)
 

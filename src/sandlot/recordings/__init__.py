@@ -3,11 +3,12 @@
 A recording is a directory, a Zarr store that xarray reads: each quantity an array
 along ``time``, with its units and meaning; beside them the world, settings and
 seed the frames came from. `Writer` streams frames in and survives being
-killed; `open` gives them back as an ``xarray.Dataset``.
+killed; `open` gives them back as an ``xarray.Dataset``, and `settings` what they
+were made with.
 """
 
 from sandlot.recordings.frames import Frame, Quantity, check_frame
-from sandlot.recordings.reader import open
+from sandlot.recordings.reader import open, settings
 from sandlot.recordings.writer import Writer
 
-__all__ = ["Frame", "Quantity", "Writer", "check_frame", "open"]
+__all__ = ["Frame", "Quantity", "Writer", "check_frame", "open", "settings"]

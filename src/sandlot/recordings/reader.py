@@ -28,8 +28,9 @@ def open(path: str | Path) -> xr.Dataset:
     Returns:
         The flushed frames: each quantity with dims ``("time", ...)``, ``units`` and ``long_name``, and ``time``
         as coordinate; one that was kept only now and then with ``("time_<name>", ...)`` and the times of its frames
-        as coordinate. Its attributes hold ``world``, ``settings`` (a dict), ``seed``, ``version`` of Sandlot,
-        ``created`` (UTC), and the number of ``frames``.
+        as coordinate. Its attributes hold ``world``, ``settings`` (JSON text, which `settings` reads), ``seed`` if
+        there was any, ``version`` of Sandlot, ``created`` (UTC), and the number of ``frames``. They are texts and
+        numbers, so that ``to_netcdf`` takes them; seeds from 2**31 on need a netCDF that has such numbers.
 
     Raises:
         SandlotError: There is no recording at ``path``, it is damaged, or a newer Sandlot wrote it.
@@ -42,7 +43,9 @@ def open(path: str | Path) -> xr.Dataset:
             _check_chunks(path, name, array, root["attributes"]["frames"])
         # The consolidated metadata hold the committed shapes; those of the arrays themselves lag behind.
         dataset: xr.Dataset = xr.open_zarr(path, consolidated=True, chunks=None, decode_cf=False)
-        dataset.attrs["settings"] = json.loads(dataset.attrs["settings"])
+        settings(dataset)
+        if dataset.attrs["seed"] is None:  # netCDF has no word for it
+            del dataset.attrs["seed"]
         time = dataset["time"]
         for name, values in dataset.data_vars.items():
             if (every := values.attrs.get("every", 1)) > 1:
@@ -54,6 +57,12 @@ def open(path: str | Path) -> xr.Dataset:
     except Exception as error:  # Zarr, its codecs and xarray raise nearly every kind
         raise _damaged(path, f"{type(error).__name__}: {error}") from error
     return dataset
+
+
+def settings(recording: xr.Dataset) -> dict[str, Any]:
+    """What a recording was made with, be it opened here or read back from another format."""
+    found: dict[str, Any] = json.loads(recording.attrs["settings"])
+    return found
 
 
 def _read_root(path: Path) -> dict[str, Any]:

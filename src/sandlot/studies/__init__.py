@@ -6,17 +6,17 @@ from sandlot.errors import SandlotError
 from sandlot.settings import nearest
 from sandlot.studies.base import STUDIES, Claim, Job, Study, study
 
-MODULES = ("sandlot.studies.leveling", "sandlot.studies.water", "sandlot.studies.terrain")
-"""Where studies are; loading these fills the list."""
+MODULES = ("sandlot.studies.leveling", "sandlot.studies.terrain", "sandlot.studies.water")
+"""Where studies are, a module for each world; loading these fills the list."""
 
 __all__ = ["Claim", "Job", "Study", "all_studies", "find", "study"]
 
 
 def all_studies() -> dict[str, type[Study]]:
-    """Every study by name, in the order of their sources."""
+    """Every study by name: by world, alphabetically, and for each world in the order of the source."""
     for module in MODULES:
         importlib.import_module(module)
-    return STUDIES
+    return {name: STUDIES[name] for name in sorted(STUDIES, key=lambda name: name.partition(".")[0])}
 
 
 def find(name: str) -> type[Study]:

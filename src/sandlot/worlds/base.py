@@ -1,5 +1,6 @@
 """What every world has: settings with a fidelity, named and united frames, ready controllers."""
 
+import inspect
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -53,6 +54,17 @@ class World(gymnasium.Env[NDArray[Any], NDArray[Any]]):
             raise SandlotError(f"render_mode={render_mode} is not possible; allowed: {', '.join(modes)}")
         self.render_mode = render_mode
         self.settings = build(self.Settings, settings)
+
+    @classmethod
+    def fidelities(cls) -> list[str]:
+        """Those it offers; the first is the usual one."""
+        schema = cls.Settings.model_json_schema()["properties"]["fidelity"]
+        return list(schema.get("enum") or [schema["const"]])
+
+    @classmethod
+    def about(cls) -> str:
+        """The first line of its docstring."""
+        return (inspect.getdoc(cls) or "").split("\n")[0]
 
     @abstractmethod
     def frame(self) -> Frame:

@@ -18,8 +18,7 @@ BETTER = ("learned", "fast", "reference")
 
 def fidelities(world: type[World]) -> list[str]:
     """Those a world offers, the most trusted last."""
-    schema = world.Settings.model_json_schema()["properties"]["fidelity"]
-    return sorted(schema.get("enum") or [schema["const"]], key=BETTER.index)
+    return sorted(world.fidelities(), key=BETTER.index)
 
 
 def measure_gap(

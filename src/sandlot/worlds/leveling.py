@@ -16,8 +16,10 @@ from sandlot.physics.heights import from_image, heap, hills
 from sandlot.physics.swarm import CEILING, HIGH, LOW, MOVED, PUT_DOWN, free_neighbours, is_flat, place, sense, step
 from sandlot.recordings import Frame, Quantity
 from sandlot.settings import nearest
+from sandlot.worlds.actions import check_action
 from sandlot.worlds.base import Controller, World, WorldSettings
 
+ACTION = f"hand (0 to {PUT_DOWN}) and feet (0 to 8) of each agent"
 MOST = np.array([CEILING, CEILING] + 9 * [1], np.float32)
 """Highest values in an agent's observation: height, average, carrying, eight free neighbours; the lowest are 0."""
 
@@ -165,10 +167,10 @@ class Leveling(World):
 
     def advance(self, action: NDArray[Any]) -> tuple[NDArray[np.float32], NDArray[np.float64], bool, dict[str, Any]]:
         """A step, with what each agent gained by it, (n,) [unit^2], in place of the reward."""
-        action = np.asarray(action)
         agents = self.swarm.agents
-        if action.shape != (agents.size, 2) or not np.all((action >= 0) & (action <= (PUT_DOWN, 8))):
-            raise SandlotError(f"an action is {agents.size} rows of hand (0 to {PUT_DOWN}) and feet (0 to 8)")
+        action = check_action(action, (agents.size, 2), ACTION)
+        if not np.all((action >= 0) & (action <= (PUT_DOWN, 8))):
+            raise SandlotError(f"an action is {ACTION}; some are below or above")
         height, carried = agents["height"] - self._level, agents["carrying"].astype(np.float64)
         hand, move = np.ascontiguousarray(action.T, np.int8)
         step(*self.swarm, hand, move, self.settings.sensing, self._slope)

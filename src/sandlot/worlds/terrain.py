@@ -8,8 +8,8 @@ from gymnasium.spaces import Box
 from numpy.typing import NDArray
 
 from sandlot.control.sessions import FRAMES, Session
-from sandlot.errors import SandlotError
 from sandlot.recordings import Frame, Quantity
+from sandlot.worlds.actions import check_action
 from sandlot.worlds.base import Controller, World, WorldSettings
 from sandlot.worlds.terrain_fleet import Fleet
 from sandlot.worlds.terrain_ground import TerrainGround
@@ -18,6 +18,7 @@ from sandlot.worlds.terrain_settings import TerrainSettings
 from sandlot.worlds.terrain_windows import Windows, sample_patch
 
 Array = NDArray[np.float64]
+ACTION = "a linear [m/s] and an angular [rad/s] speed for each rover"
 FELT = 11
 """Numbers that a rover observes besides its patch of heights."""
 FAR = 1e6
@@ -130,7 +131,7 @@ class Terrain(World):
     def step(self, action: NDArray[Any]) -> tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]:
         """Go on to the next frame."""
         fleet, before, yaw = self.fleet, self.fleet.position, self.fleet.angles[:, 2]
-        self._wanted = self._check(action)
+        self._wanted = check_action(action, (self.fleet.count, 2), ACTION)
         self._frame = None
         self._steps += 1
         if not self._lost:
@@ -147,15 +148,6 @@ class Terrain(World):
         self._driven += forward * np.sign(rolled)
         self._seen = self._observe()
         return self._seen, float(forward.sum()), fleet.overturned, self.left, self._info()
-
-    def _check(self, action: NDArray[Any]) -> Array:
-        wanted = np.asarray(action, np.float64)
-        if wanted.shape != (self.fleet.count, 2) or not np.isfinite(wanted).all():
-            raise SandlotError(
-                f"an action is for each of {self.fleet.count} rovers a linear [m/s] and an angular [rad/s] speed, "
-                f"as numbers of shape ({self.fleet.count}, 2)"
-            )
-        return wanted
 
     @property
     def exploded(self) -> bool:

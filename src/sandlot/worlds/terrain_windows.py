@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from sandlot.errors import SandlotError
 from sandlot.kernels import kernel
+from sandlot.recordings import settings
 
 Array = NDArray[np.float64]
 GRAIN = 1e-6
@@ -139,22 +140,22 @@ def rebuild(recording: xr.Dataset, frame: int) -> xr.DataArray:
         SandlotError: If there is no such frame, or the terrain was drawn anew and no map of it kept yet.
     """
     frames = recording.sizes["time"]
-    if not 0 <= frame < frames:
-        raise SandlotError(f"frame={frame} is not in this recording; allowed: 0 to {frames - 1}")
+    if frame not in range(frames):
+        raise SandlotError(f"frame={frame} is not in this recording; allowed: whole numbers from 0 to {frames - 1}")
+    frame, given = int(frame), settings(recording)
     maps, episode = recording["heights"], recording["episode"].values
     every, dim = maps.attrs.get("every", 1), str(maps.dims[0])
     first = int(np.searchsorted(episode, episode[frame]))
     kept = frame - frame % every
-    if kept < first and recording.attrs["settings"]["terrain"] == "hills":
+    if kept < first and given["terrain"] == "hills":
         raise SandlotError(f"no map was kept in frames {first} to {frame}, on new hills; record with a lower map_every")
     heights = maps.isel({dim: kept // every if kept >= first else 0}).load()
     told = np.rint(heights.values.astype(np.float64) / GRAIN)
     since = recording[["change", "window_row", "window_column"]].isel(time=slice(max(kept, first) + 1, frame + 1))
     for k in range(0, since.sizes["time"], 256):
         _add(told, since.isel(time=slice(k, k + 256)))
-    spacing = recording.attrs["settings"]["spacing"]
     places = {
-        name: (name, spacing * (np.arange(size) - 0.5 * (size - 1)), {"units": "m"})
+        name: (name, given["spacing"] * (np.arange(size) - 0.5 * (size - 1)), {"units": "m"})
         for name, size in zip(maps.dims[1:], told.shape, strict=True)
     }
     return heights.copy(data=told * GRAIN).drop_vars(dim).assign_coords(places)

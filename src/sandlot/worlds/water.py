@@ -13,16 +13,17 @@ from sandlot.control.fetching import CAREFUL, Fetcher
 from sandlot.control.files import GaitController, load_controller
 from sandlot.control.gaits import Gait
 from sandlot.control.steering import OBSERVED, Seeker
-from sandlot.errors import SandlotError
 from sandlot.recordings import Frame, Quantity
 from sandlot.robots.snake import DRAG, Snake
 from sandlot.robots.swimmers import Swimmers
+from sandlot.worlds.actions import check_action
 from sandlot.worlds.base import Controller, World, WorldSettings
 from sandlot.worlds.water_picture import draw
 from sandlot.worlds.water_task import WaterTask
 
 Array = NDArray[np.float64]
 Point = tuple[float, float]
+ACTION = "joint angles [rad]"
 FAR = 1e6
 """No observation is larger [m, s, rad]."""
 SWIM = Gait(amplitude=0.7, frequency=0.9, phase=0.8)
@@ -40,10 +41,10 @@ class WaterSettings(WorldSettings):
         destination: Where the ball should go [m].
         region: Radius around the destination that counts [m].
         current: Velocity of the water [m/s].
-        ball_radius: [m]
-        ball_mass: [kg]
-        ball_drag: Drag coefficient of the ball [N*s/m^3], for the area of its cross-section. The source has no drag on
-            the ball; a ball in water has.
+        ball_radius: Of the ball [m].
+        ball_mass: Of the ball [kg]; at ``reference``.
+        ball_drag: Drag coefficient of the ball [N*s/m^3], for the area of its cross-section; at ``reference``. The
+            source has no drag on the ball; a ball in water has.
     """
 
     fidelity: Literal["fast", "reference"] = "fast"
@@ -149,7 +150,7 @@ class Water(World):
 
     def step(self, action: NDArray[Any]) -> tuple[Array, float, bool, bool, dict[str, Any]]:
         """Go on to the next command."""
-        rewards = self.task.command(check_action(action, (self.settings.snake.joints,))[None])
+        rewards = self.task.command(check_action(action, (self.settings.snake.joints,), ACTION)[None])
         exploded = self.exploded
         return self.task.observe()[0], float(rewards[0]), self.done and not exploded, exploded, self._info()
 
@@ -263,20 +264,6 @@ def spaces(snake: Snake) -> tuple[Box, Box]:
     joints = snake.joints
     high = np.concatenate([np.full(OBSERVED, FAR), np.full(joints, np.pi), np.full(joints, 3.0 * snake.max_rate)])
     return Box(-high, high, dtype=np.float64), Box(-snake.max_angle, snake.max_angle, (joints,), np.float64)
-
-
-def check_action(action: NDArray[Any], shape: tuple[int, ...]) -> Array:
-    """Refuse an action of another shape, or one that is not a number.
-
-    Raises:
-        SandlotError: If it is so.
-    """
-    action = np.asarray(action, np.float64)
-    if action.shape != shape:
-        raise SandlotError(f"an action is joint angles [rad] of shape {shape}, not {action.shape}")
-    if not np.isfinite(action).all():
-        raise SandlotError("an action has joint angles that are not numbers")
-    return action
 
 
 def picture(task: WaterTask, body: int) -> NDArray[np.uint8]:

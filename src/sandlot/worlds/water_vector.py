@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from sandlot.errors import SandlotError
 from sandlot.settings import build
-from sandlot.worlds.water import Array, WaterSettings, check_action, picture, spaces
+from sandlot.worlds.actions import check_action
+from sandlot.worlds.water import ACTION, Array, WaterSettings, picture, spaces
 from sandlot.worlds.water_task import Flags, WaterTask
 
 
@@ -89,7 +90,7 @@ class WaterVector(VectorEnv[Array, Array, NDArray[Any]]):
     def step(self, actions: NDArray[Any]) -> tuple[Array, Array, Flags, Flags, dict[str, Any]]:
         """Go on to the next command, all at once."""
         ended = self._ended
-        rewards = self.task.command(check_action(actions, (self.num_envs, self.settings.snake.joints)))
+        rewards = self.task.command(check_action(actions, (self.num_envs, self.settings.snake.joints), ACTION))
         self._steps += 1
         if ended.any():
             self._restart(ended, self.settings.target)

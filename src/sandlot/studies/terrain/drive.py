@@ -107,12 +107,12 @@ class Drive(Study):
 
     def figure(self, results: xr.Dataset) -> Figure:
         """Slip, the deepest rut and the turn that was made, by ground: every drive, and the medians."""
-        figure, panels = canvas(len(UNITS), 13.0, 4.2)
+        figure, panels = canvas(len(UNITS), 10.0, 4.0)
         for axes, (name, (label, per)) in zip(panels, UNITS.items(), strict=True):
             for k, rover in enumerate(ROVERS):
                 values = {ground: per * group for ground, group in self._by_ground(results, rover, name).items()}
                 _points(axes, values, 0.2 * (2 * k - 1), COLOURS[k], rover)
-            axes.set_xticks(range(len(self.ordered)), self.ordered)
+            axes.set_xticks(range(len(self.ordered)), [ground.replace(" ", "\n") for ground in self.ordered])
             lowest, highest = per * float(results[name].min()), per * float(results[name].max())
             axes.set(
                 ylabel=label, xlim=(-0.6, len(self.ordered) - 0.4), ylim=(min(1.1 * lowest, -0.02 * highest), None)

@@ -93,7 +93,9 @@ class Halving(Trial):
             axes.plot(time, away, style, color=colour, label=case.ground if style == "-" else None)
         axes.plot([], [], "--", color=COLOURS[5], label="the same, tracked")
         axes.axhline(100 * SHARE, color=COLOURS[5], linestyle=":", label="allowed")
-        axes.set(title="half the step", xlabel="time [s]", ylabel="apart [% of the way]", ylim=(0, None))
+        # Room for the legend above all lines.
+        axes.set(title="half the step", xlabel="time [s]", ylabel="apart [% of the way]")
+        axes.set_ylim(0, 1.3 * axes.get_ylim()[1])
         axes.legend(frameon=False, fontsize=8, ncols=2, loc="upper left")
 
 
