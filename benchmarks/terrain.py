@@ -6,8 +6,8 @@ run, as processor time unless it says wall.
 
 The source's terrains are built at a twelfth of their size, as the terrain world does, so that the rovers fit. Stacks
 of particles are shaken and settle before a rover drives over them, for a minute and a half; everything moves for one
-frame right after the shaking, when all fall into each other. A recording of 64,000 frames is scaled up from a shorter
-one. The last lines tell where the time of a recorded frame goes.
+frame right after the shaking, when all fall into each other: on as many threads as there are, and on one. A recording
+of 64,000 frames is scaled up from a shorter one. The last lines tell where the time of a recorded frame goes.
 """
 
 import resource
@@ -18,6 +18,7 @@ from tempfile import TemporaryDirectory
 
 import mujoco
 import numpy as np
+from numba import get_num_threads, set_num_threads
 
 from _side_by_side import Comparison, main
 from _terrain_parts import frame_parts
@@ -111,16 +112,19 @@ def stacks(side: float) -> Particles:
     return Particles(layers * DIAMETER, DIAMETER, radius=GRAIN)
 
 
-def commotion(side: float) -> float:
-    """Time of a frame in which every particle moves [s]."""
+def commotion(side: float, threads: int) -> Comparison:
+    """Time a frame in which every particle moves, on so many threads."""
+    all_threads = get_num_threads()
+    set_num_threads(threads)
     particles = stacks(side)
     assert len(particles.position) == COUNTS[side]
     rng = np.random.default_rng(0)
     particles.fall(0.1 * FRAME)  # finds who is near whom, and compiles
     particles.velocity[:] += rng.normal(0.0, 0.2, particles.velocity.shape)
-    seconds, _ = both(lambda: particles.fall(FRAME))
+    _, wall = both(lambda: particles.fall(FRAME))
     assert particles.awake == COUNTS[side]
-    return seconds
+    set_num_threads(all_threads)
+    return Comparison(f"a frame of {COUNTS[side]:,} particles that all move, threads: {threads}, wall", wall, "s")
 
 
 def disturbance() -> list[Comparison]:
@@ -181,9 +185,7 @@ def compare() -> list[Comparison]:
     small, *others = (rover("wheeled", round(600 * side / SIDES[0])) for side in SIDES)
     flat = Comparison("frame time, largest terrain against smallest", small / min(others), "times", at_most=1.3)
     under = disturbance()
-    moving = [
-        Comparison(f"a frame of {COUNTS[side]:,} particles that all move", commotion(side), "s") for side in SIDES
-    ]
+    moving = [commotion(side, threads) for side in SIDES for threads in sorted({1, get_num_threads()}, reverse=True)]
     most = 1e-6 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     memory = Comparison("memory for all of this, at most", most, "GB", at_most=8.0)
     parts = [Comparison(f"a recorded frame: {name}", seconds, "s") for name, seconds in frame_parts(WINDOWED).items()]

@@ -17,6 +17,7 @@ from sandlot.physics.particle_neighbours import attend, cell_of, wake
 from sandlot.physics.particle_state import (
     AFTER,
     ASLEEP,
+    AWAKE,
     GRIPS,
     INNER,
     SKIN,
@@ -247,10 +248,12 @@ def press(law: Law, state: State, shapes: Shapes, bodies: Bodies, share: float, 
 
 
 @kernel(error_model="numpy", nogil=True)
-def advance(law: Law, state: State, shapes: Shapes, bodies: Bodies, dt: float, steps: int) -> None:
-    """Let particles go on by some steps, while bodies stay where they are.
+def advance(
+    law: Law, state: State, shapes: Shapes, bodies: Bodies, dt: float, first: int, steps: int, many: int
+) -> int:
+    """Let particles go on by some steps, while bodies stay where they are, until many of them are awake.
 
-    The mean of the forces on bodies over these steps is added to ``xfrc_applied`` and ``qfrc_applied``.
+    The mean of the forces on bodies over these steps is added to ``xfrc_applied`` and ``qfrc_applied`` after the last.
 
     Args:
         law: How hard, how rough.
@@ -258,18 +261,28 @@ def advance(law: Law, state: State, shapes: Shapes, bodies: Bodies, dt: float, s
         shapes: What else they can touch.
         bodies: Whose shapes these are.
         dt: Length of a step [s].
-        steps: How many.
+        first: How many steps were made before.
+        steps: How many there are to be.
+        many: A step in which so many are awake is not made here.
+
+    Returns:
+        How many steps are made.
     """
-    for m in range(len(shapes.ids)):
-        for k in range(7):
-            shapes.wrench[m, k] = 0.0
-    for _ in range(steps):
+    if first == 0:
+        for m in range(len(shapes.ids)):
+            for k in range(7):
+                shapes.wrench[m, k] = 0.0
+    for step in range(first, steps):
+        if state.tally[AWAKE] >= many:
+            return step
         attend(law, state, dt)
         press(law, state, shapes, bodies, 1.0 / steps, dt)
-        collide(law, state, dt)
-        move(law, state, dt)
+        collide(law, state, state.awake, 0, state.tally[AWAKE], dt)
+        move(law, state, state.awake, 0, state.tally[AWAKE], dt)
+        state.tally[STEP] += 1
     for m in range(len(shapes.ids)):
         for k in range(6):
             bodies.xfrc_applied[shapes.ids[m, BODY], k] += shapes.wrench[m, k]
         if shapes.ids[m, DOF] >= 0:
             bodies.qfrc_applied[shapes.ids[m, DOF]] += shapes.wrench[m, 6]
+    return steps

@@ -13,11 +13,9 @@ from typing import TypeAlias
 from sandlot.kernels import kernel
 from sandlot.physics.particle_state import (
     ASLEEP,
-    AWAKE,
     DEGREE,
     INNER,
     REST,
-    STEP,
     STILL,
     WALLS,
     Array,
@@ -28,6 +26,7 @@ from sandlot.physics.particle_state import (
     T,
     V,
     W,
+    Whole,
     X,
 )
 
@@ -210,11 +209,14 @@ def meet_wall(law: Law, motion: Array, i: int, box: Array, wall: int, springs: S
 
 
 @kernel(**INNER)
-def collide(law: Law, state: State, dt: float) -> None:
-    """Add to the forces on all who are awake those of their neighbours, each contact once, and of the container."""
+def collide(law: Law, state: State, who: Whole, first: int, end: int, dt: float) -> None:
+    """Add to the forces on ``who[first:end]`` those of their neighbours, each contact once, and of the container.
+
+    A contact of two who are awake is that of the one with the lower number, which adds to the forces on both.
+    """
     motion, links, neighbour, spring = state.motion, state.links, state.neighbour, state.spring
-    for a in range(state.tally[AWAKE]):
-        i = state.awake[a]
+    for a in range(first, end):
+        i = who[a]
         for s in range(links[i, DEGREE]):
             j = neighbour[i, s, 0]
             if j < 0:
@@ -253,17 +255,16 @@ def follow(law: Law, one: Array, mark: Array, box: Array, dt: float) -> bool:
 
 
 @kernel(**INNER)
-def move(law: Law, state: State, dt: float) -> None:
-    """Let all who are awake follow the forces on them, and count for how long each has been still."""
-    for a in range(state.tally[AWAKE]):
-        i = state.awake[a]
+def move(law: Law, state: State, who: Whole, first: int, end: int, dt: float) -> None:
+    """Let ``who[first:end]`` follow the forces on them, and count for how long each has been still."""
+    for a in range(first, end):
+        i = who[a]
         if follow(law, state.motion[i], state.marks[i], state.box, dt):
             for k in range(3):
                 state.marks[i, REST + k] = state.motion[i, X + k]
             state.links[i, STILL] = 0
         else:
             state.links[i, STILL] += 1
-    state.tally[STEP] += 1
 
 
 @kernel(error_model="numpy", nogil=True)

@@ -19,10 +19,11 @@ from numpy.typing import ArrayLike, NDArray
 from sandlot.errors import SandlotError
 from sandlot.physics import shapes
 from sandlot.physics.attached import Track, check_data, check_integrator, check_track, choose_geoms
-from sandlot.physics.particle_bodies import Bodies, Shapes, advance
+from sandlot.physics.particle_bodies import Bodies, Shapes
 from sandlot.physics.particle_contacts import energy
 from sandlot.physics.particle_state import ASLEEP, AWAKE, SKIN, STILL, Array, Law, V, W, X, new_state
 from sandlot.physics.particle_surface import stacks, surface
+from sandlot.physics.particle_threads import proceed
 
 KINDS = {
     shapes.SPHERE: "sphere",
@@ -221,7 +222,7 @@ class Particles:
         for _ in range(steps):
             # The first half brings poses and velocities up to date; the second half uses the forces.
             mujoco.mj_step1(model, data)
-            advance(self.law, self.state, self._shapes, bodies, dt, parts)
+            proceed(self.law, self.state, self._shapes, bodies, dt, parts)
             mujoco.mj_step2(model, data)
             data.xfrc_applied[:], data.qfrc_applied[:] = forces, torques
 
@@ -237,7 +238,7 @@ class Particles:
         """Let time go by for particles alone, without any bodies [s]."""
         steps = math.ceil(seconds / self.law.longest_step - 1e-9)
         if steps > 0:
-            advance(self.law, self.state, _no_shapes(), _no_bodies(), seconds / steps, steps)
+            proceed(self.law, self.state, _no_shapes(), _no_bodies(), seconds / steps, steps)
 
     def settle(self, rng: np.random.Generator, shake: float | None = None, most: float = 20.0) -> Self:
         """Make loose ground of the stacks, and wait until everything sleeps.
