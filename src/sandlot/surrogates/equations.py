@@ -1,11 +1,20 @@
 """A model as one reads it: as text with a table, and as Python, C and LaTeX that compute the same numbers."""
 
+import keyword
 import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from sandlot.errors import SandlotError
 from sandlot.surrogates.terms import NONE, Index, Variable
+
+KEYWORDS = {
+    *keyword.kwlist,
+    *"auto break case char const continue default do double else enum extern float for goto if inline int long".split(),
+    *"register restrict return short signed sizeof static struct switch typedef union unsigned void".split(),
+    *"volatile while".split(),
+}
+"""Of Python and C: no names for a variable."""
 
 if TYPE_CHECKING:
     from sandlot.surrogates.narmax import Narmax
@@ -20,7 +29,9 @@ def term(factors: Index, variables: Sequence[Variable]) -> str:
 def text(model: "Narmax", output: str = "y") -> str:
     """The equation, and beneath it each term with its coefficient, standard error and ERR."""
     table = model.table()
-    rows = list(zip(table["term"].values, *(table[name].values for name in ("coefficient", "error", "err")), strict=True))
+    rows = list(
+        zip(table["term"].values, *(table[name].values for name in ("coefficient", "error", "err")), strict=True)
+    )
     width = max([len(name) for name, *_ in rows] + [len("term")])
     sum_ = " ".join(f"{'-' if value < 0 else '+'} {abs(value):.4g}{_times(name)}" for name, value, _, _ in rows)
     left = f"{output}(k)" if model.lag_ else output
@@ -45,10 +56,12 @@ def c(model: "Narmax", name: str = "predict") -> str:
 
 def latex(model: "Narmax", output: str = "y") -> str:
     """The equation, its numbers in full, one term to a line."""
+    _check(model)
     parts = []
     for factors, value in zip(model.factors_, model.coefficients_.tolist(), strict=True):
         product = " ".join(
-            _latex(model.variables_[v]) + (f"^{{{power}}}" if power > 1 else "") for v, power in _powers(factors).items()
+            _latex(model.variables_[v]) + (f"^{{{power}}}" if power > 1 else "")
+            for v, power in _powers(factors).items()
         )
         parts.append(f"{'-' if value < 0 else '+'} {_latex_number(abs(value))}{' ' + product if product else ''}")
     left = f"{output}_{{k}}" if model.lag_ else output
@@ -59,6 +72,10 @@ def latex(model: "Narmax", output: str = "y") -> str:
 
 FORMATS: dict[str, Callable[["Narmax"], str]] = {"text": text, "python": python, "c": c, "latex": latex}
 """How a model can be written."""
+
+
+def _check(model: "Narmax") -> None:
+    model.table()  # which says so if it was not fitted
 
 
 def _powers(factors: Index) -> dict[int, int]:
@@ -76,8 +93,8 @@ def _plain(variable: Variable) -> str:
 
 
 def _word(name: str) -> str:
-    if not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII):
-        raise SandlotError(f"{name!r} cannot be the name of a function; use letters, digits and _")
+    if not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII) or name in KEYWORDS:
+        raise SandlotError(f"{name!r} cannot be a name in Python and C; use letters, digits and _, and no keyword")
     return name
 
 
@@ -87,8 +104,13 @@ def _code(variable: Variable) -> str:
 
 def _arguments(model: "Narmax") -> list[str]:
     """The variables that occur, as names of arguments: ``y_1`` is y one step ago."""
+    _check(model)
     used = sorted({int(f) for factors in model.factors_ for f in factors if f != NONE})
-    return [_code(model.variables_[v]) for v in used]
+    names = [_code(model.variables_[v]) for v in used]
+    for name in names:
+        if names.count(name) > 1:
+            raise SandlotError(f"{name} would stand for two variables; give the inputs other names")
+    return names
 
 
 def _sum(model: "Narmax", number: Callable[[float], str], times: str) -> str:
@@ -101,7 +123,8 @@ def _sum(model: "Narmax", number: Callable[[float], str], times: str) -> str:
 
 
 def _latex(variable: Variable) -> str:
-    name = variable.name if len(variable.name) == 1 else rf"\mathrm{{{variable.name}}}".replace("_", r"\_")
+    name = re.sub(r"([&%$#_{}])", r"\\\1", variable.name)
+    name = name if len(name) == 1 else rf"\mathrm{{{name}}}"
     return f"{name}_{{k-{variable.lag}}}" if variable.lag else name
 
 

@@ -8,6 +8,7 @@ the factors. A model without lags is the simple case: a polynomial of its inputs
 
 import warnings
 from collections.abc import Sequence
+from numbers import Integral
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -22,10 +23,16 @@ from sandlot.surrogates.terms import KINDS, NOISE, NONE, Array, Index, Variable,
 from sandlot.surrogates.terms import roll as roll_on
 from sandlot.surrogates.terms import variables
 
-ROUNDS = 30
+ROUNDS = 300
 """Most rounds of extended least squares."""
+CHOICES = 5
+"""How often terms are chosen anew, now that residuals are better known."""
 SETTLED = 1e-8
 """It has converged when no coefficient changes by more, as a share."""
+EXACT = 1e-24
+"""A model that leaves no more than this share of the output's energy has no noise to explain."""
+LARGEST = 1e150
+"""What is larger cannot be squared and summed."""
 
 
 class FitWarning(UserWarning):
@@ -40,7 +47,7 @@ class Narmax(RegressorMixin, BaseEstimator):
         input_lags: Which past of the inputs, in steps; 0 is now.
         output_lags: Which past of the output, from 1; none for a static model.
         noise_lags: Which past of the residuals, from 1.
-        count: How many terms: a number; ``bic``, as Bayes' information criterion has it; ``err``, until all but
+        count: How many terms, those with residuals among them: a number; ``bic``, as Bayes' information criterion has it; ``err``, until all but
             ``threshold`` is explained; ``cv``, by cross-validation.
         most: Never more terms than so many.
         threshold: For ``err``: the share of the output's energy that may remain unexplained.
@@ -113,11 +120,11 @@ class Narmax(RegressorMixin, BaseEstimator):
         candidates = monomials(len(found), self.degree)
         noisy = _has_noise(candidates, found)
         target, process = output[self.lag_ :], candidates[~noisy]
-        rows = design(values, process)
+        rows = self._rows(values, process, target)
         path, chosen = self._structure(rows, target)
         self._keep(process, rows, target, path, chosen)
-        if noisy.any():
-            self._fit_noise(inputs, output, candidates[noisy])
+        if noisy.any() and self.residuals_ @ self.residuals_ > EXACT * path.energy:
+            self._fit_noise(inputs, output, candidates)
         return self
 
     def predict(self, X: ArrayLike, y: ArrayLike | None = None) -> Array:  # noqa: N803
@@ -134,7 +141,7 @@ class Narmax(RegressorMixin, BaseEstimator):
         self._check_fitted()
         inputs = _samples(X, self.n_features_in_)
         if self.lag_ == 0:
-            return evaluate(inputs[:, self._layout[:, 1]], self.factors_, self.coefficients_)
+            return evaluate(inputs.take(self._layout[:, 1], 1), self.factors_, self.coefficients_)
         if y is None and self._past():
             raise SandlotError("this model has a past: give predict(X, y) what was measured, or use free_run(X, start)")
         measured = np.full(inputs.shape[0], np.nan) if y is None else np.ascontiguousarray(y, np.float64).reshape(-1)
@@ -192,17 +199,16 @@ class Narmax(RegressorMixin, BaseEstimator):
         """The equation, and beneath it a table of its terms."""
         return equations.text(self) if hasattr(self, "coefficients_") else repr(self)
 
-    def _structure(self, rows: Array, target: Array, forced: int = 0) -> tuple[Path, int]:
+    def _structure(self, rows: Array, target: Array) -> tuple[Path, int]:
         """The path through the terms, and how many of them to keep."""
-        limit = forced + (self.most if isinstance(self.count, str) else self.count)
+        limit = self.most if isinstance(self.count, str) else self.count
         room = max(1, target.size // 2)
         if min(rows.shape[0], limit) > room:
             warnings.warn(f"{target.size} samples are few: at most {room} terms", FitWarning, stacklevel=3)
         if np.ptp(target) <= 1e-12 * np.abs(target).max():
-            if not forced:
-                warnings.warn("the output is constant: there is nothing to explain", FitWarning, stacklevel=3)
-            return forward(rows, target, max(1, forced), max(1, forced)), max(1, forced)
-        path = forward(rows, target, min(limit, room), forced)
+            warnings.warn("the output is constant: there is nothing to explain", FitWarning, stacklevel=3)
+            return forward(rows, target, 1, 1), 1
+        path = forward(rows, target, min(limit, room))
         if path.collinear:
             warnings.warn(f"{path.collinear} terms repeat others, and are left out", FitWarning, stacklevel=3)
         if not isinstance(self.count, str):
@@ -211,17 +217,17 @@ class Narmax(RegressorMixin, BaseEstimator):
             enough = np.flatnonzero(1.0 - np.cumsum(path.err) <= self.threshold)
             return path, int(enough[0]) + 1 if enough.size else path.order.size
         if self.count == "cv" and target.size >= 2 * self.folds:
-            wrong = self._crossed(rows, target, path.order.size, forced)
+            wrong = self._crossed(rows, target, path.order.size)
         else:
             wrong = bic(path, target.size)
-        return path, min(max(forced, int(np.argmin(wrong)) + 1), path.order.size)
+        return path, int(np.argmin(wrong)) + 1
 
-    def _crossed(self, rows: Array, target: Array, most: int, forced: int) -> Array:
+    def _crossed(self, rows: Array, target: Array, most: int) -> Array:
         """Squared error on parts that were left out, by number of terms: (most,)."""
         wrong = np.zeros(most)
         for part in np.array_split(np.arange(target.size), self.folds):
             kept = np.delete(np.arange(target.size), part)
-            path = forward(rows[:, kept], target[kept], most, forced)
+            path = forward(rows[:, kept], target[kept], most)
             left_out = rows[path.order][:, part]
             for k in range(most):
                 n = min(k + 1, path.order.size)
@@ -233,20 +239,42 @@ class Narmax(RegressorMixin, BaseEstimator):
         self.factors_, self.err_ = candidates[taken], path.err[:chosen]
         self.coefficients_, self.errors_ = coefficients(path, chosen), errors(path, chosen, target.size)
         self.residuals_ = target - self.coefficients_ @ rows[taken]
+        if not np.isfinite(self.coefficients_).all():
+            raise SandlotError("X is too small beside y; give them in other units")
 
-    def _fit_noise(self, inputs: Array, output: Array, noisy: Index) -> None:
-        """Choose among terms with residuals, then let residuals and coefficients settle (extended least squares)."""
-        target, process = output[self.lag_ :], self.factors_
-        both = np.concatenate([process, noisy])
-        path, chosen = self._structure(design(self._values(inputs, output), both), target, process.shape[0])
-        factors = both[path.order[:chosen]]
+    def _fit_noise(self, inputs: Array, output: Array, candidates: Index) -> None:
+        """Choose among all terms, now that there are residuals; again, as long as better residuals change the choice."""
+        target, before = output[self.lag_ :], set[tuple[int, ...]]()
+        for _ in range(CHOICES):
+            rows = self._rows(self._values(inputs, output), candidates, target)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", FitWarning)  # said before
+                path, chosen = self._structure(rows, target)
+            factors = candidates[path.order[:chosen]]
+            self._settle(inputs, output, factors)
+            now = {tuple(each) for each in factors.tolist()}
+            if now == before:
+                break
+            before = now
+
+    def _settle(self, inputs: Array, output: Array, factors: Index) -> None:
+        """Extended least squares: coefficients from residuals, residuals from coefficients, until both stay."""
+        target, before = output[self.lag_ :], np.empty(0)
         for _ in range(ROUNDS):
-            before = self.coefficients_
-            rows = design(self._values(inputs, output), factors)
-            path = forward(rows, target, chosen, chosen)
+            rows = self._rows(self._values(inputs, output), factors, target)
+            path = forward(rows, target, len(factors), len(factors))
             self._keep(factors, rows, target, path, path.order.size)
-            if before.size == self.coefficients_.size and np.allclose(self.coefficients_, before, SETTLED, 0.0):
+            now, close = self.coefficients_, SETTLED * (np.abs(self.coefficients_) + self.errors_)
+            if now.size == before.size and (np.abs(now - before) <= close).all():
                 return
+            before = now
+        warnings.warn("residuals and coefficients did not settle; try fewer noise_lags", FitWarning, stacklevel=4)
+
+    def _rows(self, values: Array, factors: Index, target: Array) -> Array:
+        rows = design(values, factors)
+        if not max(np.abs(rows).max(), np.abs(target).max()) <= LARGEST:
+            raise SandlotError(f"X or y is too large for a degree of {self.degree}; give it in other units")
+        return rows
 
     def _values(self, inputs: Array, output: Array) -> Array:
         noise = np.concatenate([np.zeros(self.lag_), self.residuals_])
@@ -271,12 +299,16 @@ class Narmax(RegressorMixin, BaseEstimator):
         for name, (given, least) in lags.items():
             if any(int(lag) != lag or lag < least for lag in given) or len(set(given)) < len(given):
                 raise SandlotError(f"{name}={tuple(given)} is not possible; allowed: different numbers from {least} on")
-        if self.degree < 1:
-            raise SandlotError(f"degree={self.degree} is not possible; allowed: at least 1")
+        if not isinstance(self.degree, Integral) or self.degree < 1:
+            raise SandlotError(f"degree={self.degree} is not possible; allowed: whole numbers from 1 on")
         if isinstance(self.count, str) and self.count not in ("bic", "err", "cv"):
             raise SandlotError(f"count={self.count} is not possible; allowed: a number, or one of bic, err, cv")
+        if not isinstance(self.count, str) and not isinstance(self.count, Integral):
+            raise SandlotError(f"count={self.count} is not possible; allowed: a whole number, or one of bic, err, cv")
         if (not isinstance(self.count, str) and self.count < 1) or self.most < 1:
             raise SandlotError("a model needs at least one term")
+        if self.count == "cv" and self.folds < 2:
+            raise SandlotError(f"folds={self.folds} is not possible; allowed: from 2 on")
 
 
 def _samples(values: ArrayLike, inputs: int | None = None) -> Array:

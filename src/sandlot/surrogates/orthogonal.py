@@ -15,6 +15,8 @@ from sandlot.surrogates.terms import Array, Index
 
 COLLINEAR = 1e-10
 """A term of whose energy no more than this share is left says nothing that the others do not."""
+NOTHING = 1e-290
+"""Energy that is lost among the smallest numbers there are."""
 LOOSE = {"reassoc", "contract", "nsz"}
 """A sum may be added up in any order: several terms at a time."""
 
@@ -75,7 +77,7 @@ def _forward(rest: Array, target: Array, most: int, forced: int) -> Path:
     while count < most:
         best, reduced = -1, -1.0
         for t in range(terms):
-            if open_[t] and left[t] <= COLLINEAR * first[t]:
+            if open_[t] and left[t] <= COLLINEAR * first[t] + NOTHING:
                 open_[t] = False
                 collinear += 1
             if open_[t] and inner[t] * inner[t] / left[t] > reduced and (asked >= forced or t == asked):

@@ -32,19 +32,22 @@ def sobol(
         and ``first_error`` and ``total_error``, half of their 95% confidence intervals.
 
     Raises:
-        SandlotError: If bounds are empty.
+        SandlotError: If bounds are empty, or not as many as names.
     """
     from SALib.analyze.sobol import analyze
     from SALib.sample.sobol import sample
 
-    limits = np.asarray(bounds, np.float64).reshape(-1, 2)
-    if not np.all(limits[:, 0] < limits[:, 1]):
+    limits = np.asarray(bounds, np.float64)
+    right = limits.ndim == 2 and limits.shape[1] == 2 and limits.size > 0 and np.isfinite(limits).all()
+    if not right or not (limits[:, 0] < limits[:, 1]).all():
         raise SandlotError("bounds must be (inputs, 2), each least below its greatest")
     names = list(names or [f"x{k + 1}" for k in range(limits.shape[0])])
+    if len(names) != limits.shape[0]:
+        raise SandlotError(f"{len(names)} names for {limits.shape[0]} bounds; give one for each")
     problem = {"num_vars": len(names), "names": names, "bounds": limits.tolist()}
     values = predict(sample(problem, samples, calc_second_order=False, seed=seed))
     keys = ("S1", "ST", "S1_conf", "ST_conf")
-    if np.ptp(values) == 0.0:  # of a constant, no input has a share
+    if np.ptp(values) <= 1e-12 * np.abs(values).max():  # of a constant, no input has a share
         shares = dict.fromkeys(keys, np.zeros(len(names)))
     else:
         shares = analyze(problem, values, calc_second_order=False, seed=seed + 1)  # to SALib, 0 is no seed
@@ -56,7 +59,12 @@ def sobol(
                 ("first", "total", "first_error", "total_error"),
                 keys,
                 about,
-                ("share of variance", "share of variance", "half of the confidence interval", "half of the confidence interval"),
+                (
+                    "share of variance",
+                    "share of variance",
+                    "half of the confidence interval",
+                    "half of the confidence interval",
+                ),
                 strict=True,
             )
         },

@@ -42,7 +42,9 @@ class Sensorgraph:
         """
         missing = {"position", "heading", "ranges", "bearings"} - set(recording.variables)
         if missing:
-            raise SandlotError(f"the recording has no {', '.join(sorted(missing))}; a sensorgraph needs scans and poses")
+            raise SandlotError(
+                f"the recording has no {', '.join(sorted(missing))}; a sensorgraph needs scans and poses"
+            )
         poses = np.column_stack([recording["position"].values, recording["heading"].values])
         known = np.isfinite(poses).all(1)
         if not known.any():
@@ -105,7 +107,11 @@ class Sensorgraph:
             values = (self.poses[:, k] + np.pi) % (2.0 * np.pi) - np.pi if name == "heading" else self.poses[:, k]
             counts, edges = np.histogram(values, bins, limit)
             unit = "rad" if name == "heading" else "m"
-            middle = (f"{name}_bin", 0.5 * (edges[1:] + edges[:-1]), {"units": unit, "long_name": f"middle of a bin of {name}"})
+            middle = (
+                f"{name}_bin",
+                0.5 * (edges[1:] + edges[:-1]),
+                {"units": unit, "long_name": f"middle of a bin of {name}"},
+            )
             data[name] = xr.DataArray(
                 counts, {middle[0]: middle}, (middle[0],), attrs={"units": "1", "long_name": f"scans by {name}"}
             )

@@ -8,6 +8,8 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from sandlot.errors import SandlotError
+
 Array = NDArray[np.float64]
 LONG_NAMES = {
     "residual": "of residuals with themselves",
@@ -24,13 +26,19 @@ def correlations(residuals: Array, inputs: Array, lags: int = 20) -> xr.Dataset:
     Args:
         residuals: (samples,)
         inputs: (samples, inputs) at the same moments.
-        lags: How many steps to look ahead, and for some back.
+        lags: How many steps residuals are looked at after inputs, and for some before.
 
     Returns:
         Each correlation with dims ``(input, lag)``; those that a valid model does not keep within bounds at negative lags
-        are not a number there. Attributes: ``bound``, and ``outside``, the share of lags beyond it.
+        are not a number there. Attributes: ``bound``, and ``outside``, the share of lags beyond it; each correlation has
+        its own ``outside`` too.
+
+    Raises:
+        SandlotError: If there are not as many inputs as residuals.
     """
     samples = residuals.size
+    if inputs.shape[0] != samples:
+        raise SandlotError(f"{inputs.shape[0]} inputs for {samples} residuals; give those of the same moments")
     lags = min(lags, samples - 1)
     shifts = np.arange(-lags, lags + 1)
     e, squares = _centred(residuals), _centred(residuals**2)
@@ -41,9 +49,9 @@ def correlations(residuals: Array, inputs: Array, lags: int = 20) -> xr.Dataset:
         found["input"].append(_correlate(v, e, lags))
         found["input_squared"].append(_correlate(w, e, lags))
         found["squares"].append(_correlate(w, squares, lags))
-        # With residuals and inputs both shifted by one step, as in the source.
-        later = np.append((e * v)[1:], 0.0)
-        found["product"].append(np.where(shifts >= 0, _correlate(later, e, lags), np.nan))
+        # E[e(k) e(k-1-lag) u(k-1-lag)] of the source: the product is always one step further back than the lag says.
+        before = np.append(0.0, _centred(e * v)[:-1])
+        found["product"].append(np.where(shifts >= 0, _correlate(before, e, lags), np.nan))
     bound = 1.96 / np.sqrt(samples)
     data = xr.Dataset(
         {
@@ -52,14 +60,19 @@ def correlations(residuals: Array, inputs: Array, lags: int = 20) -> xr.Dataset:
         },
         {"lag": shifts},
     )
-    checked = np.concatenate([data[name].values.ravel() for name in LONG_NAMES])
-    checked = checked[np.isfinite(checked)]
-    data.attrs = {"bound": bound, "outside": float((np.abs(checked) > bound).mean()) if checked.size else 0.0}
+    for each in data.data_vars.values():
+        each.attrs["outside"] = _outside(each.values, bound)
+    data.attrs = {"bound": bound, "outside": _outside(np.stack([data[name].values for name in LONG_NAMES]), bound)}
     return data
 
 
+def _outside(values: Array, bound: float) -> float:
+    known = values[np.isfinite(values)]
+    return float((np.abs(known) > bound).mean()) if known.size else 0.0
+
+
 def _centred(values: Array) -> Array:
-    return values - values.mean()
+    return values - values.mean() if np.ptp(values) > 0.0 else np.zeros_like(values)
 
 
 def _correlate(a: Array, b: Array, lags: int) -> Array:
@@ -68,9 +81,12 @@ def _correlate(a: Array, b: Array, lags: int) -> Array:
     if norm == 0.0:
         return np.zeros(2 * lags + 1)
     samples = a.size
-    return np.array(
-        [
-            a[max(0, -shift) : samples - max(0, shift)] @ b[max(0, shift) : samples + min(0, shift)]
-            for shift in range(-lags, lags + 1)
-        ]
-    ) / norm
+    return (
+        np.array(
+            [
+                a[max(0, -shift) : samples - max(0, shift)] @ b[max(0, shift) : samples + min(0, shift)]
+                for shift in range(-lags, lags + 1)
+            ]
+        )
+        / norm
+    )

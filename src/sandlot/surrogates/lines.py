@@ -1,0 +1,206 @@
+"""Polynomials of lines: what is seen along a ray, from where it runs and which way.
+
+A reading is known by the line it is taken along. A robot that goes ahead by a metre sees the wall ahead a metre nearer:
+the reading plus how far the robot is *along* the ray depends on how far *across* the line is from the middle of a cell
+and on its *turn* from the cell's direction, hardly on anything else as long as nothing stands in between. In these
+coordinates few terms suffice.
+"""
+
+import itertools
+from typing import NamedTuple
+
+import numpy as np
+
+from sandlot.kernels import kernel
+from sandlot.surrogates.orthogonal import _forward, bic, coefficients
+from sandlot.surrogates.terms import NONE, Array, Index, design, monomials
+
+NAMES = ("turn", "across", "along")
+"""What polynomials are of."""
+FEW = 12
+"""A cell with fewer samples has no polynomial."""
+PER = 3
+"""So many scans a cell needs for each of its terms."""
+
+
+class Samples(NamedTuple):
+    """What was seen along rays.
+
+    Attributes:
+        rays: (samples, 3) x [m], y [m] and direction [rad].
+        medians: (samples,) what was seen there [m].
+        scans: (samples,) which scan each is of, rising.
+        shared: How many samples make one that does not depend on the others, as they overlap.
+    """
+
+    rays: Array
+    medians: Array
+    scans: Index
+    shared: float
+
+
+class Grid(NamedTuple):
+    """Polynomials for every direction and place. Each direction has cells of its own, turned to lie along it.
+
+    Cells overlap, half of each with its neighbours.
+
+    Attributes:
+        shape: (3,) cells by direction, across and along.
+        corner: (2,) where those across and along begin, from the origin [m].
+        origin: (2,) in the middle of the log [m].
+        width: (3,) from a cell to the next [rad, m, m].
+        axes: (directions + 1, 2) cosine and sine of each direction; the first once more at the end.
+        model: (cells,) which polynomial, -1 for none.
+        factors: (polynomials, terms, degree) as `terms.monomials`; of turn, across and along, as shares of ``width``.
+        coefficients: (polynomials, terms), 0 from the first term on that there is none.
+        limits: (polynomials, 2) the least and the most that was seen [m]; no polynomial says more.
+    """
+
+    shape: Index
+    corner: Array
+    origin: Array
+    width: Array
+    axes: Array
+    model: Index
+    factors: Index
+    coefficients: Array
+    limits: Array
+
+
+@kernel(nogil=True, error_model="numpy")
+def predict(grid: Grid, rays: Array) -> Array:
+    """Mean of the polynomials around each ray, the nearest counting most: (rays,), not a number where there is none."""
+    result = np.empty(rays.shape[0])
+    value = np.empty(3)
+    for i in range(rays.shape[0]):
+        x, y = rays[i, 0] - grid.origin[0], rays[i, 1] - grid.origin[1]
+        cos, sin = np.cos(rays[i, 2]), np.sin(rays[i, 2])
+        turned = rays[i, 2] % (2.0 * np.pi) / grid.width[0]
+        total, weight = 0.0, 0.0
+        for side in range(2):
+            direction = int(turned) + side
+            turn = turned - direction
+            axis_x, axis_y = grid.axes[direction, 0], grid.axes[direction, 1]
+            across = (y * axis_x - x * axis_y - grid.corner[0]) / grid.width[1] - 0.5
+            along = (x * axis_x + y * axis_y - grid.corner[1]) / grid.width[2] - 0.5
+            across = min(max(across, 0.0), grid.shape[1] - 1.0)
+            along = min(max(along, 0.0), grid.shape[2] - 1.0)
+            for a in range(int(across), min(int(across) + 2, grid.shape[1])):
+                for b in range(int(along), min(int(along) + 2, grid.shape[2])):
+                    w = (1.0 - abs(turn)) * (1.0 - abs(across - a)) * (1.0 - abs(along - b))
+                    which = grid.model[(direction % grid.shape[0] * grid.shape[1] + a) * grid.shape[2] + b]
+                    if which < 0 or w <= 0.0:
+                        continue
+                    u = grid.corner[0] + (a + 0.5) * grid.width[1]
+                    v = grid.corner[1] + (b + 0.5) * grid.width[2]
+                    dx, dy = x - (v * axis_x - u * axis_y), y - (v * axis_y + u * axis_x)
+                    ahead = dx * cos + dy * sin
+                    value[0], value[1] = turn, (dy * cos - dx * sin) / grid.width[1]
+                    value[2] = ahead / grid.width[2]
+                    polynomial = 0.0
+                    for t in range(grid.coefficients.shape[1]):
+                        product = grid.coefficients[which, t]
+                        if product == 0.0:
+                            break
+                        for k in range(grid.factors.shape[2]):
+                            if grid.factors[which, t, k] == NONE:
+                                break
+                            product *= value[grid.factors[which, t, k]]
+                        polynomial += product
+                    polynomial = min(max(polynomial, grid.limits[which, 0]), grid.limits[which, 1])
+                    total += w * (polynomial - ahead)
+                    weight += w
+        result[i] = total / weight if weight > 0.0 else np.nan
+    return result
+
+
+@kernel()
+def _fit(
+    values: Array, target: Array, scans: Index, begins: Index, candidates: Index, most: int, shared: float
+) -> tuple[Index, Array]:
+    """A polynomial for each cell: its terms (cells, most) among the candidates, -1 for none, and their coefficients."""
+    cells = begins.size - 1
+    which, found = np.full((cells, most), -1), np.zeros((cells, most))
+    for c in range(cells):
+        low, high = begins[c], begins[c + 1]
+        here = 1
+        for k in range(low + 1, high):
+            if scans[k] != scans[k - 1]:
+                here += 1
+        y = target[low:high].copy()
+        path = _forward(design(values[low:high], candidates), y, min(most, max(1, here // PER)), 0)
+        if path.order.size == 0:
+            continue
+        count = np.argmin(bic(path, max((high - low) / shared, 2.0))) + 1
+        which[c, :count] = path.order[:count]
+        found[c, :count] = coefficients(path, count)
+    return which, found
+
+
+def fit(samples: Samples, widths: tuple[float, float, float], degree: int, most: int) -> Grid:
+    """Fit a polynomial to every cell that has samples enough.
+
+    Args:
+        samples: What was seen.
+        widths: Of cells: by direction [degrees], across and along [m].
+        degree: Of each polynomial.
+        most: Terms of each.
+    """
+    low, high = samples.rays[:, :2].min(0), samples.rays[:, :2].max(0)
+    origin = 0.5 * (low + high)
+    reach = float(np.hypot(*(samples.rays[:, :2] - origin).T).max()) + 1e-9
+    shape = (round(360.0 / widths[0]), *(max(1, int(np.ceil(2.0 * reach / each))) for each in widths[1:]))
+    width = np.array([2.0 * np.pi / shape[0], 2.0 * reach / shape[1], 2.0 * reach / shape[2]])
+    turned = np.arange(shape[0] + 1) % shape[0] * width[0]
+    axes = np.column_stack([np.cos(turned), np.sin(turned)])
+    cells, members, begins = _members(samples.rays, shape, width, axes, origin, reach)
+    values, ahead = _coordinates(
+        samples.rays[members], np.repeat(cells, np.diff(begins)), shape, width, axes, origin, reach
+    )
+    target, candidates = samples.medians[members] + ahead, monomials(3, degree)
+    which, found = _fit(values, target, samples.scans[members], begins, candidates, most, samples.shared)
+    model = np.full(shape[0] * shape[1] * shape[2], -1, np.int64)
+    model[cells] = np.arange(len(cells))
+    factors = np.where((which >= 0)[:, :, None], candidates[which], NONE)
+    limits = np.zeros((len(cells), 2))
+    if len(cells):
+        limits[:, 0], limits[:, 1] = (each.reduceat(target, begins[:-1]) for each in (np.minimum, np.maximum))
+    return Grid(np.array(shape), np.full(2, -reach), origin, width, axes, model, factors, found, limits)
+
+
+def _members(
+    rays: Array, shape: tuple[int, int, int], width: Array, axes: Array, origin: Array, reach: float
+) -> tuple[Index, Index, Index]:
+    """Cells with samples enough, the samples of one after the other, and where those of each begin."""
+    x, y = (rays[:, :2] - origin).T
+    nearest = (rays[:, 2] % (2.0 * np.pi) / width[0]).astype(np.int64)
+    cells, samples = [], []
+    for side, a, b in itertools.product((0, 1), repeat=3):
+        axis_x, axis_y = axes[nearest + side].T
+        across = np.clip((y * axis_x - x * axis_y + reach) / width[1] - 0.5, 0.0, shape[1] - 1.0).astype(np.int64) + a
+        along = np.clip((x * axis_x + y * axis_y + reach) / width[2] - 0.5, 0.0, shape[2] - 1.0).astype(np.int64) + b
+        inside = np.flatnonzero((across < shape[1]) & (along < shape[2]))
+        place = ((nearest[inside] + side) % shape[0], across[inside], along[inside])
+        cells.append(np.ravel_multi_index(place, shape))
+        samples.append(inside)
+    cell, sample = np.concatenate(cells), np.concatenate(samples)
+    order = np.lexsort((sample, cell))
+    names, counts = np.unique(cell, return_counts=True)
+    enough = counts >= FEW
+    members = sample[order][np.repeat(enough, counts)]
+    return names[enough], members, np.concatenate([[0], np.cumsum(counts[enough])])
+
+
+def _coordinates(
+    rays: Array, cells: Index, shape: tuple[int, int, int], width: Array, axes: Array, origin: Array, reach: float
+) -> tuple[Array, Array]:
+    """Turn, across and along of rays in their cells, (rays, 3), as shares of a cell; and along, (rays,) [m]."""
+    direction, a, b = np.unravel_index(cells, shape)
+    axis_x, axis_y = axes[direction].T
+    u, v = (a + 0.5) * width[1] - reach, (b + 0.5) * width[2] - reach
+    x, y = (rays[:, :2] - origin).T
+    dx, dy = x - (v * axis_x - u * axis_y), y - (v * axis_y + u * axis_x)
+    cos, sin = np.cos(rays[:, 2]), np.sin(rays[:, 2])
+    turn = (rays[:, 2] % (2.0 * np.pi) / width[0] - direction + 0.5 * shape[0]) % shape[0] - 0.5 * shape[0]
+    ahead = dx * cos + dy * sin
+    return np.column_stack([turn, (dy * cos - dx * sin) / width[1], ahead / width[2]]), ahead

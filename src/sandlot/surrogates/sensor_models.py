@@ -1,0 +1,180 @@
+"""Models of a laser: from a pose to the medians of a scan's segments, all with the same `fit` and `predict`."""
+
+import warnings
+from typing import Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sandlot.kernels import kernel
+from sandlot.surrogates.narmax import FitWarning, Narmax
+from sandlot.surrogates.sensorgraph import SEGMENTS, Sensorgraph
+from sandlot.surrogates.terms import NONE, Array, Index
+
+FEW = 5
+"""A heading with fewer scans has no model of its own, but the mean of all scans."""
+
+
+class SensorModel(Protocol):
+    """What a sensor model is.
+
+    Attributes:
+        segments: How many a scan has.
+    """
+
+    segments: int
+
+    def fit(self, graph: Sensorgraph) -> Self:
+        """Learn from scans and their poses."""
+
+    def predict(self, poses: Array) -> Array:
+        """Medians of the segments, from the right to the left: (poses, segments) [m]."""
+
+    @property
+    def size(self) -> int:
+        """How many numbers it consists of."""
+
+
+@kernel(nogil=True)
+def polynomials(
+    values: Array, which: Index, factors: Index, coefficients: Array, lowest: Array, highest: Array
+) -> Array:
+    """Several polynomials at every sample, within limits.
+
+    Args:
+        values: (samples, variables)
+        which: (samples,) the set of polynomials to take.
+        factors: (sets, outputs, terms, degree) as `terms.monomials`.
+        coefficients: (sets, outputs, terms), 0 from the first term on that there is none.
+        lowest: (outputs,)
+        highest: (outputs,)
+
+    Returns:
+        (samples, outputs)
+    """
+    result = np.empty((values.shape[0], factors.shape[1]))
+    for i in range(values.shape[0]):
+        for o in range(factors.shape[1]):
+            total = 0.0
+            for t in range(factors.shape[2]):
+                product = coefficients[which[i], o, t]
+                if product == 0.0:
+                    break
+                for k in range(factors.shape[3]):
+                    f = factors[which[i], o, t, k]
+                    if f == NONE:
+                        break
+                    product *= values[i, f]
+                total += product
+            result[i, o] = min(max(total, lowest[o]), highest[o])
+    return result
+
+
+class _Polynomials:
+    """What `Sectors` and `Headings` share: a polynomial for each segment, and for each group of headings."""
+
+    groups = 1
+
+    def __init__(self, degree: int, most: int, segments: int) -> None:
+        self.degree, self.most, self.segments = degree, most, segments
+
+    names: tuple[str, ...] = ()
+
+    def inputs(self, poses: Array) -> Array:
+        """What polynomials are of: (poses, inputs)."""
+        raise NotImplementedError
+
+    def group(self, poses: Array) -> NDArray[np.int64]:
+        """Which polynomials to take: (poses,)."""
+        return np.zeros(len(poses), np.int64)
+
+    def fit(self, graph: Sensorgraph) -> Self:
+        """Find terms and coefficients; a segment without any return says nothing about itself."""
+        medians, group, values = graph.segments(self.segments), self.group(graph.poses), self.inputs(graph.poses)
+        usual = np.nanmedian(medians, 0)
+        self.models_: list[list[Narmax | None]] = []
+        for name in range(self.groups):
+            row: list[Narmax | None] = []
+            for segment in range(self.segments):
+                known = (group == name) & np.isfinite(medians[:, segment])
+                row.append(self._fit_one(values[known], medians[known, segment]) if known.sum() >= FEW else None)
+            self.models_.append(row)
+        kept = [model for row in self.models_ for model in row if model is not None]
+        terms = max([len(model.factors_) for model in kept], default=1)
+        self.factors_ = np.full((self.groups, self.segments, terms, self.degree), NONE, np.int64)
+        self.coefficients_ = np.zeros((self.groups, self.segments, terms))
+        self.coefficients_[:, :, 0] = usual
+        for g, row in enumerate(self.models_):
+            for s, model in enumerate(row):
+                if model is not None:
+                    self.factors_[g, s, : len(model.factors_)] = model.factors_
+                    self.coefficients_[g, s, : len(model.factors_)] = model.coefficients_
+        self.lowest_, self.highest_ = np.nanmin(medians, 0), np.nanmax(medians, 0)
+        return self
+
+    def _fit_one(self, values: Array, medians: Array) -> Narmax:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FitWarning)  # few scans in some headings are no surprise
+            return Narmax(self.degree, most=self.most, names=self.names).fit(values, medians)
+
+    def predict(self, poses: Array) -> Array:
+        """Medians of the segments, from the right to the left: (poses, segments) [m]; never beyond what was seen."""
+        poses = np.ascontiguousarray(poses, np.float64)
+        packed = (self.factors_, self.coefficients_, self.lowest_, self.highest_)
+        return polynomials(self.inputs(poses), self.group(poses), *packed)
+
+    @property
+    def size(self) -> int:
+        """How many coefficients there are."""
+        return int((self.coefficients_ != 0.0).sum())
+
+
+class Sectors(_Polynomials):
+    """As in the source: for each of 12 headings and each segment, a polynomial of x and y.
+
+    Args:
+        sectors: Into how many equal parts headings are divided.
+        degree: Of the polynomials.
+        most: Terms of each; how many there are is decided by Bayes' information criterion.
+        segments: Of a scan.
+
+    Attributes:
+        models_: Those of each heading, from straight along x on counter-clockwise, and of each segment; None where there
+            were too few scans.
+    """
+
+    names = ("x", "y")
+
+    def __init__(self, sectors: int = 12, degree: int = 4, most: int = 15, segments: int = SEGMENTS) -> None:
+        super().__init__(degree, most, segments)
+        self.groups = self.sectors = sectors
+
+    def inputs(self, poses: Array) -> Array:
+        """x and y [m]."""
+        return np.ascontiguousarray(poses[:, :2])
+
+    def group(self, poses: Array) -> NDArray[np.int64]:
+        """The nearest of the headings."""
+        return np.floor(poses[:, 2] / (2.0 * np.pi / self.sectors) + 0.5).astype(np.int64) % self.sectors
+
+
+class Headings(_Polynomials):
+    """One polynomial for each segment, of x, y and the cosine and sine of the heading.
+
+    Args:
+        degree: Of the polynomials.
+        most: Terms of each; how many there are is decided by Bayes' information criterion.
+        segments: Of a scan.
+
+    Attributes:
+        models_: One row: the model of each segment.
+    """
+
+    names = ("x", "y", "c", "s")
+
+    def __init__(self, degree: int = 6, most: int = 60, segments: int = SEGMENTS) -> None:
+        super().__init__(degree, most, segments)
+
+    def inputs(self, poses: Array) -> Array:
+        """x and y [m], and cosine and sine of the heading."""
+        return np.column_stack([poses[:, :2], np.cos(poses[:, 2]), np.sin(poses[:, 2])])
