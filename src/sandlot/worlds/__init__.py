@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from sandlot.worlds.base import World
 
 WORLDS = {
+    "indoor": "sandlot.worlds.indoor:Indoor",
     "leveling": "sandlot.worlds.leveling:Leveling",
     "terrain": "sandlot.worlds.terrain:Terrain",
     "water": "sandlot.worlds.water:Water",

@@ -1,0 +1,140 @@
+"""What must be exact and fast at once: rays against walls, side by side with ir-sim's lidar.
+
+The plan has 250 segments: a room of 20 x 20 m with 61 boxes and two partitions, always the same. Both cast the same 360
+beams over 180 degrees from the same places, and must measure the same. Rates against the peer are per second of
+processor time, so that they are those of one core; the one of all cores is by the clock on the wall.
+"""
+
+import math
+import sys
+import tempfile
+import time
+from contextlib import redirect_stdout
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from _side_by_side import Comparison, best_rates, main
+from sandlot.sensing.laser import Laser
+from sandlot.sensing.plan_files import outline
+from sandlot.sensing.plans import Plan, load_plan, make_plan
+
+Array = NDArray[np.float64]
+REPETITIONS = 7
+LASER = Laser(most=30.0).exact()
+SIDE, BOXES = 20.0, 61
+ROOM = ((0.0, 0.0), (SIDE, 0.0), (SIDE, SIDE), (0.0, SIDE), (0.0, 0.0))
+PARTITIONS = (((5.0, 0.0), (5.0, 6.0)), ((SIDE, 12.0), (14.0, 12.0)))
+POSES, PEER_POSES = 20_000, 100
+
+
+def boxes() -> list[list[tuple[float, float]]]:
+    """Corners of the boxes [m]."""
+    rng = np.random.default_rng(0)
+    centres, sizes = rng.uniform(1.0, SIDE - 1.0, (BOXES, 2)), rng.uniform(0.4, 1.2, (BOXES, 2))
+    angles = rng.uniform(0.0, math.pi, BOXES)
+    made = zip(centres.tolist(), sizes.tolist(), angles.tolist(), strict=True)
+    return [[(x, y) for x, y, _, _ in outline(tuple(c), tuple(s), a)] for c, s, a in made]
+
+
+def room() -> Plan:
+    """The plan of 250 segments."""
+    walls = [(*one, *other) for one, other in pairwise(ROOM)]
+    walls += [(*one, *other) for one, other in PARTITIONS]
+    for corners in boxes():
+        walls += [(*one, *other) for one, other in zip(corners, corners[1:] + corners[:1], strict=True)]
+    return make_plan(walls)
+
+
+def places(plan: Plan, count: int) -> Array:
+    """Poses (count, 3) [m, rad] at which a robot could be."""
+    rng = np.random.default_rng(1)
+    points = rng.uniform(0.5, SIDE - 0.5, (4 * count, 2))
+    points = points[plan.clearance(points) > 0.3][:count]
+    return np.column_stack([points, rng.uniform(-math.pi, math.pi, len(points))])
+
+
+def peer() -> Any:
+    """The lidar of a robot of ir-sim's, in the same plan."""
+
+    def shape(name: str, corners: Any) -> str:
+        points = ", ".join(f"[{x!r}, {y!r}]" for x, y in corners)
+        return f"  - {{shape: {{name: {name}, vertices: [{points}]}}, state: [0, 0, 0]}}\n"
+
+    # Its beams go from one end of the range to the other; ours are in the middles of bins.
+    across = LASER.field_of_view * (1.0 - 1.0 / LASER.beams)
+    sensor = f"{{type: lidar2d, range_min: 0, range_max: {LASER.most}, angle_range: {across!r}, number: {LASER.beams}}}"
+    text = f"world: {{height: {SIDE}, width: {SIDE}}}\nrobot:\n"
+    text += "  - {kinematics: {name: diff}, shape: {name: circle, radius: 0.2}, state: [10, 10, 0], "
+    text += f"sensors: [{sensor}]}}\nobstacle:\n" + shape("linestring", ROOM)
+    text += "".join(shape("linestring", line) for line in PARTITIONS)
+    text += "".join(shape("polygon", corners) for corners in boxes())
+    with tempfile.TemporaryDirectory() as folder, redirect_stdout(sys.stderr):
+        import irsim  # it prints which windows it could not open
+
+        path = Path(folder) / "room.yaml"
+        path.write_text(text)
+        return irsim.make(str(path), headless=True, log_level="ERROR")
+
+
+def cast(plan: Plan, poses: Array, threads: int) -> float:
+    """Cast rays; returns how many."""
+    return float(LASER.cast(plan, poses, threads).ranges.size)
+
+
+def scan(plan: Plan, poses: Array) -> float:
+    """Cast rays with everything that makes a laser hard; returns how many."""
+    return float(Laser().scan(plan, poses, np.random.default_rng(0), threads=1).size)
+
+
+def cast_peer(lidar: Any, poses: Array) -> float:
+    """Let the peer cast rays; returns how many."""
+    for pose in poses:
+        lidar.step(pose[:, None])
+    return float(LASER.beams * len(poses))
+
+
+def compare_rays() -> list[Comparison]:
+    """Compare ray casting with ir-sim's."""
+    plan = room()
+    poses = places(plan, POSES)
+    env = peer()
+    lidar = env.robot.sensors[0]
+    for pose in poses[:20]:
+        lidar.step(pose[:, None])
+        ours = np.minimum(LASER.cast(plan, pose).ranges[0], LASER.most)
+        if not np.allclose(lidar.range_data, ours, atol=1e-6):
+            raise SystemExit("ir-sim and Sandlot do not measure the same")
+    office = load_plan("office")
+    works = [partial(cast, plan, poses, 1), partial(cast_peer, lidar, poses[:PEER_POSES]), partial(scan, plan, poses)]
+    one, other, noisy = best_rates(REPETITIONS, *works)
+    shipped = best_rates(REPETITIONS, partial(cast, office, poses * (1.0, 0.6, 1.0), 1))[0]
+    return [
+        Comparison("rays among 250 segments, all cores, by the clock", wall_rate(plan, poses), "rays/s", at_least=20e6),
+        Comparison("the same on one core, against ir-sim's lidar", one, "rays/s", other),
+        Comparison("the same with noise, missing returns and mixed edges", noisy, "rays/s"),
+        Comparison("rays in the office that is shipped, one core", shipped, "rays/s"),
+    ]
+
+
+def wall_rate(plan: Plan, poses: Array) -> float:
+    """Rays a second on all cores, by the clock on the wall: the best of several times."""
+    best = 0.0
+    for _ in range(2 * REPETITIONS):
+        start = time.perf_counter()
+        rays = LASER.cast(plan, poses).ranges.size
+        best = max(best, rays / (time.perf_counter() - start))
+    return best
+
+
+def compare() -> list[Comparison]:
+    """Compare what must be exact with peers: ray casting with ir-sim's lidar."""
+    return compare_rays()
+
+
+if __name__ == "__main__":
+    main(compare)

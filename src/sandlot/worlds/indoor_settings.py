@@ -1,0 +1,43 @@
+"""What can be set in the indoor world."""
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, field_validator
+
+from sandlot.robots.round_robot import RoundRobot
+from sandlot.sensing.laser import Laser
+from sandlot.sensing.plans import SHIPPED
+from sandlot.settings import nearest
+from sandlot.worlds.base import WorldSettings
+
+
+class IndoorSettings(WorldSettings):
+    """What can be set in the indoor world.
+
+    Attributes:
+        fidelity: Only ``fast``.
+        plan: ``arena``, 100 m^2 with cartons; ``office``; ``flat``, of 80 m^2; or the path of a floor plan: TOML, a ROS
+            ``map.yaml``, or an image whose dark pixels are walls.
+        resolution: Of an image [m/pixel].
+        robot: The body, its motors and its slip.
+        laser: The scanner, which sits above the middle of the robot.
+        start: x [m], y [m] and heading [rad]; drawn anew at each reset if left out.
+        interval: Between frames [s]. The source's robot has a scan every 0.25 s.
+    """
+
+    fidelity: Literal["fast"] = "fast"
+    plan: Literal["arena", "office", "flat"] | Path = "arena"
+    resolution: float = Field(0.05, gt=0.0, le=100.0)
+    robot: RoundRobot = RoundRobot()
+    laser: Laser = Laser()
+    start: tuple[float, float, float] | None = None
+    interval: float = Field(0.25, gt=0.0, le=10.0)
+
+    @field_validator("plan")
+    @classmethod
+    def _known_plan(cls, plan: str | Path) -> str | Path:
+        # A word without a suffix is meant to be a shipped plan, rather than a file.
+        if isinstance(plan, Path) and not plan.suffix and not plan.exists():
+            raise ValueError(f"no such plan, and no such file; {nearest(str(plan), list(SHIPPED))}")
+        return plan
