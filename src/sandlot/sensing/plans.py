@@ -15,8 +15,8 @@ from sandlot.errors import SandlotError
 from sandlot.physics.walls import clearances
 
 Array = NDArray[np.float64]
-SHIPPED = ("arena", "office", "flat")
-"""An arena of 100 m^2 with cartons, an office, and a flat of 80 m^2."""
+SHIPPED = ("arena", "cluttered", "office", "flat")
+"""An arena of 100 m^2 with cartons along its walls, one with cartons all over it, an office, and a flat of 80 m^2."""
 FURTHEST = 1e5
 """No plan reaches further from the origin than this [m]: sums of squares stay exact enough."""
 MOST_SURFACES = 1_000_000

@@ -8,12 +8,9 @@ from typing import TYPE_CHECKING
 from sandlot.errors import SandlotError
 from sandlot.surrogates.terms import NONE, Index, Variable
 
-KEYWORDS = {
-    *keyword.kwlist,
-    *"auto break case char const continue default do double else enum extern float for goto if inline int long".split(),
-    *"register restrict return short signed sizeof static struct switch typedef union unsigned void".split(),
-    *"volatile while".split(),
-}
+C_KEYWORDS = """auto break case char const continue default do double else enum extern float for goto if inline int long
+register restrict return short signed sizeof static struct switch typedef union unsigned void volatile while"""
+KEYWORDS = {*keyword.kwlist, *C_KEYWORDS.split()}
 """Of Python and C: no names for a variable."""
 
 if TYPE_CHECKING:
@@ -29,9 +26,8 @@ def term(factors: Index, variables: Sequence[Variable]) -> str:
 def text(model: "Narmax", output: str = "y") -> str:
     """The equation, and beneath it each term with its coefficient, standard error and ERR."""
     table = model.table()
-    rows = list(
-        zip(table["term"].values, *(table[name].values for name in ("coefficient", "error", "err")), strict=True)
-    )
+    columns = (table[name].values for name in ("term", "coefficient", "error", "err"))
+    rows = list(zip(*columns, strict=True))
     width = max([len(name) for name, *_ in rows] + [len("term")])
     sum_ = " ".join(f"{'-' if value < 0 else '+'} {abs(value):.4g}{_times(name)}" for name, value, _, _ in rows)
     left = f"{output}(k)" if model.lag_ else output
@@ -59,10 +55,8 @@ def latex(model: "Narmax", output: str = "y") -> str:
     _check(model)
     parts = []
     for factors, value in zip(model.factors_, model.coefficients_.tolist(), strict=True):
-        product = " ".join(
-            _latex(model.variables_[v]) + (f"^{{{power}}}" if power > 1 else "")
-            for v, power in _powers(factors).items()
-        )
+        powers = _powers(factors).items()
+        product = " ".join(_latex(model.variables_[v]) + (f"^{{{power}}}" if power > 1 else "") for v, power in powers)
         parts.append(f"{'-' if value < 0 else '+'} {_latex_number(abs(value))}{' ' + product if product else ''}")
     left = f"{output}_{{k}}" if model.lag_ else output
     first, *others = parts

@@ -19,9 +19,20 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sandlot.errors import SandlotError
 from sandlot.surrogates import equations, validity
 from sandlot.surrogates.orthogonal import Path, bic, coefficients, errors, forward
-from sandlot.surrogates.terms import KINDS, NOISE, NONE, Array, Index, Variable, design, evaluate, lagged, monomials
+from sandlot.surrogates.terms import (
+    KINDS,
+    NOISE,
+    NONE,
+    Array,
+    Index,
+    Variable,
+    design,
+    evaluate,
+    lagged,
+    monomials,
+    variables,
+)
 from sandlot.surrogates.terms import roll as roll_on
-from sandlot.surrogates.terms import variables
 
 ROUNDS = 300
 """Most rounds of extended least squares."""
@@ -47,8 +58,8 @@ class Narmax(RegressorMixin, BaseEstimator):
         input_lags: Which past of the inputs, in steps; 0 is now.
         output_lags: Which past of the output, from 1; none for a static model.
         noise_lags: Which past of the residuals, from 1.
-        count: How many terms, those with residuals among them: a number; ``bic``, as Bayes' information criterion has it; ``err``, until all but
-            ``threshold`` is explained; ``cv``, by cross-validation.
+        count: How many terms, with residuals or without: a number; ``bic``, as Bayes' information criterion has it;
+            ``err``, until all but ``threshold`` is explained; ``cv``, by cross-validation.
         most: Never more terms than so many.
         threshold: For ``err``: the share of the output's energy that may remain unexplained.
         folds: For ``cv``: into how many parts in a row the samples are cut.
@@ -243,7 +254,7 @@ class Narmax(RegressorMixin, BaseEstimator):
             raise SandlotError("X is too small beside y; give them in other units")
 
     def _fit_noise(self, inputs: Array, output: Array, candidates: Index) -> None:
-        """Choose among all terms, now that there are residuals; again, as long as better residuals change the choice."""
+        """Choose among all terms, now that there are residuals; again if better residuals change the choice."""
         target, before = output[self.lag_ :], set[tuple[int, ...]]()
         for _ in range(CHOICES):
             rows = self._rows(self._values(inputs, output), candidates, target)
@@ -299,11 +310,11 @@ class Narmax(RegressorMixin, BaseEstimator):
         for name, (given, least) in lags.items():
             if any(int(lag) != lag or lag < least for lag in given) or len(set(given)) < len(given):
                 raise SandlotError(f"{name}={tuple(given)} is not possible; allowed: different numbers from {least} on")
-        if not isinstance(self.degree, Integral) or self.degree < 1:
+        if not _whole(self.degree) or self.degree < 1:
             raise SandlotError(f"degree={self.degree} is not possible; allowed: whole numbers from 1 on")
         if isinstance(self.count, str) and self.count not in ("bic", "err", "cv"):
             raise SandlotError(f"count={self.count} is not possible; allowed: a number, or one of bic, err, cv")
-        if not isinstance(self.count, str) and not isinstance(self.count, Integral):
+        if not isinstance(self.count, str) and not _whole(self.count):
             raise SandlotError(f"count={self.count} is not possible; allowed: a whole number, or one of bic, err, cv")
         if (not isinstance(self.count, str) and self.count < 1) or self.most < 1:
             raise SandlotError("a model needs at least one term")
@@ -324,6 +335,10 @@ def _samples(values: ArrayLike, inputs: int | None = None) -> Array:
     if not np.isfinite(array).all():
         raise SandlotError("X has values that are not numbers; leave these samples out")
     return array
+
+
+def _whole(value: object) -> bool:
+    return isinstance(value, Integral)
 
 
 def _layout(found: Sequence[Variable]) -> Index:

@@ -47,7 +47,7 @@ class Lookup:
                     errors.append(np.abs(guess - medians[part]).sum())
                 wrong[reach, nearest] = float(np.sum(errors))
         self.reach_, self.nearest_ = min(wrong, key=lambda each: wrong[each])
-        self.poses_, self.medians_ = poses, medians
+        self.spread_, self.poses_, self.medians_ = graph.spread, poses, medians
         return self
 
     def predict(self, poses: Array) -> Array:
@@ -134,7 +134,7 @@ class Mapped:
     def fit(self, graph: Sensorgraph) -> Self:
         """Make the map."""
         ends = graph.ranges
-        self.bearings_, self.most_ = graph.bearings, float(np.nanmax(ends))
+        self.spread_, self.bearings_, self.most_ = graph.spread, graph.bearings, float(np.nanmax(ends))
         angles = graph.poses[:, 2:] + graph.bearings
         x, y = graph.poses[:, :1] + ends * np.cos(angles), graph.poses[:, 1:2] + ends * np.sin(angles)
         self.corner_ = np.array([np.nanmin(x), np.nanmin(y)]) - self.cell

@@ -51,22 +51,17 @@ def sobol(
         shares = dict.fromkeys(keys, np.zeros(len(names)))
     else:
         shares = analyze(problem, values, calc_second_order=False, seed=seed + 1)  # to SALib, 0 is no seed
-    about = ("of the input alone", "of the input with all others", "of first", "of total")
+    share, half = "share of variance", "half of the confidence interval"
+    about = (
+        f"{share} of the input alone",
+        f"{share} of the input with all others",
+        f"{half} of first",
+        f"{half} of total",
+    )
     return xr.Dataset(
         {
-            name: ("input", np.asarray(shares[key], np.float64), {"units": "1", "long_name": f"{what} {words}"})
-            for name, key, words, what in zip(
-                ("first", "total", "first_error", "total_error"),
-                keys,
-                about,
-                (
-                    "share of variance",
-                    "share of variance",
-                    "half of the confidence interval",
-                    "half of the confidence interval",
-                ),
-                strict=True,
-            )
+            name: ("input", np.asarray(shares[key], np.float64), {"units": "1", "long_name": words})
+            for name, key, words in zip(("first", "total", "first_error", "total_error"), keys, about, strict=True)
         },
         {"input": names},
     )

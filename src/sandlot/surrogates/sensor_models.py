@@ -20,9 +20,11 @@ class SensorModel(Protocol):
 
     Attributes:
         segments: How many a scan has.
+        spread_: The field of view of the laser it was fitted to [rad].
     """
 
     segments: int
+    spread_: float
 
     def fit(self, graph: Sensorgraph) -> Self:
         """Learn from scans and their poses."""
@@ -109,6 +111,7 @@ class _Polynomials:
                 if model is not None:
                     self.factors_[g, s, : len(model.factors_)] = model.factors_
                     self.coefficients_[g, s, : len(model.factors_)] = model.coefficients_
+        self.spread_ = graph.spread
         self.lowest_, self.highest_ = np.nanmin(medians, 0), np.nanmax(medians, 0)
         return self
 

@@ -52,7 +52,7 @@ def variables(
 
 
 def monomials(count: int, degree: int) -> Index:
-    """All products of at most ``degree`` of ``count`` variables, from the constant on: (terms, degree), `NONE`-filled."""
+    """All products of at most ``degree`` of ``count`` variables, from the constant on: (terms, degree), rest `NONE`."""
     found = [
         (*factors, *(degree - size) * (NONE,))
         for size in range(degree + 1)

@@ -29,9 +29,9 @@ def correlations(residuals: Array, inputs: Array, lags: int = 20) -> xr.Dataset:
         lags: How many steps residuals are looked at after inputs, and for some before.
 
     Returns:
-        Each correlation with dims ``(input, lag)``; those that a valid model does not keep within bounds at negative lags
-        are not a number there. Attributes: ``bound``, and ``outside``, the share of lags beyond it; each correlation has
-        its own ``outside`` too.
+        Each correlation with dims ``(input, lag)``; those that a valid model does not keep within bounds at negative
+        lags are not a number there. Attributes: ``bound``, and ``outside``, the share of lags beyond it, of all and of
+        each correlation.
 
     Raises:
         SandlotError: If there are not as many inputs as residuals.
@@ -81,12 +81,8 @@ def _correlate(a: Array, b: Array, lags: int) -> Array:
     if norm == 0.0:
         return np.zeros(2 * lags + 1)
     samples = a.size
-    return (
-        np.array(
-            [
-                a[max(0, -shift) : samples - max(0, shift)] @ b[max(0, shift) : samples + min(0, shift)]
-                for shift in range(-lags, lags + 1)
-            ]
-        )
-        / norm
-    )
+    sums = [
+        a[max(0, -shift) : samples - max(0, shift)] @ b[max(0, shift) : samples + min(0, shift)]
+        for shift in range(-lags, lags + 1)
+    ]
+    return np.array(sums) / norm

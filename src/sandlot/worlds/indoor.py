@@ -13,6 +13,7 @@ from sandlot.errors import SandlotError
 from sandlot.recordings import Frame, Quantity
 from sandlot.robots.round_robot import HEADING, ODOMETRY_HEADING, ODOMETRY_X, ODOMETRY_Y, SPEED, TURN, X, Y
 from sandlot.sensing.plans import load_plan
+from sandlot.worlds.actions import check_action
 from sandlot.worlds.base import Controller, World, WorldSettings
 from sandlot.worlds.indoor_floor import Floor
 from sandlot.worlds.indoor_picture import Picture
@@ -21,6 +22,7 @@ from sandlot.worlds.indoor_settings import IndoorSettings
 Array = NDArray[np.float64]
 Sensor: TypeAlias = Callable[[Array, np.random.Generator], Array]
 """Poses (n, 3) x, y [m], heading [rad] and chance in, ranges (n, beams) [m] out, not a number where none came back."""
+ACTION = "a speed [m/s] and a turn [rad/s]"
 ONCE = 2**31
 """Frames from one recorded copy to the next of what never changes."""
 
@@ -54,14 +56,17 @@ class Indoor(World):
     never ends by itself.
 
     ## Floor plans
-    ``arena``, ``office`` and ``flat`` are shipped. Others come from TOML (`sandlot.sensing.plan_files` shows how), from
+    ``arena``, ``cluttered``, ``office`` and ``flat`` are shipped. Others come from TOML (`sandlot.sensing.plan_files` shows how), from
     an image whose dark pixels are walls, or from a ROS ``map.yaml`` and its image; what such a map does not know is
     taken for wall.
 
     ## The laser
     Rays are cast exactly, against segments and circles. Then come mixed edges, shiny surfaces, missing returns and
     noise: `sandlot.sensing.laser.Laser`. ``world.laser`` is what is asked for ranges: poses (n, 3) and a random
-    generator in, ranges (n, beams) out. It can be replaced, by a model of the laser for instance.
+    generator in, ranges (n, beams) out. It can be replaced.
+
+    At ``learned``, no ray is cast: a sensor model, fitted to the log of a robot, says from the pose alone what the laser
+    sees. It knows the medians of six segments, as the source's do; every beam of a segment returns its median.
 
     ## Controllers
     ``wander``, a random walk that avoids obstacles and turns by chance every few seconds; ``random``.
@@ -88,6 +93,10 @@ class Indoor(World):
         self.plan = load_plan(given.plan, given.resolution)
         self.floor = Floor(self.plan, given.robot.radius)
         self.laser: Sensor = lambda poses, rng: given.laser.scan(self.plan, poses, rng)
+        if given.fidelity == "learned":
+            from sandlot.worlds.indoor_learned import learned_laser  # it lets a robot wander about this world
+
+            self.laser = learned_laser(given)
         if given.start is not None:
             self._check_start(np.array(given.start))
         beams, robot = given.laser.beams, given.robot
@@ -129,9 +138,7 @@ class Indoor(World):
 
     def step(self, action: NDArray[Any]) -> tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]:
         """Drive for one interval, and scan."""
-        wanted = np.asarray(action, np.float64)
-        if wanted.shape != (2,) or not np.isfinite(wanted).all():
-            raise SandlotError("an action is a speed [m/s] and a turn [rad/s], as numbers of shape (2,)")
+        wanted = check_action(action, (2,), ACTION)
         robot, before = self.settings.robot, self.pose
         slips = robot.draw_slips(1, self.np_random)
         self._bumped = bool(

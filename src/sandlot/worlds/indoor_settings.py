@@ -16,23 +16,27 @@ class IndoorSettings(WorldSettings):
     """What can be set in the indoor world.
 
     Attributes:
-        fidelity: Only ``fast``.
-        plan: ``arena``, 100 m^2 with cartons; ``office``; ``flat``, of 80 m^2; or the path of a floor plan: TOML, a ROS
-            ``map.yaml``, or an image whose dark pixels are walls.
+        fidelity: ``fast``, the laser's rays are cast; ``learned``, a model of the laser says what it sees.
+        plan: ``arena``, 100 m^2 with cartons along its walls; ``cluttered``, with cartons all over it; ``office``;
+            ``flat``, of 80 m^2; or the path of a floor plan: TOML, a ROS ``map.yaml``, or an image whose dark pixels are
+            walls.
         resolution: Of an image [m/pixel].
         robot: The body, its motors and its slip.
         laser: The scanner, which sits above the middle of the robot.
         start: x [m], y [m] and heading [rad]; drawn anew at each reset if left out.
         interval: Between frames [s]. The source's robot has a scan every 0.25 s.
+        model: At ``learned``: the file of a sensor model, which ``sandlot fit sensor`` makes. If left out, a robot first
+            wanders about this plan for 1,400 scans, and a model is fitted to them, which takes some seconds.
     """
 
-    fidelity: Literal["fast"] = "fast"
-    plan: Literal["arena", "office", "flat"] | Path = "arena"
+    fidelity: Literal["fast", "learned"] = "fast"
+    plan: Literal["arena", "cluttered", "office", "flat"] | Path = "arena"
     resolution: float = Field(0.05, gt=0.0, le=100.0)
     robot: RoundRobot = RoundRobot()
     laser: Laser = Laser()
     start: tuple[float, float, float] | None = None
     interval: float = Field(0.25, gt=0.0, le=10.0)
+    model: Path | None = None
 
     @field_validator("plan")
     @classmethod

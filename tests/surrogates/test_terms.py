@@ -1,0 +1,92 @@
+from math import comb
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from twins import narmax as twin
+
+from sandlot.surrogates.terms import KINDS, NONE, Variable, design, evaluate, lagged, monomials, roll, variables
+
+CASES = st.tuples(st.integers(1, 3), st.integers(1, 3), st.integers(0, 2**32 - 1))
+
+
+def layout(found):
+    return np.array([(KINDS[v.kind], v.index, v.lag) for v in found], np.int64)
+
+
+def system(inputs, seed, samples=30):
+    """Random series, all variables of them with a past, and a random polynomial of degree 2 that stays small."""
+    rng = np.random.default_rng(seed)
+    found = variables([f"u{k}" for k in range(inputs)], (0, 2), (1, 3), (1,))
+    factors = rng.permutation(monomials(len(found), 2))[:8]
+    series = rng.uniform(-1.0, 1.0, (samples, inputs)), rng.uniform(-1.0, 1.0, samples)
+    return (*series, found, factors, rng.uniform(-0.2, 0.2, 8))
+
+
+@pytest.mark.parametrize("degree", [1, 2, 3, 4])
+@pytest.mark.parametrize("count", [0, 1, 2, 4])
+def test_there_are_as_many_monomials_as_there_are_exponents(count, degree):
+    found = monomials(count, degree)
+    assert found.shape == (comb(count + degree, degree), degree)
+    powers = {tuple(int((term == v).sum()) for v in range(count)) for term in found}
+    assert powers == twin.exponents(count, degree)
+    assert (found[0] == NONE).all()
+
+
+def test_variables_come_outputs_first_and_residuals_last():
+    assert variables(["a", "b"], (0, 1), (2,), (1,)) == [
+        Variable("y", "output", 0, 2),
+        Variable("a", "input", 0, 0),
+        Variable("a", "input", 0, 1),
+        Variable("b", "input", 1, 0),
+        Variable("b", "input", 1, 1),
+        Variable("e", "noise", 0, 1),
+    ]
+
+
+@given(CASES)
+def test_design_is_the_product_of_factors(case):
+    count, degree, seed = case
+    values, factors = np.random.default_rng(seed).normal(size=(7, count)), monomials(count, degree)
+    np.testing.assert_allclose(design(values, factors), twin.products(values, factors), rtol=1e-14)
+
+
+@given(CASES)
+def test_a_polynomial_is_the_sum_of_its_terms(case):
+    count, degree, seed = case
+    rng = np.random.default_rng(seed)
+    values, factors = rng.normal(size=(7, count)), monomials(count, degree)
+    coefficients = rng.normal(size=len(factors))
+    expected = coefficients @ twin.products(values, factors)
+    np.testing.assert_allclose(evaluate(values, factors, coefficients), expected, rtol=1e-12, atol=1e-13)
+
+
+@given(st.integers(1, 2), st.integers(0, 2**32 - 1))
+def test_lagged_variables_are_shifted_series(inputs, seed):
+    x, y, found, *_ = system(inputs, seed)
+    e = np.random.default_rng(seed).normal(size=len(y))
+    np.testing.assert_array_equal(lagged(x, y, e, layout(found), 3), twin.lagged(x, y, e, found, 3))
+
+
+@given(st.integers(1, 2), st.booleans(), st.integers(0, 2**32 - 1))
+def test_predicting_from_step_to_step(inputs, free, seed):
+    x, y, found, factors, coefficients = system(inputs, seed)
+    expected = twin.roll(x, y, found, 3, factors, coefficients, free)
+    np.testing.assert_allclose(roll(x, y, layout(found), 3, factors, coefficients, free), expected, rtol=0, atol=1e-12)
+
+
+def test_a_free_run_looks_at_no_more_than_the_first_outputs():
+    x, y, found, factors, coefficients = system(1, 0)
+    other = np.where(np.arange(len(y)) < 3, y, np.nan)
+    runs = [roll(x, start, layout(found), 3, factors, coefficients, True) for start in (y, other)]
+    np.testing.assert_array_equal(*runs)
+    assert np.isfinite(runs[0]).all()
+
+
+def test_one_step_ahead_the_residual_is_what_was_measured_less_what_was_predicted():
+    found = [Variable("e", "noise", 0, 1)]
+    y = np.array([1.0, 2.0, 3.0, 4.0])
+    factors, coefficients = np.array([[0]]), np.array([0.5])
+    result = roll(np.zeros((4, 1)), y, layout(found), 1, factors, coefficients, False)
+    assert result.tolist() == [1.0, 0.0, 0.5 * 2.0, 0.5 * (3.0 - 1.0)]
