@@ -26,7 +26,13 @@ from sandlot.worlds import WORLDS, load, world_id
 
 RESULTS = Path(__file__).parent / "results"
 ROOMS = ("physics", "recordings", "robots", "control", "worlds", "learning", "studies")
-GUIDES = {"Soil": "soil.md", "Particles": "particles.md", "Rovers": "rovers.md", "Add a world": "add-a-world.md"}
+GUIDES = {
+    "Soil": "soil.md",
+    "Particles": "particles.md",
+    "Rovers": "rovers.md",
+    "Logs": "logs.md",
+    "Add a world": "add-a-world.md",
+}
 BOTH = {"soil": "soft", "shape": (240, 240), "spacing": 0.005, "rovers": ("wheeled", "tracked")}
 DRIVES = {"terrain": (BOTH, "session", 800)}
 """Worlds that have more to show after a while: with which settings, by which controller, after how many steps."""
