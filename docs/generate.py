@@ -25,8 +25,16 @@ from sandlot.studies.runner import Outcome
 from sandlot.worlds import WORLDS, load, world_id
 
 RESULTS = Path(__file__).parent / "results"
-ROOMS = ("physics", "recordings", "robots", "sensing", "control", "worlds", "learning", "studies")
-GUIDES = {"Soil": "soil.md", "Particles": "particles.md", "Rovers": "rovers.md", "Add a world": "add-a-world.md"}
+ROOMS = ("physics", "recordings", "robots", "sensing", "surrogates", "control", "worlds", "learning", "studies")
+GUIDES = {
+    "Soil": "soil.md",
+    "Particles": "particles.md",
+    "Rovers": "rovers.md",
+    "Logs": "logs.md",
+    "Sensor models": "sensor-models.md",
+    "NARMAX": "narmax.md",
+    "Add a world": "add-a-world.md",
+}
 BOTH = {"soil": "soft", "shape": (240, 240), "spacing": 0.005, "rovers": ("wheeled", "tracked")}
 DRIVES = {"indoor": ({"plan": "office"}, "wander", 60), "terrain": (BOTH, "session", 800)}
 """Worlds that have more to show after a while: with which settings, by which controller, after how many steps."""

@@ -26,7 +26,7 @@ from sandlot.worlds import load as load_world
 from sandlot.worlds.water import Water
 
 PROGRAM = Path(sys.executable).with_name("sandlot")
-COMMANDS = ("tour", "worlds", "studies", "run", "report", "record", "gap", "shape")
+COMMANDS = ("tour", "worlds", "studies", "run", "report", "record", "import", "export", "gap", "shape")
 PROBABILITIES = "leveling.probabilities"
 SMALL = ["--set", "world.shape=[12,12]", "--set", "replicates=2", "--set", "probabilities=[0.5,0.3,0.1]"]
 

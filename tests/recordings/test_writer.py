@@ -24,6 +24,7 @@ from hypothesis import strategies as st
 from sandlot import recordings
 from sandlot.errors import SandlotError
 from sandlot.recordings import Frame, Quantity, Writer
+from sandlot.recordings.frames import ONCE
 
 QUANTITIES = {
     "time": Quantity("s", "time since the start"),
@@ -64,6 +65,29 @@ def check(dataset: xr.Dataset, frames: int) -> None:
 
 def names(folder: Path) -> list[str]:
     return sorted(entry.name for entry in folder.iterdir())
+
+
+def test_what_never_changes_is_kept_once(tmp_path: Path) -> None:
+    quantities = {"time": QUANTITIES["time"], "angles": Quantity("rad", "angles", ("beam",), (5,), every=ONCE)}
+    with Writer(tmp_path / "a", quantities, settings={}, seed=None, world="a", chunk=4) as out:
+        for number in range(11):
+            out.append({"time": np.array(0.1 * number), "angles": np.full(5, float(number))})
+    dataset = recordings.open(tmp_path / "a")
+    np.testing.assert_array_equal(dataset["angles"], np.zeros((1, 5)))
+    assert dataset["angles"].encoding["chunks"] == (1, 5)
+    assert dataset.sizes["time"] == 11
+
+
+def test_settings_can_be_amended(tmp_path: Path) -> None:
+    with writer(tmp_path / "a") as out:
+        out.append(frame(0))
+        out.flush()
+        with pytest.raises(ValueError, match="plain JSON"):
+            out.amend({"a": {1, 2}})
+        out.amend({"depth": 3})
+        assert recordings.open(tmp_path / "a").attrs["settings"] == {"depth": 2, "tags": ["a"]}
+    assert recordings.open(tmp_path / "a").attrs["settings"] == {"depth": 3}
+    check(recordings.open(tmp_path / "a"), 1)
 
 
 @pytest.mark.parametrize("frames", [0, 1, 8, 19])

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.markup import escape
 
 import sandlot
-from sandlot.cli import gap, shape, show, work
+from sandlot.cli import gap, logs, shape, show, work
 from sandlot.errors import SandlotError
 
 HELP = """A robot lab: worlds, controllers and studies.
@@ -27,6 +27,8 @@ app.command()(show.studies)
 app.command()(work.run)
 app.command()(work.report)
 app.command()(work.record)
+app.command("import")(logs.import_)
+app.command()(logs.export)
 app.command()(gap.gap)
 app.command(context_settings=shape.CONTEXT)(shape.shape)
 

@@ -4,7 +4,8 @@ A recording is a directory, a Zarr store that xarray reads: each quantity an arr
 along ``time``, with its units and meaning; beside them the world, settings and
 seed the frames came from. `Writer` streams frames in and survives being
 killed; `open` gives them back as an ``xarray.Dataset``, and `settings` what they
-were made with.
+were made with. Logs of real robots come in, and go out to other tools, by
+`sandlot.recordings.logs`.
 """
 
 from sandlot.recordings.frames import Frame, Quantity, check_frame

@@ -6,7 +6,7 @@ import numpy as np
 import zarr
 from numpy.typing import NDArray
 
-from sandlot.recordings.frames import Quantity
+from sandlot.recordings.frames import ONCE, Quantity
 
 FEW_BYTES = 2**22
 """Most that a chunk of a quantity that is kept only now and then holds, if a row of it is smaller than that."""
@@ -38,7 +38,7 @@ class Column:
             quantity: What is kept.
             chunk: Rows per file, of one that is kept in every frame; others have fewer if they are large.
         """
-        few = max(1, FEW_BYTES // max(quantity.nbytes, 1))
+        few = 1 if quantity.every >= ONCE else max(1, FEW_BYTES // max(quantity.nbytes, 1))
         self.every = quantity.every
         self.chunk = chunk if self.every == 1 else min(chunk, few)
         self.array: zarr.Array[Any]

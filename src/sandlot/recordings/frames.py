@@ -19,6 +19,9 @@ Frame: TypeAlias = Mapping[str, NDArray[Any] | np.generic]
 SYMBOLS = frozenset({"1", "m", "s", "rad", "kg", "N", "Pa", "W", "J", "V", "A", "K", "cell", "cycle", "unit"})
 """SI, and what the grid worlds count in: cells, cycles and units of material."""
 
+ONCE = 2**31
+"""``every`` of a quantity that never changes: only the first frame's is kept."""
+
 
 @dataclass(frozen=True)
 class Quantity:

@@ -86,6 +86,7 @@ class Writer:
         self._frames = 0
         self._appended = 0
         self._closed = False
+        self._amended = False
         self._columns = {name: Column(quantity, chunk) for name, quantity in quantities.items()}
         self._create(
             {
@@ -133,15 +134,24 @@ class Writer:
         Raises:
             SandlotError: The disk did not take them; frames flushed before are still safe.
         """
-        if self._appended == self._frames:
+        if self._appended == self._frames and not self._amended:
             return
         with self._explained("write"):
             for column in self._columns.values():
                 column.write()
             self._commit(self.path, self._appended)
-        self._frames = self._appended
+        self._frames, self._amended = self._appended, False
         for column in self._columns.values():
             column.committed()
+
+    def amend(self, settings: Mapping[str, Any]) -> None:
+        """Replace the settings, when more is known than at the start; safe with the next flush.
+
+        Raises:
+            ValueError: They are not JSON.
+        """
+        self._root["attributes"]["settings"] = _to_json(settings)
+        self._amended = True
 
     def close(self) -> None:
         """Flush, and let readers that ignore consolidated metadata see the frames too."""

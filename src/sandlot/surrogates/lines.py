@@ -131,7 +131,7 @@ def _fit(
         path = _forward(design(values[low:high], candidates), y, min(most, max(1, here // PER)), 0)
         if path.order.size == 0:
             continue
-        count = np.argmin(bic(path, max((high - low) / shared, 2.0))) + 1
+        count = int(np.argmin(bic(path, max((high - low) / shared, 2.0)))) + 1
         which[c, :count] = path.order[:count]
         found[c, :count] = coefficients(path, count)
     return which, found
@@ -149,7 +149,8 @@ def fit(samples: Samples, widths: tuple[float, float, float], degree: int, most:
     low, high = samples.rays[:, :2].min(0), samples.rays[:, :2].max(0)
     origin = 0.5 * (low + high)
     reach = float(np.hypot(*(samples.rays[:, :2] - origin).T).max()) + 1e-9
-    shape = (round(360.0 / widths[0]), *(max(1, int(np.ceil(2.0 * reach / each))) for each in widths[1:]))
+    across, along = (max(1, int(np.ceil(2.0 * reach / each))) for each in widths[1:])
+    shape = (round(360.0 / widths[0]), across, along)
     width = np.array([2.0 * np.pi / shape[0], 2.0 * reach / shape[1], 2.0 * reach / shape[2]])
     turned = np.arange(shape[0] + 1) % shape[0] * width[0]
     axes = np.column_stack([np.cos(turned), np.sin(turned)])

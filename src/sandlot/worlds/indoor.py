@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sandlot.control.wandering import Wander, Wanderer
 from sandlot.errors import SandlotError
 from sandlot.recordings import Frame, Quantity
+from sandlot.recordings.frames import ONCE
 from sandlot.robots.round_robot import HEADING, ODOMETRY_HEADING, ODOMETRY_X, ODOMETRY_Y, SPEED, TURN, X, Y
 from sandlot.sensing.plans import load_plan
 from sandlot.worlds.actions import check_action
@@ -23,8 +24,6 @@ Array = NDArray[np.float64]
 Sensor: TypeAlias = Callable[[Array, np.random.Generator], Array]
 """Poses (n, 3) x, y [m], heading [rad] and chance in, ranges (n, beams) [m] out, not a number where none came back."""
 ACTION = "a speed [m/s] and a turn [rad/s]"
-ONCE = 2**31
-"""Frames from one recorded copy to the next of what never changes."""
 
 
 class Indoor(World):

@@ -1,0 +1,88 @@
+"""Commands for logs of real robots: ``import`` and ``export``."""
+
+import dataclasses
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from sandlot.cli.show import Json, print_json
+from sandlot.cli.work import progress_bar
+
+if TYPE_CHECKING:
+    from sandlot.recordings.scans import Findings
+
+Format = Annotated[
+    str | None,
+    typer.Option("--format", help="carmen, posegraph, ticks, ros1, ros2, mcap or csv.", show_default="guessed"),
+]
+
+
+def import_(
+    log: Annotated[Path, typer.Argument(help="File, or directory of a bag of ROS 2; gzip of text too.")],
+    out: Annotated[Path, typer.Option("--out", help="Directory of the recording.", show_default=False)],
+    kind: Format = None,
+    topic: Annotated[str | None, typer.Option(help="Of a bag: whose scans.", show_default="the first")] = None,
+    partial: Annotated[bool, typer.Option("--partial", help="Of a damaged log, keep what comes before.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Import a log of a real robot with a laser, and say what was found in it.
+
+    Reads CARMEN logs, pose graphs, ticks and ranges of a Rover 5, bags of ROS 1 and 2, MCAP and CSV. A log that is
+    damaged gives an error and no recording, unless --partial.
+    """
+    from sandlot.recordings.logs import import_log
+
+    with progress_bar("byte") as show:
+        findings = import_log(log, out, kind, partial=partial, topic=topic, progress=show(f"importing {log.name}"))
+    if as_json:
+        facts = {**dataclasses.asdict(findings), "recording": str(out)}
+        print_json({key: None if value != value else value for key, value in facts.items()})
+        return
+    _print_findings(findings, out)
+
+
+def _print_findings(findings: "Findings", out: Path) -> None:
+    console = Console(highlight=False)
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column(no_wrap=True, style="bold")
+    table.add_column()
+    driven = "unknown" if math.isnan(findings.distance) else f"{findings.distance:,.1f} m"
+    gaps = f"{findings.gaps:,}" + (f", the longest {findings.longest_gap:,.1f} s" if findings.gaps else "")
+    rows = {
+        "format": findings.format,
+        "scans": f"{findings.scans:,} in {findings.duration:,.1f} s",
+        "beams": f"{findings.beams:,}",
+        "driven": driven,
+        "missing": f"{findings.missing:.1%} of returns",
+        "gaps": gaps,
+    }
+    if findings.backwards:
+        rows["times"] = f"go back {findings.backwards:,} times"
+    for name, value in rows.items():
+        table.add_row(name, value)
+    console.print(table)
+    for note in findings.notes:
+        console.print(escape(f"Note: {note}"), style="dim", soft_wrap=True)
+    if findings.damage:
+        console.print(f"[bold yellow]Only a part:[/] {escape(findings.damage)}", soft_wrap=True)
+    console.print(f"Recording: [bold]{escape(str(out))}[/bold]", soft_wrap=True)
+
+
+def export(
+    recording: Annotated[Path, typer.Argument(help="Directory of a recording with scans.")],
+    out: Annotated[Path, typer.Option("--out", help="File: .mcap or .csv.", show_default=False)],
+) -> None:
+    """Export a recording with scans for other tools: MCAP, as for Foxglove, or CSV."""
+    from sandlot.recordings.logs import export_log
+
+    with progress_bar("frame") as show:
+        left_out = export_log(recording, out, show(f"exporting {recording.name}"))
+    console = Console(highlight=False)
+    if left_out:
+        console.print(escape(f"Note: left out: {', '.join(left_out)}"), style="dim", soft_wrap=True)
+    console.print(f"Written: [bold]{escape(str(out))}[/bold]", soft_wrap=True)
