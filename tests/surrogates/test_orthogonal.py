@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from twins import narmax as twin
 
 from sandlot.surrogates.orthogonal import bic, coefficients, errors, forward
+from twins import narmax as twin
 
 SEEDS = st.integers(0, 2**32 - 1)
 

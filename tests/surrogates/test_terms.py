@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from twins import narmax as twin
 
 from sandlot.surrogates.terms import KINDS, NONE, Variable, design, evaluate, lagged, monomials, roll, variables
+from twins import narmax as twin
 
 CASES = st.tuples(st.integers(1, 3), st.integers(1, 3), st.integers(0, 2**32 - 1))
 

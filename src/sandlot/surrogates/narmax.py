@@ -228,7 +228,7 @@ class Narmax(RegressorMixin, BaseEstimator):
             enough = np.flatnonzero(1.0 - np.cumsum(path.err) <= self.threshold)
             return path, int(enough[0]) + 1 if enough.size else path.order.size
         if self.count == "cv" and target.size >= 2 * self.folds:
-            wrong = self._crossed(rows, target, path.order.size)
+            wrong = np.maximum(self._crossed(rows, target, path.order.size), 1e-15 * path.energy)
         else:
             wrong = bic(path, target.size)
         return path, int(np.argmin(wrong)) + 1
@@ -250,7 +250,7 @@ class Narmax(RegressorMixin, BaseEstimator):
         self.factors_, self.err_ = candidates[taken], path.err[:chosen]
         self.coefficients_, self.errors_ = coefficients(path, chosen), errors(path, chosen, target.size)
         self.residuals_ = target - self.coefficients_ @ rows[taken]
-        if not np.isfinite(self.coefficients_).all():
+        if not np.isfinite([self.coefficients_, self.errors_]).all():
             raise SandlotError("X is too small beside y; give them in other units")
 
     def _fit_noise(self, inputs: Array, output: Array, candidates: Index) -> None:

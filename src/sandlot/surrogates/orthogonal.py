@@ -80,8 +80,8 @@ def _forward(rest: Array, target: Array, most: int, forced: int) -> Path:
             if open_[t] and left[t] <= COLLINEAR * first[t] + NOTHING:
                 open_[t] = False
                 collinear += 1
-            if open_[t] and inner[t] * inner[t] / left[t] > reduced and (asked >= forced or t == asked):
-                best, reduced = t, inner[t] * inner[t] / left[t]
+            if open_[t] and inner[t] * (inner[t] / left[t]) > reduced and (asked >= forced or t == asked):
+                best, reduced = t, inner[t] * (inner[t] / left[t])
         asked += 1
         if best < 0:
             if asked <= forced:  # one that was to be taken says nothing
@@ -133,7 +133,7 @@ def errors(path: Path, count: int, samples: int) -> Array:
     for s in range(count - 1, -1, -1):
         for t in range(s + 1, count):
             inverse[s] -= path.upper[s, path.order[t]] * inverse[t]
-    return np.sqrt(unexplained * (inverse**2 / path.norms[:count]).sum(1))
+    return np.sqrt(unexplained) * np.sqrt((inverse**2 / path.norms[:count]).sum(1))
 
 
 @kernel()

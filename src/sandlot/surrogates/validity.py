@@ -53,16 +53,15 @@ def correlations(residuals: Array, inputs: Array, lags: int = 20) -> xr.Dataset:
         before = np.append(0.0, _centred(e * v)[:-1])
         found["product"].append(np.where(shifts >= 0, _correlate(before, e, lags), np.nan))
     bound = 1.96 / np.sqrt(samples)
-    data = xr.Dataset(
-        {
-            name: (("input", "lag"), np.array(rows), {"units": "1", "long_name": f"correlation {LONG_NAMES[name]}"})
-            for name, rows in found.items()
-        },
-        {"lag": shifts},
-    )
-    for each in data.data_vars.values():
-        each.attrs["outside"] = _outside(each.values, bound)
-    data.attrs = {"bound": bound, "outside": _outside(np.stack([data[name].values for name in LONG_NAMES]), bound)}
+    data = xr.Dataset(coords={"lag": shifts})
+    for name, rows in found.items():
+        about = {
+            "units": "1",
+            "long_name": f"correlation {LONG_NAMES[name]}",
+            "outside": _outside(np.array(rows), bound),
+        }
+        data[name] = ("input", "lag"), np.array(rows), about
+    data.attrs = {"bound": bound, "outside": _outside(np.array(list(found.values())), bound)}
     return data
 
 

@@ -1,0 +1,341 @@
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.model_selection import TimeSeriesSplit, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sysidentpy.basis_function import Polynomial
+from sysidentpy.model_structure_selection import FROLS
+from sysidentpy.parameter_estimation import LeastSquares
+
+from sandlot.errors import SandlotError
+from sandlot.surrogates.narmax import FitWarning, Narmax
+
+MOVING = {"x1(k-1)": 1.0, "y(k-1)": 0.5, "y(k-1) x1(k-1)": 0.1, "e(k-1)": 0.8}
+
+
+def lagged_system(seed, inputs=1, degree=2, samples=160):
+    """Inputs and output of a random system of lags up to 2 that stays bounded."""
+    rng = np.random.default_rng(seed)
+    u, y, e = rng.uniform(-1.0, 1.0, (samples, inputs)), np.zeros(samples), 0.05 * rng.normal(size=samples)
+    a, b, c = rng.uniform(0.1, 0.4, 3), rng.uniform(0.3, 1.0, inputs), rng.uniform(-0.5, 0.5, 2)
+    for k in range(2, samples):
+        y[k] = a[0] * y[k - 1] - a[1] * y[k - 2] + b @ u[k - 1] + c[0] * np.tanh(y[k - 1]) * u[k - 2, 0] + e[k]
+        y[k] += c[1] * u[k - 1, -1] ** degree
+    return u, y
+
+
+def moving_average(seed, samples=1000):
+    """A system whose noise has a past: `MOVING`."""
+    rng = np.random.default_rng(seed)
+    u, y, e = rng.normal(size=samples), np.zeros(samples), 0.2 * rng.normal(size=samples)
+    for k in range(1, samples):
+        y[k] = u[k - 1] + 0.5 * y[k - 1] + 0.1 * y[k - 1] * u[k - 1] + e[k] + 0.8 * e[k - 1]
+    return u, y
+
+
+def polynomial(seed=0, samples=120):
+    x = np.random.default_rng(seed).uniform(-2.0, 2.0, (samples, 2))
+    return x, 1.5 - 2.0 * x[:, 0] + 0.25 * x[:, 0] ** 2 * x[:, 1] - x[:, 1] ** 3
+
+
+def terms(model):
+    """Each term by name with its coefficient."""
+    table = model.table()
+    return dict(zip(table["term"].values.tolist(), table["coefficient"].values.tolist(), strict=True))
+
+
+class TestOracle:
+    """SysIdentPy's FROLS, with the same candidates and as many terms."""
+
+    @pytest.mark.parametrize("seed", [0, 1])
+    @pytest.mark.parametrize("degree", [2, 3])
+    @pytest.mark.parametrize("inputs", [1, 2])
+    def test_it_takes_the_same_terms_and_predicts_the_same(self, inputs, degree, seed):
+        u, y = lagged_system(seed, inputs, degree)
+        oracle = FROLS(
+            order_selection=False,
+            err_tol=None,
+            n_terms=6,
+            ylag=2,
+            xlag=2 if inputs == 1 else [[1, 2]] * inputs,
+            basis_function=Polynomial(degree=degree),
+            estimator=LeastSquares(),
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # its own
+            oracle.fit(X=u, y=y[:, None])
+        model = Narmax(degree, (1, 2), (1, 2), count=6).fit(u, y)
+        codes = [1001, 1002] + [1000 * (2 + k) + lag for k in range(inputs) for lag in (1, 2)]
+        assert [sorted(codes[f] for f in term if f >= 0) for term in model.factors_] == [
+            sorted(int(f) for f in term if f) for term in oracle.final_model
+        ]
+        np.testing.assert_allclose(model.err_, oracle.err[:6], rtol=1e-6, atol=1e-12)
+        np.testing.assert_allclose(model.coefficients_, np.ravel(oracle.theta), rtol=1e-8, atol=1e-10)
+        u, y = lagged_system(seed + 100, inputs, degree)
+        for steps, ours in ((1, model.predict(u, y)), (None, model.free_run(u, y[:2]))):
+            theirs = oracle.predict(X=u, y=y[:, None], steps_ahead=steps)
+            np.testing.assert_allclose(ours, np.ravel(theirs), rtol=0, atol=1e-7)
+
+
+class TestNoise:
+    @pytest.mark.parametrize("seed", [0, 1])
+    def test_extended_least_squares_takes_the_bias_away(self, seed):
+        u, y = moving_average(seed, 4000)
+        narx = Narmax(2, (1,), (1,), count=3).fit(u, y)
+        narmax = Narmax(2, (1,), (1,), (1,), count=4).fit(u, y)
+        assert set(terms(narmax)) == set(MOVING)
+        errors = dict(zip(terms(narmax), narmax.errors_, strict=True))
+        for name, value in terms(narmax).items():
+            assert abs(value - MOVING[name]) < 4.0 * errors[name], name
+        biased = terms(narx)["y(k-1)"]
+        assert abs(biased - 0.5) > 2.0 * abs(terms(narmax)["y(k-1)"] - 0.5)
+        assert biased - 0.5 > 5.0 * narx.errors_[list(terms(narx)).index("y(k-1)")]
+        assert narmax.residuals_.std() == pytest.approx(0.2, rel=0.03)
+
+    @pytest.mark.parametrize("count", [4, "bic", "cv", "err"])
+    def test_however_terms_are_counted_the_noise_is_found_among_many(self, count):
+        u, y = moving_average(0)
+        model = Narmax(2, (1, 2), (1, 2), (1, 2), count=count, threshold=0.04).fit(u, y)
+        assert set(terms(model)) == set(MOVING)
+
+    def test_residuals_of_the_fit_are_those_of_prediction(self):
+        u, y = moving_average(0, 300)
+        model = Narmax(2, (1,), (1, 2), (1,)).fit(u, y)
+        assert any("e(" in name for name in terms(model))
+        np.testing.assert_allclose((y - model.predict(u, y))[2:], model.residuals_, rtol=0, atol=1e-5)
+
+    def test_without_noise_there_are_no_terms_of_it(self):
+        u, _ = lagged_system(0)
+        y = np.zeros(len(u))
+        for k in range(1, len(u)):
+            y[k] = 0.5 * y[k - 1] + u[k - 1, 0]
+        model = Narmax(2, (1,), (1,), (1, 2), count="bic").fit(u, y)
+        assert terms(model) == pytest.approx({"y(k-1)": 0.5, "x1(k-1)": 1.0})
+
+
+class TestStatic:
+    @pytest.mark.parametrize("count", [4, "bic", "cv", "err"])
+    def test_a_polynomial_is_found_as_it_is(self, count):
+        x, y = polynomial()
+        model = Narmax(3, count=count, threshold=1e-9, names=("a", "b")).fit(x, y)
+        assert terms(model) == pytest.approx({"1": 1.5, "a": -2.0, "a^2 b": 0.25, "b^3": -1.0})
+        assert model.lag_ == 0
+        assert model.err_.sum() == pytest.approx(1.0)
+        other, expected = polynomial(1)
+        np.testing.assert_allclose(model.predict(other), expected, atol=1e-11)
+        np.testing.assert_allclose(model.free_run(other), expected, atol=1e-11)
+        assert model.score(other, expected) == pytest.approx(1.0)
+
+    def test_fewer_terms_if_more_may_remain_unexplained(self):
+        x, y = polynomial()
+        sizes = [len(terms(Narmax(3, count="err", threshold=share).fit(x, y))) for share in (0.5, 0.1, 1e-9)]
+        assert sizes == sorted(sizes)
+        assert sizes[0] < sizes[-1] == 4
+        for share in (0.5, 0.1):
+            assert 1.0 - Narmax(3, count="err", threshold=share).fit(x, y).err_.sum() <= share
+
+    @pytest.mark.parametrize("count", ["bic", "cv"])
+    def test_noise_is_not_taken_for_terms(self, count):
+        x, y = polynomial(0, 400)
+        y = y + 0.3 * np.random.default_rng(1).normal(size=400)
+        model = Narmax(4, count=count).fit(x, y)
+        assert {"1", "x1", "x1^2 x2", "x2^3"} <= set(terms(model))
+        assert len(terms(model)) <= 7 < 15
+
+    def test_never_more_terms_than_most(self):
+        x, y = polynomial()
+        assert len(terms(Narmax(3, count="bic", most=2).fit(x, y))) == 2
+
+    def test_one_input_may_be_a_row_of_numbers(self):
+        x = np.linspace(0.0, 1.0, 30)
+        model = Narmax(2).fit(x, x**2)
+        np.testing.assert_allclose(model.predict(x), x**2, atol=1e-12)
+
+    def test_inputs_with_a_past_need_no_output(self):
+        u = np.random.default_rng(0).normal(size=60)
+        y = np.concatenate([[0.0, 0.0], u[:-2] + 0.5 * u[1:-1]])
+        model = Narmax(1, (1, 2)).fit(u, y)
+        predicted = model.predict(u)
+        assert np.isnan(predicted[:2]).all()
+        np.testing.assert_allclose(predicted[2:], y[2:], atol=1e-12)
+
+
+class TestScikitLearn:
+    def test_clone_and_parameters(self):
+        model = Narmax(3, (1, 2), (1,), names=("a", "b"))
+        copy = clone(model)
+        assert copy.get_params() == model.get_params()
+        assert copy.set_params(degree=1, count=5).degree == 1
+        assert not hasattr(clone(model.set_params(degree=1).fit(*lagged_system(0, 2))), "coefficients_")
+
+    def test_in_a_pipeline(self):
+        x, y = polynomial()
+        pipeline = make_pipeline(StandardScaler(), Narmax(3)).fit(100.0 + x, y)
+        assert pipeline.score(100.0 + x, y) == pytest.approx(1.0)
+        assert cross_val_score(pipeline, 100.0 + x, y, cv=4) == pytest.approx(np.ones(4))
+
+    def test_a_model_with_a_past_is_scored_one_step_ahead(self):
+        u, y = lagged_system(0, samples=300)
+        scores = cross_val_score(Narmax(2, (1, 2), (1, 2)), u, y, cv=TimeSeriesSplit(3))
+        assert ((scores > 0.9) & (scores < 1.0)).all()
+        model = Narmax(2, (1, 2), (1, 2)).fit(u, y)
+        left = (y - model.predict(u, y))[2:]
+        assert model.score(u, y) == pytest.approx(1.0 - left.var() / y[2:].var(), abs=1e-3)
+
+    def test_printed_before_and_after_the_fit(self):
+        model = Narmax(3)
+        assert str(model) == "Narmax(degree=3)"
+        assert "ERR" in str(model.fit(*polynomial()))
+        assert repr(model) == "Narmax(degree=3)"
+
+
+class TestMistakes:
+    @pytest.mark.parametrize(
+        ("settings", "said"),
+        [
+            ({"count": "aic"}, "count=aic is not possible; allowed: a number, or one of bic, err, cv"),
+            ({"count": 0}, "at least one term"),
+            ({"count": 2.5}, "count=2.5 is not possible"),
+            ({"most": 0}, "at least one term"),
+            ({"degree": 0}, "degree=0 is not possible"),
+            ({"degree": 1.5}, "degree=1.5 is not possible"),
+            ({"output_lags": (0,)}, "different numbers from 1 on"),
+            ({"noise_lags": (0,)}, "different numbers from 1 on"),
+            ({"input_lags": (-1,)}, "different numbers from 0 on"),
+            ({"input_lags": (1, 1)}, "different numbers from 0 on"),
+            ({"count": "cv", "folds": 1}, "folds=1 is not possible"),
+            ({"names": ("a",)}, "1 names for 2 inputs"),
+            ({"output_lags": (120,)}, "120 samples are not enough for lags of 120"),
+        ],
+    )
+    def test_settings(self, settings, said):
+        x, y = polynomial()
+        with pytest.raises(SandlotError, match=said) as error:
+            Narmax(**settings).fit(x, y)
+        assert "\n" not in str(error.value)
+
+    @pytest.mark.parametrize(
+        ("x", "y", "said"),
+        [
+            (np.zeros((4, 2)), np.zeros(5), "y has 5 samples and X 4"),
+            (np.zeros((4, 2, 1)), np.zeros(4), "X has 3 axes"),
+            (np.zeros((0, 2)), np.zeros(0), "X has no samples"),
+            (np.full((4, 2), np.nan), np.zeros(4), "X has values that are not numbers"),
+            (np.full((4, 2), np.inf), np.zeros(4), "X has values that are not numbers"),
+            (np.zeros((4, 2)), np.array([0.0, np.nan, 1.0, 2.0]), "y has values that are not numbers"),
+            (1e100 * np.arange(8.0).reshape(4, 2), np.arange(4.0), "too large for a degree of 2"),
+            (1e-120 * np.arange(8.0).reshape(4, 2), 1e149 * np.arange(4.0), None),
+        ],
+    )
+    def test_data(self, x, y, said):
+        if said is None:
+            with pytest.warns(FitWarning):
+                assert np.isfinite(Narmax().fit(x, y).predict(x)).all()
+            return
+        with pytest.raises(SandlotError, match=said):
+            Narmax().fit(x, y)
+
+    def test_asking_a_model_for_what_it_cannot_tell(self):
+        u, y = lagged_system(0)
+        with pytest.raises(SandlotError, match="has not been fitted"):
+            Narmax().predict(u)
+        with pytest.raises(SandlotError, match="has not been fitted"):
+            Narmax().table()
+        model = Narmax(1, (1,), (1, 2)).fit(u, y)
+        with pytest.raises(SandlotError, match="this model has a past"):
+            model.predict(u)
+        with pytest.raises(SandlotError, match="start has 1 outputs; this model needs the first 2"):
+            model.free_run(u, y[:1])
+        with pytest.raises(SandlotError, match="X has 2 inputs; this model was fitted with 1"):
+            model.predict(np.zeros((5, 2)), np.zeros(5))
+        with pytest.raises(SandlotError, match="y has 4 samples and X 5"):
+            model.predict(np.zeros(5), np.zeros(4))
+
+
+class TestDegenerate:
+    @pytest.mark.parametrize("value", [0.0, 0.1, -7e8])
+    @pytest.mark.parametrize("lags", [(), (1,)])
+    def test_a_constant_output_is_a_constant(self, value, lags):
+        x = np.random.default_rng(0).normal(size=(30, 2))
+        y = np.full(30, value)
+        with pytest.warns(FitWarning, match="the output is constant"):
+            model = Narmax(2, output_lags=lags, noise_lags=lags).fit(x, y)
+        assert terms(model) == pytest.approx({"1": value})
+        np.testing.assert_allclose(model.predict(x, y), value, rtol=1e-12)
+        assert str(model)
+
+    def test_few_samples_make_few_terms(self):
+        x, y = polynomial(samples=6)
+        with pytest.warns(FitWarning, match="6 samples are few: at most 3 terms"):
+            model = Narmax(3, count=10).fit(x, y)
+        assert len(terms(model)) == 3
+        assert np.isfinite(model.predict(x)).all()
+        assert np.isfinite(model.errors_).all()
+
+    def test_one_sample(self):
+        with pytest.warns(FitWarning):
+            model = Narmax(3).fit([[2.0, 3.0]], [5.0])
+        assert model.predict([[9.0, 9.0]]) == pytest.approx([5.0])
+
+    def test_few_samples_for_cross_validation(self):
+        x, y = polynomial(samples=8)
+        with pytest.warns(FitWarning):
+            assert np.isfinite(Narmax(2, count="cv").fit(x, y).predict(x)).all()
+
+    def test_inputs_that_repeat_each_other_count_once(self):
+        x, _ = polynomial()
+        x[:, 1] = 2.0 * x[:, 0]
+        with pytest.warns(FitWarning, match="terms repeat others, and are left out"):
+            model = Narmax(1).fit(x, 3.0 * x[:, 0] + 1.0)
+        assert len(terms(model)) == 2
+        assert np.abs(model.coefficients_).max() < 4.0
+        np.testing.assert_allclose(model.predict(x), 3.0 * x[:, 0] + 1.0)
+
+    @pytest.mark.parametrize("value", [0.0, 5.0])
+    def test_an_input_that_is_constant_says_nothing(self, value):
+        x, _ = polynomial()
+        x[:, 1] = value
+        with pytest.warns(FitWarning, match="repeat others"):
+            model = Narmax(2).fit(x, x[:, 0] ** 2)
+        np.testing.assert_allclose(model.predict(x), x[:, 0] ** 2, atol=1e-11)
+
+    @given(
+        st.integers(1, 12),
+        st.integers(1, 2),
+        st.integers(1, 3),
+        st.sampled_from(["bic", "err", "cv", 1, 4]),
+        st.sampled_from([((0,), (), ()), ((0, 1), (1,), ()), ((1,), (1, 2), (1,))]),
+        st.integers(-120, 120),
+        st.integers(-120, 120),
+        st.booleans(),
+        st.integers(0, 2**32 - 1),
+    )
+    @example(12, 1, 2, "bic", ((0,), (), ()), -80, 120, False, 0)
+    @example(12, 2, 3, 4, ((1,), (1, 2), (1,)), 0, 0, True, 0)
+    @settings(max_examples=100)
+    def test_whatever_is_given_coefficients_are_numbers(
+        self, samples, inputs, degree, count, lags, large, high, whole, seed
+    ):
+        """Inputs and outputs of any scale, some with few different values, so that terms repeat."""
+        rng = np.random.default_rng(seed)
+        x, y = rng.normal(size=(samples, inputs)), rng.normal(size=samples)
+        if whole:
+            x, y = x.round(), y.round()
+        x, y = x * 10.0**large, y * 10.0**high
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FitWarning)
+            try:
+                model = Narmax(degree, *lags, count=count).fit(x, y)
+            except SandlotError:
+                assert samples <= 2 or max(degree * abs(large), degree * abs(high)) > 20
+                return
+        assert np.isfinite(model.coefficients_).all()
+        assert np.isfinite(model.errors_).all()
+        assert np.isfinite(model.predict(x, y)).all()
+        assert 0.0 <= model.err_.sum() < 1.0 + 1e-9
+        assert len(terms(model)) >= 1
