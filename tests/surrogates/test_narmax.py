@@ -85,7 +85,7 @@ class TestOracle:
 class TestNoise:
     @pytest.mark.parametrize("seed", [0, 1])
     def test_extended_least_squares_takes_the_bias_away(self, seed):
-        u, y = moving_average(seed, 4000)
+        u, y = moving_average(seed, 3000)
         narx = Narmax(2, (1,), (1,), count=3).fit(u, y)
         narmax = Narmax(2, (1,), (1,), (1,), count=4).fit(u, y)
         assert set(terms(narmax)) == set(MOVING)
@@ -100,7 +100,7 @@ class TestNoise:
     @pytest.mark.parametrize("count", [4, "bic", "cv", "err"])
     def test_however_terms_are_counted_the_noise_is_found_among_many(self, count):
         u, y = moving_average(0)
-        model = Narmax(2, (1, 2), (1, 2), (1, 2), count=count, threshold=0.04).fit(u, y)
+        model = Narmax(2, (1, 2), (1, 2), (1, 2), count=count, threshold=0.04, most=8).fit(u, y)
         assert set(terms(model)) == set(MOVING)
 
     def test_residuals_of_the_fit_are_those_of_prediction(self):
@@ -317,6 +317,7 @@ class TestDegenerate:
     )
     @example(12, 1, 2, "bic", ((0,), (), ()), -80, 120, False, 0)
     @example(12, 2, 3, 4, ((1,), (1, 2), (1,)), 0, 0, True, 0)
+    @example(4, 1, 1, "bic", ((1,), (1, 2), (1,)), 0, 0, True, 120)
     @settings(max_examples=100)
     def test_whatever_is_given_coefficients_are_numbers(
         self, samples, inputs, degree, count, lags, large, high, whole, seed

@@ -141,6 +141,14 @@ class Study(Settings):
         return []
 
 
+def pick(results: xr.Dataset, **parameters: object) -> xr.Dataset:
+    """The jobs with these parameters."""
+    mine = np.ones(results.sizes["job"], np.bool_)
+    for name, value in parameters.items():
+        mine &= results[name].values == value
+    return results.isel(job=mine)
+
+
 STUDIES: dict[str, type[Study]] = {}
 S = TypeVar("S", bound=type[Study])
 

@@ -274,9 +274,11 @@ class Narmax(RegressorMixin, BaseEstimator):
         for _ in range(ROUNDS):
             rows = self._rows(self._values(inputs, output), factors, target)
             path = forward(rows, target, len(factors), len(factors))
-            self._keep(factors, rows, target, path, path.order.size)
+            if path.order.size < len(factors):  # residuals that say nothing new
+                break
+            self._keep(factors, rows, target, path, len(factors))
             now, close = self.coefficients_, SETTLED * (np.abs(self.coefficients_) + self.errors_)
-            if now.size == before.size and (np.abs(now - before) <= close).all():
+            if before.size and (np.abs(now - before) <= close).all():
                 return
             before = now
         warnings.warn("residuals and coefficients did not settle; try fewer noise_lags", FitWarning, stacklevel=4)

@@ -13,8 +13,8 @@ from sandlot.errors import SandlotError
 Array = NDArray[np.float64]
 LONG_NAMES = {
     "residual": "of residuals with themselves",
-    "input": "of residuals with the input",
-    "input_squared": "of residuals with the input's square",
+    "cross": "of residuals with the input",
+    "cross_squared": "of residuals with the input's square",
     "squares": "of squared residuals with the input's square",
     "product": "of residuals with residuals times input",
 }
@@ -46,12 +46,11 @@ def correlations(residuals: Array, inputs: Array, lags: int = 20) -> xr.Dataset:
     for u in inputs.T:
         v, w = _centred(u), _centred(u**2)
         found["residual"].append(np.where(shifts > 0, _correlate(e, e, lags), np.nan))
-        found["input"].append(_correlate(v, e, lags))
-        found["input_squared"].append(_correlate(w, e, lags))
+        found["cross"].append(_correlate(v, e, lags))
+        found["cross_squared"].append(_correlate(w, e, lags))
         found["squares"].append(_correlate(w, squares, lags))
         # E[e(k) e(k-1-lag) u(k-1-lag)] of the source: the product is always one step further back than the lag says.
-        before = np.append(0.0, _centred(e * v)[:-1])
-        found["product"].append(np.where(shifts >= 0, _correlate(before, e, lags), np.nan))
+        found["product"].append(np.where(shifts >= 0, _correlate(_centred(e * v), e, lags + 1)[2:], np.nan))
     bound = 1.96 / np.sqrt(samples)
     data = xr.Dataset(coords={"lag": shifts})
     for name, rows in found.items():

@@ -68,7 +68,7 @@ def look(settings: IndoorSettings, plan: Plan, poses: Array, rng: np.random.Gene
 
 
 def errors(predicted: Array, actual: Array) -> tuple[Array, Array, Array]:
-    """Mean absolute error, its standard error [m], and Spearman's rank correlation, of each segment: (segments,) each."""
+    """Mean absolute error, its standard error [m], and Spearman's rank correlation, of each: (segments,)."""
     wrong = np.abs(predicted - actual)
     counts = np.isfinite(wrong).sum(0)
     spearman = np.array(

@@ -14,10 +14,10 @@ from pydantic import AfterValidator, Field
 from sandlot.physics.randomness import children
 from sandlot.recordings import Quantity
 from sandlot.settings import distinct
-from sandlot.studies.base import Claim, Found, Job, Picture, Study, study
+from sandlot.studies.base import Claim, Found, Job, Picture, Study, pick, study
 from sandlot.studies.plots import COLOURS, canvas
 from sandlot.studies.statistics import Comparison, compare, holm
-from sandlot.studies.terrain.trial import ROVERS, Array, pick
+from sandlot.studies.terrain.trial import ROVERS, Array
 from sandlot.worlds.terrain import Terrain
 
 Ground = Literal["soft", "mid", "LETE sand", "rigid"]

@@ -13,9 +13,9 @@ from sandlot.physics.particle_state import new_state
 from sandlot.physics.particles import HEADROOM, Particles
 from sandlot.physics.soil import PRESETS, Soil
 from sandlot.recordings import Quantity
-from sandlot.studies.base import Claim, Found
+from sandlot.studies.base import Claim, Found, pick
 from sandlot.studies.plots import COLOURS
-from sandlot.studies.terrain.trial import YIELDING, Array, Case, Several, Trial, below, pick, rows
+from sandlot.studies.terrain.trial import YIELDING, Array, Case, Several, Trial, below, rows
 
 RADIUS = 0.15
 """Of particles [m]; angles do not depend on it."""

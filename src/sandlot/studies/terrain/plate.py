@@ -10,9 +10,9 @@ from matplotlib.axes import Axes
 
 from sandlot.physics.soil import PRESETS, Soil
 from sandlot.recordings import Quantity
-from sandlot.studies.base import Claim, Found
+from sandlot.studies.base import Claim, Found, pick
 from sandlot.studies.plots import COLOURS
-from sandlot.studies.terrain.trial import YIELDING, Array, Case, Several, Trial, below, pick, rows
+from sandlot.studies.terrain.trial import YIELDING, Array, Case, Several, Trial, below, rows
 
 LENGTH, WIDTH = 0.4, 0.2
 AREA = LENGTH * WIDTH

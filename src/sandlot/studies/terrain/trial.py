@@ -75,14 +75,6 @@ class Trial(Settings):
         }
 
 
-def pick(results: xr.Dataset, **parameters: object) -> xr.Dataset:
-    """The jobs with these parameters."""
-    mine = np.ones(results.sizes["job"], np.bool_)
-    for name, value in parameters.items():
-        mine &= results[name].values == value
-    return results.isel(job=mine)
-
-
 def rows(results: xr.Dataset) -> Iterator[tuple[Case, xr.Dataset]]:
     """Every job, and what it is."""
     for k in range(results.sizes["job"]):

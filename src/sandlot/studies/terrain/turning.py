@@ -12,10 +12,10 @@ from pydantic import Field
 from sandlot.physics.soil import Soil
 from sandlot.recordings import Quantity
 from sandlot.robots.rover import wheel_speeds
-from sandlot.studies.base import Claim, Found
+from sandlot.studies.base import Claim, Found, pick
 from sandlot.studies.plots import COLOURS
 from sandlot.studies.terrain.ride import SIDE, SPACING, Ride
-from sandlot.studies.terrain.trial import ROVERS, Array, Case, Trial, below, pick
+from sandlot.studies.terrain.trial import ROVERS, Array, Case, Trial, below
 
 BASE, RADIUS = 0.191, 0.03
 """Of both shipped rovers [m]: from left to right, and of their wheels."""

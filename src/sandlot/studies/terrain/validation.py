@@ -8,14 +8,14 @@ import xarray as xr
 from matplotlib.figure import Figure
 
 from sandlot.recordings import Quantity
-from sandlot.studies.base import Claim, Found, Job, Picture, Study, study
+from sandlot.studies.base import Claim, Found, Job, Picture, Study, pick, study
 from sandlot.studies.terrain.heaps import Heaps
 from sandlot.studies.terrain.keeping import Grains, Volume
 from sandlot.studies.terrain.plate import Plate
 from sandlot.studies.terrain.scenes import Scenes
 from sandlot.studies.terrain.slope import Slope
 from sandlot.studies.terrain.steps import Energy, Halving
-from sandlot.studies.terrain.trial import Case, Trial, pick
+from sandlot.studies.terrain.trial import Case, Trial
 from sandlot.studies.terrain.turning import Turning
 from sandlot.studies.terrain.wheel import Wheel
 
