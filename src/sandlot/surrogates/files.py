@@ -60,7 +60,8 @@ def load(path: Path) -> Sectors | Headings | Local:
 
 
 def _content(model: Sectors | Headings | Local) -> dict[str, Any]:
-    plain: dict[str, Any] = {"segments": model.segments, "degree": model.degree, "spread": model.spread_}
+    plain: dict[str, Any] = {"segments": model.segments, "degree": model.degree}
+    plain |= {"spread": model.spread_, "middle": model.middle_}
     if isinstance(model, Local):
         grids = []
         for grid in model.grids_:
@@ -73,11 +74,11 @@ def _content(model: Sectors | Headings | Local) -> dict[str, Any]:
 
 def _model(content: dict[str, Any]) -> Sectors | Headings | Local:
     kind, segments, degree = content["kind"], _count(content["segments"]), _count(content["degree"])
-    spread = float(content["spread"])
-    _require(0.0 < spread <= 7.0)
+    spread, middle = _number(content["spread"]), _number(content["middle"])
+    _require(0.0 < spread <= 7.0 and abs(middle) <= 7.0)
     if kind == "local":
         local = Local(degree, segments=segments)
-        local.spread_, local.usual_ = spread, _number(content["usual"])
+        local.spread_, local.middle_, local.usual_ = spread, middle, _number(content["usual"])
         local.limits_ = _number(content["limits"][0]), _number(content["limits"][1])
         local.grids_ = [_grid(each, degree) for each in content["grids"]]
         return local
@@ -87,7 +88,7 @@ def _model(content: dict[str, Any]) -> Sectors | Headings | Local:
     factors, coefficients = _integers(content["factors"]), _numbers(content["coefficients"])
     _require(factors.shape == (*coefficients.shape, degree) and coefficients.shape[:2] == (groups, segments))
     _require(factors.min(initial=NONE) >= NONE and factors.max(initial=NONE) < len(model.names))
-    model.factors_, model.coefficients_, model.spread_ = factors, coefficients, spread
+    model.factors_, model.coefficients_, model.spread_, model.middle_ = factors, coefficients, spread, middle
     model.lowest_, model.highest_ = _numbers(content["lowest"]), _numbers(content["highest"])
     _require(model.lowest_.shape == model.highest_.shape == (segments,))
     return model

@@ -21,6 +21,8 @@ FEW = 12
 """A cell with fewer samples has no polynomial."""
 PER = 3
 """So many scans a cell needs for each of its terms."""
+MOST = 300
+"""Cells across, and along: should a log be so large, or a pose so wrong, that there would be more, they are wider."""
 
 
 class Samples(NamedTuple):
@@ -77,14 +79,17 @@ def predict(grid: Grid, rays: Array) -> Array:
         cos, sin = np.cos(rays[i, 2]), np.sin(rays[i, 2])
         turned = rays[i, 2] % (2.0 * np.pi) / grid.width[0]
         total, weight = 0.0, 0.0
+        if not np.isfinite(turned + x + y):
+            result[i] = np.nan
+            continue
         for side in range(2):
-            direction = int(turned) + side
+            direction = min(int(turned), grid.shape[0] - 1) + side  # -1e-20 % 2 pi is 2 pi
             turn = turned - direction
             axis_x, axis_y = grid.axes[direction, 0], grid.axes[direction, 1]
             across = (y * axis_x - x * axis_y - grid.corner[0]) / grid.width[1] - 0.5
             along = (x * axis_x + y * axis_y - grid.corner[1]) / grid.width[2] - 0.5
-            across = min(max(across, 0.0), grid.shape[1] - 1.0)
-            along = min(max(along, 0.0), grid.shape[2] - 1.0)
+            across = min(across, grid.shape[1] - 1.0) if across > 0.0 else 0.0  # nor is it ever not a number
+            along = min(along, grid.shape[2] - 1.0) if along > 0.0 else 0.0
             for a in range(int(across), min(int(across) + 2, grid.shape[1])):
                 for b in range(int(along), min(int(along) + 2, grid.shape[2])):
                     w = (1.0 - abs(turn)) * (1.0 - abs(across - a)) * (1.0 - abs(along - b))
@@ -132,8 +137,11 @@ def _fit(
         if path.order.size == 0:
             continue
         count = int(np.argmin(bic(path, max((high - low) / shared, 2.0)))) + 1
-        which[c, :count] = path.order[:count]
-        found[c, :count] = coefficients(path, count)
+        kept = 0
+        for t, value in enumerate(coefficients(path, count)):
+            if value != 0.0:
+                which[c, kept], found[c, kept] = path.order[t], value
+                kept += 1
     return which, found
 
 
@@ -149,7 +157,7 @@ def fit(samples: Samples, widths: tuple[float, float, float], degree: int, most:
     low, high = samples.rays[:, :2].min(0), samples.rays[:, :2].max(0)
     origin = 0.5 * (low + high)
     reach = float(np.hypot(*(samples.rays[:, :2] - origin).T).max()) + 1e-9
-    across, along = (max(1, int(np.ceil(2.0 * reach / each))) for each in widths[1:])
+    across, along = (max(1, int(min(MOST, np.ceil(2.0 * reach / each)))) for each in widths[1:])
     shape = (round(360.0 / widths[0]), across, along)
     width = np.array([2.0 * np.pi / shape[0], 2.0 * reach / shape[1], 2.0 * reach / shape[2]])
     turned = np.arange(shape[0] + 1) % shape[0] * width[0]
@@ -174,7 +182,7 @@ def _members(
 ) -> tuple[Index, Index, Index]:
     """Cells with samples enough, the samples of one after the other, and where those of each begin."""
     x, y = (rays[:, :2] - origin).T
-    nearest = (rays[:, 2] % (2.0 * np.pi) / width[0]).astype(np.int64)
+    nearest = np.minimum(rays[:, 2] % (2.0 * np.pi) / width[0], shape[0] - 1.0).astype(np.int64)
     cells, samples = [], []
     for side, a, b in itertools.product((0, 1), repeat=3):
         axis_x, axis_y = axes[nearest + side].T

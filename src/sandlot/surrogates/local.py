@@ -56,8 +56,10 @@ class Local:
 
     def fit(self, graph: Sensorgraph) -> Self:
         """Choose among the grids, and fit their polynomials."""
+        graph.check(self.segments)
         samples = self._samples(graph)
-        self.spread_, self.usual_ = graph.spread, float(np.median(samples.medians))
+        self.spread_, self.middle_ = graph.spread, graph.middle
+        self.usual_ = float(np.median(samples.medians))
         self.limits_ = float(samples.medians.min()), float(samples.medians.max())
         self.chosen_, self.wrong_ = self._choose(graph)
         self.grids_ = [lines.fit(samples, widths, self.degree, self.most) for widths in self.chosen_]
@@ -65,7 +67,7 @@ class Local:
 
     def predict(self, poses: Array) -> Array:
         """Medians of the segments, from the right to the left: (poses, segments) [m]."""
-        rays = directions(np.ascontiguousarray(poses, np.float64), self.spread_, self.segments)
+        rays = directions(np.ascontiguousarray(poses, np.float64), self.spread_, self.segments, self.middle_)
         result = np.full(len(rays), np.nan)
         for grid in self.grids_:
             unknown = np.isnan(result)
@@ -83,15 +85,17 @@ class Local:
 
     def _samples(self, graph: Sensorgraph) -> Samples:
         rays, medians, scans = graph.windows(self.segments)
-        return Samples(rays, medians, scans, len(rays) / (len(np.unique(scans)) * self.segments))
+        return Samples(rays, medians, scans, len(rays) / (max(len(np.unique(scans)), 1) * self.segments))
 
     def _choose(self, graph: Sensorgraph) -> tuple[list[tuple[float, float, float]], float]:
         """Which grids are least wrong about parts that were left out, and how wrong they are [m]."""
         truth = graph.segments(self.segments)
-        guesses, usual = np.full((len(self.grids), *truth.shape), np.nan), np.zeros(truth.shape)
+        guesses, usual = np.full((len(self.grids), *truth.shape), np.nan), np.full(truth.shape, self.usual_)
         for part in np.array_split(np.arange(len(graph)), self.folds):
             samples = self._samples(graph.part(np.delete(np.arange(len(graph)), part)))
-            asked = directions(graph.poses[part], graph.spread, self.segments)
+            if not (len(part) and len(samples.medians)):  # so few scans there are
+                continue
+            asked = directions(graph.poses[part], graph.spread, self.segments, graph.middle)
             usual[part] = np.median(samples.medians)
             for k, widths in enumerate(self.grids):
                 grid = lines.fit(samples, widths, self.degree, self.most)

@@ -40,6 +40,9 @@ CHOICES = 5
 """How often terms are chosen anew, now that residuals are better known."""
 SETTLED = 1e-8
 """It has converged when no coefficient changes by more, as a share."""
+STEADY = 1.1
+"""From step to step, a model with residuals must not be wrong by more energy than this, beside that of its fit."""
+LEARNED = ("factors_", "err_", "coefficients_", "errors_", "residuals_")
 EXACT = 1e-24
 """A model that leaves no more than this share of the output's energy has no noise to explain."""
 LARGEST = 1e150
@@ -255,6 +258,7 @@ class Narmax(RegressorMixin, BaseEstimator):
 
     def _fit_noise(self, inputs: Array, output: Array, candidates: Index) -> None:
         """Choose among all terms, now that there are residuals; again if better residuals change the choice."""
+        plain = {name: getattr(self, name) for name in LEARNED}
         target, before = output[self.lag_ :], set[tuple[int, ...]]()
         for _ in range(CHOICES):
             rows = self._rows(self._values(inputs, output), candidates, target)
@@ -267,6 +271,12 @@ class Narmax(RegressorMixin, BaseEstimator):
             if now == before:
                 break
             before = now
+        rolled = target - self._roll(inputs, output, free=False)[self.lag_ :]
+        with np.errstate(over="ignore", invalid="ignore"):
+            steady = rolled @ rolled <= STEADY * (self.residuals_ @ self.residuals_)
+        if not steady:
+            warnings.warn("residuals do not settle: the model has none; try other noise_lags", FitWarning, stacklevel=3)
+            self.__dict__.update(plain)
 
     def _settle(self, inputs: Array, output: Array, factors: Index) -> None:
         """Extended least squares: coefficients from residuals, residuals from coefficients, until both stay."""
@@ -281,7 +291,6 @@ class Narmax(RegressorMixin, BaseEstimator):
             if before.size and (np.abs(now - before) <= close).all():
                 return
             before = now
-        warnings.warn("residuals and coefficients did not settle; try fewer noise_lags", FitWarning, stacklevel=4)
 
     def _rows(self, values: Array, factors: Index, target: Array) -> Array:
         rows = design(values, factors)

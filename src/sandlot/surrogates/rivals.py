@@ -6,8 +6,9 @@ from typing import Self
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from sandlot.errors import SandlotError
 from sandlot.kernels import kernel
-from sandlot.surrogates.sensorgraph import SEGMENTS, Sensorgraph
+from sandlot.surrogates.sensorgraph import SEGMENTS, Sensorgraph, directions
 from sandlot.surrogates.terms import Array
 
 REACH = (0.5, 1.0, 2.0, 4.0)
@@ -34,20 +35,20 @@ class Lookup:
 
     def fit(self, graph: Sensorgraph) -> Self:
         """Keep the log."""
-        medians = graph.segments(self.segments)
-        known = np.isfinite(medians).all(1)
-        poses, medians = graph.poses[known], medians[known]
+        poses, medians = _whole(graph, self.segments)
         wrong = {}
         for reach in REACH:
             for nearest in NEAREST:
                 errors = []
                 for part in np.array_split(np.arange(len(poses)), self.folds):
                     rest = np.delete(np.arange(len(poses)), part)
+                    if not (len(part) and len(rest)):  # so few scans there are
+                        continue
                     guess = _mixed(_features(poses[rest], reach), medians[rest], _features(poses[part], reach), nearest)
                     errors.append(np.abs(guess - medians[part]).sum())
                 wrong[reach, nearest] = float(np.sum(errors))
         self.reach_, self.nearest_ = min(wrong, key=lambda each: wrong[each])
-        self.spread_, self.poses_, self.medians_ = graph.spread, poses, medians
+        self.spread_, self.middle_, self.poses_, self.medians_ = graph.spread, graph.middle, poses, medians
         return self
 
     def predict(self, poses: Array) -> Array:
@@ -82,12 +83,11 @@ class Net:
         from sklearn.neural_network import MLPRegressor
 
         if self.shared:
+            graph.check(self.segments)
             poses, medians, _ = graph.windows(self.segments)
         else:
-            medians = graph.segments(self.segments)
-            known = np.isfinite(medians).all(1)
-            poses, medians = graph.poses[known], medians[known]
-        self.spread_ = graph.spread
+            poses, medians = _whole(graph, self.segments)
+        self.spread_, self.middle_ = graph.spread, graph.middle
         self.middle_, self.scale_ = poses[:, :2].mean(0), float(poses[:, :2].std()) + 1e-9
         self.usual_, self.range_ = medians.mean(0), float(medians.std()) + 1e-9
         rounds = 200 if self.shared else 2000
@@ -99,11 +99,9 @@ class Net:
 
     def predict(self, poses: Array) -> Array:
         """Medians of the segments, from the right to the left: (poses, segments) [m]."""
-        from sandlot.surrogates.sensorgraph import directions
-
         asked = np.asarray(poses, np.float64)
         if self.shared:
-            asked = directions(asked, self.spread_, self.segments)
+            asked = directions(asked, self.spread_, self.segments, self.middle_)
         found = self.net_.predict(self._inputs(asked)) * self.range_ + self.usual_
         return np.maximum(found, 0.0).reshape(-1, self.segments)
 
@@ -133,8 +131,10 @@ class Mapped:
 
     def fit(self, graph: Sensorgraph) -> Self:
         """Make the map."""
+        graph.check(self.segments)
         ends = graph.ranges
-        self.spread_, self.bearings_, self.most_ = graph.spread, graph.bearings, float(np.nanmax(ends))
+        self.spread_, self.middle_ = graph.spread, graph.middle
+        self.bearings_, self.most_ = graph.bearings, float(np.nanmax(ends))
         angles = graph.poses[:, 2:] + graph.bearings
         x, y = graph.poses[:, :1] + ends * np.cos(angles), graph.poses[:, 1:2] + ends * np.sin(angles)
         self.corner_ = np.array([np.nanmin(x), np.nanmin(y)]) - self.cell
@@ -154,6 +154,16 @@ class Mapped:
     def size(self) -> int:
         """How many cells of the map are not empty."""
         return int((self.hits_ > 0.0).sum())
+
+
+def _whole(graph: Sensorgraph, segments: int) -> tuple[Array, Array]:
+    """Poses and medians of the scans of which every segment has a return."""
+    graph.check(segments)
+    medians = graph.segments(segments)
+    known = np.isfinite(medians).all(1)
+    if not known.any():
+        raise SandlotError("no scan has a return in every segment; this model needs some that do")
+    return graph.poses[known], medians[known]
 
 
 def _features(poses: Array, reach: float) -> Array:

@@ -1,11 +1,13 @@
 """Models of a laser: from a pose to the medians of a scan's segments, all with the same `fit` and `predict`."""
 
 import warnings
+from collections.abc import Sequence
 from typing import Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sandlot.errors import SandlotError
 from sandlot.kernels import kernel
 from sandlot.surrogates.narmax import FitWarning, Narmax
 from sandlot.surrogates.sensorgraph import SEGMENTS, Sensorgraph
@@ -21,10 +23,12 @@ class SensorModel(Protocol):
     Attributes:
         segments: How many a scan has.
         spread_: The field of view of the laser it was fitted to [rad].
+        middle_: Where the middle of that is, from straight ahead [rad].
     """
 
     segments: int
     spread_: float
+    middle_: float
 
     def fit(self, graph: Sensorgraph) -> Self:
         """Learn from scans and their poses."""
@@ -35,6 +39,31 @@ class SensorModel(Protocol):
     @property
     def size(self) -> int:
         """How many numbers it consists of."""
+
+
+def assess(model: SensorModel, logs: Sequence[Sensorgraph], share: float) -> Array:
+    """How wrong a model is about the last part of every log if it is fitted to what comes before.
+
+    Args:
+        model: Fitted on the way.
+        logs: Of the same laser.
+        share: Of each log that is left out.
+
+    Returns:
+        (segments,) mean absolute error [m], not a number where nothing came back.
+
+    Raises:
+        SandlotError: If nothing is left to fit, or to compare with.
+    """
+    parts = [log.split(share) for log in logs]
+    known, asked = (Sensorgraph.join([part[k] for part in parts]) for k in (0, 1))
+    if not (len(known) and len(asked)):
+        raise SandlotError(f"{len(known) + len(asked)} scans are too few to hold out {share:g} of them")
+    wrong = np.abs(model.fit(known).predict(asked.poses) - asked.segments(model.segments))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # of a segment without a return
+        result: Array = np.nanmean(wrong, 0)
+    return result
 
 
 @kernel(nogil=True)
@@ -68,7 +97,9 @@ def polynomials(
                         break
                     product *= values[i, f]
                 total += product
-            result[i, o] = min(max(total, lowest[o]), highest[o])
+            if not total > lowest[o]:  # or not a number
+                total = lowest[o]
+            result[i, o] = min(total, highest[o])
     return result
 
 
@@ -92,8 +123,12 @@ class _Polynomials:
 
     def fit(self, graph: Sensorgraph) -> Self:
         """Find terms and coefficients; a segment without any return says nothing about itself."""
+        graph.check(self.segments)
         medians, group, values = graph.segments(self.segments), self.group(graph.poses), self.inputs(graph.poses)
-        usual = np.nanmedian(medians, 0)
+        never = np.isnan(medians).all(0)
+        usual, lowest, highest = (
+            function(np.where(never, function(medians), medians), 0) for function in (np.nanmedian, np.nanmin, np.nanmax)
+        )
         self.models_: list[list[Narmax | None]] = []
         for name in range(self.groups):
             row: list[Narmax | None] = []
@@ -109,10 +144,12 @@ class _Polynomials:
         for g, row in enumerate(self.models_):
             for s, model in enumerate(row):
                 if model is not None:
-                    self.factors_[g, s, : len(model.factors_)] = model.factors_
-                    self.coefficients_[g, s, : len(model.factors_)] = model.coefficients_
-        self.spread_ = graph.spread
-        self.lowest_, self.highest_ = np.nanmin(medians, 0), np.nanmax(medians, 0)
+                    used = model.coefficients_ != 0.0
+                    count = int(used.sum())
+                    self.factors_[g, s, :count], self.coefficients_[g, s] = model.factors_[used], 0.0
+                    self.coefficients_[g, s, :count] = model.coefficients_[used]
+        self.spread_, self.middle_ = graph.spread, graph.middle
+        self.lowest_, self.highest_ = lowest, highest
         return self
 
     def _fit_one(self, values: Array, medians: Array) -> Narmax:

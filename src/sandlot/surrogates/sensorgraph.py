@@ -1,6 +1,7 @@
 """A sensorgraph: what a laser saw, and from where, as a robot wandered about; the raw material of sensor models."""
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Self
@@ -38,19 +39,52 @@ class Sensorgraph:
         """Take it from a recording of a robot with a laser, simulated or real.
 
         Raises:
-            SandlotError: If the recording has no scans, or no poses.
+            SandlotError: If the recording has no scans, or no poses, or is damaged.
         """
         missing = {"position", "heading", "ranges", "bearings"} - set(recording.variables)
         if missing:
             raise SandlotError(
                 f"the recording has no {', '.join(sorted(missing))}; a sensorgraph needs scans and poses"
             )
-        poses = np.column_stack([recording["position"].values, recording["heading"].values])
+        try:
+            poses = np.column_stack([recording["position"].values, recording["heading"].values])
+            seen, bearings = recording["ranges"].values, recording["bearings"].values
+        except Exception as error:  # Zarr and its codecs raise nearly every kind
+            raise SandlotError(f"the recording is damaged: {type(error).__name__}: {error}") from error
         known = np.isfinite(poses).all(1)
         if not known.any():
             raise SandlotError("the recording has no scan with a known pose; a sensorgraph needs some")
-        ranges = recording["ranges"].values[known].astype(np.float64)
-        return cls(poses[known], ranges, recording["bearings"].values[0].astype(np.float64))
+        order = np.argsort(bearings[0], kind="stable")  # some lasers hang upside down
+        return cls(poses[known], seen[known][:, order].astype(np.float64), bearings[0][order].astype(np.float64))
+
+    @classmethod
+    def join(cls, graphs: "Sequence[Sensorgraph]") -> Self:
+        """All of several, of the same laser.
+
+        Raises:
+            SandlotError: If it is not the same.
+        """
+        first = graphs[0].bearings
+        for each in graphs[1:]:
+            if each.bearings.shape != first.shape or not np.allclose(each.bearings, first, atol=1e-4):
+                raise SandlotError(
+                    f"the logs are of different lasers, of {len(first)} and {len(each.bearings)} beams from "
+                    f"{first[0]:.3g} and {each.bearings[0]:.3g} rad on; model each on its own"
+                )
+        return cls(np.concatenate([g.poses for g in graphs]), np.concatenate([g.ranges for g in graphs]), first)
+
+    def check(self, count: int = SEGMENTS) -> None:
+        """Refuse scans from which no model of so many segments can be made.
+
+        Raises:
+            SandlotError: If they have too few beams, or nothing ever came back.
+        """
+        if len(self.bearings) < count:
+            raise SandlotError(
+                f"a scan has {len(self.bearings)} of the {count} beams that {count} segments need at least"
+            )
+        if not np.isfinite(self.ranges).any():
+            raise SandlotError("nothing came back in any scan; there is nothing to learn from")
 
     def __len__(self) -> int:
         """How many scans."""
@@ -65,6 +99,17 @@ class Sensorgraph:
     def spread(self) -> float:
         """The whole field of view [rad]."""
         return float(np.ptp(self.bearings)) * len(self.bearings) / max(len(self.bearings) - 1, 1)
+
+    @cached_property
+    def middle(self) -> float:
+        """Where the middle of the field of view is, from straight ahead [rad]."""
+        found = float(self.bearings.mean())
+        return found if abs(found) > 1e-9 else 0.0
+
+    def split(self, share: float) -> "tuple[Sensorgraph, Sensorgraph]":
+        """The first scans, and so large a share of them from the end."""
+        first = len(self) - round(share * len(self))
+        return self.part(slice(first)), self.part(slice(first, None))
 
     def segments(self, count: int = SEGMENTS) -> Array:
         """The median range of each part of every scan, from the right to the left: (samples, count) [m].
@@ -134,10 +179,10 @@ def centres(spread: float, count: int = SEGMENTS) -> Array:
     return ((np.arange(count) + 0.5) / count - 0.5) * spread
 
 
-def directions(poses: Array, spread: float, count: int = SEGMENTS) -> Array:
+def directions(poses: Array, spread: float, count: int = SEGMENTS, middle: float = 0.0) -> Array:
     """Where each segment looks: (poses * count, 3) x [m], y [m] and direction [rad]."""
     found = np.repeat(poses, count, 0)
-    found[:, 2] += np.tile(centres(spread, count), len(poses))
+    found[:, 2] += np.tile(centres(spread, count) + middle, len(poses))
     return found
 
 

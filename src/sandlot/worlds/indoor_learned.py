@@ -18,6 +18,8 @@ from sandlot.worlds.indoor_settings import IndoorSettings
 Array = NDArray[np.float64]
 SAMPLES = 1400
 """Scans of the source's log."""
+ASIDE = 0.02
+"""What the middle of a laser's field of view may be off straight ahead [rad]: beams at -90, -89 ... 89 degrees are."""
 
 
 def explore(settings: IndoorSettings, samples: int = SAMPLES, seed: int = 0) -> Sensorgraph:
@@ -53,6 +55,10 @@ def learned_laser(settings: IndoorSettings) -> Callable[[Array, np.random.Genera
         raise SandlotError(
             f"{settings.model} is of a laser with a field of view of {model.spread_:.3g} rad; "
             f"laser.field_of_view is {settings.laser.field_of_view:.3g}"
+        )
+    if abs(model.middle_) > ASIDE:
+        raise SandlotError(
+            f"{settings.model} is of a laser that looks {model.middle_:.3g} rad aside; here it looks straight ahead"
         )
     segment = np.arange(settings.laser.beams) * model.segments // settings.laser.beams
     return lambda poses, rng: model.predict(poses)[:, segment]

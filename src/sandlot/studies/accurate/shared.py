@@ -1,5 +1,6 @@
 """What the studies of sensor models share: logs, drives, methods, and how wrong a prediction is."""
 
+import warnings
 from collections.abc import Callable, Mapping
 
 import numpy as np
@@ -71,7 +72,8 @@ def errors(predicted: Array, actual: Array) -> tuple[Array, Array, Array]:
     """Mean absolute error, its standard error [m], and Spearman's rank correlation, of each: (segments,)."""
     wrong = np.abs(predicted - actual)
     counts = np.isfinite(wrong).sum(0)
-    spearman = np.array(
-        [stats.spearmanr(p, a, nan_policy="omit").statistic for p, a in zip(predicted.T, actual.T, strict=True)]
-    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", stats.ConstantInputWarning)  # of a prediction that never changes: none
+        pairs = zip(predicted.T, actual.T, strict=True)
+        spearman = np.array([stats.spearmanr(p, a, nan_policy="omit").statistic for p, a in pairs])
     return np.nanmean(wrong, 0), np.nanstd(wrong, 0, ddof=1) / np.sqrt(counts), np.nan_to_num(spearman)

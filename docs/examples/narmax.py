@@ -1,0 +1,33 @@
+"""Fit a NARMAX model to a motor that is driven at random, look at it, and use it.
+
+Run it as it is: it prints the model, whether it is valid, how well it predicts on its own, and which input matters.
+"""
+
+import numpy as np
+
+from sandlot.surrogates import equations
+from sandlot.surrogates.narmax import Narmax
+from sandlot.surrogates.sensitivity import sobol
+
+rng = np.random.default_rng(0)
+voltage, speed, noise = rng.uniform(0.0, 2.0, 800), np.zeros(800), 0.02 * rng.normal(size=800)
+for k in range(1, 800):  # drag grows with the square of speed; the noise has a memory of one step
+    speed[k] = 0.8 * speed[k - 1] + 0.5 * voltage[k - 1] - 0.1 * speed[k - 1] ** 2 + noise[k] + 0.7 * noise[k - 1]
+
+model = Narmax(2, input_lags=(1, 2), output_lags=(1, 2), noise_lags=(1,), names=("u",))
+model.fit(voltage[:600], speed[:600])
+print(model)
+
+checks = model.validity(voltage[:600])
+print(f"\nCorrelations out of bounds: {100 * checks.attrs['outside']:.1f}%")
+
+ahead = model.predict(voltage[600:], speed[600:])
+alone = model.free_run(voltage[600:], speed[600 : 600 + model.lag_])
+for name, predicted in (("one step ahead", ahead), ("on its own", alone)):
+    print(f"Error {name}: {np.sqrt(np.mean((predicted - speed[600:]) ** 2)):.3f}")
+
+print(f"\n{equations.c(model, 'next_speed')}")
+
+places = rng.uniform(-1.0, 1.0, (300, 2))  # no lags: a polynomial of its inputs
+static = Narmax(3, names=("x", "y")).fit(places, 2.0 + places[:, 0] - places[:, 0] * places[:, 1] ** 2)
+print(sobol(static.predict, [(-1.0, 1.0), (-1.0, 1.0)], static.names)[["first", "total"]].to_dataframe().round(2))
