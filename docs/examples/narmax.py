@@ -10,11 +10,11 @@ from sandlot.surrogates.narmax import Narmax
 from sandlot.surrogates.sensitivity import sobol
 
 rng = np.random.default_rng(0)
-voltage, speed, noise = rng.uniform(0.0, 2.0, 800), np.zeros(800), 0.02 * rng.normal(size=800)
-for k in range(1, 800):  # drag grows with the square of speed; the noise has a memory of one step
-    speed[k] = 0.8 * speed[k - 1] + 0.5 * voltage[k - 1] - 0.1 * speed[k - 1] ** 2 + noise[k] + 0.7 * noise[k - 1]
+voltage, speed, noise = rng.uniform(-2.0, 2.0, 800), np.zeros(800), 0.02 * rng.normal(size=800)
+for k in range(1, 800):  # drag grows with the cube of speed; the noise has a memory of one step
+    speed[k] = 0.8 * speed[k - 1] + 0.5 * voltage[k - 1] - 0.1 * speed[k - 1] ** 3 + noise[k] + 0.7 * noise[k - 1]
 
-model = Narmax(2, input_lags=(1, 2), output_lags=(1, 2), noise_lags=(1,), names=("u",))
+model = Narmax(3, input_lags=(1, 2), output_lags=(1, 2), noise_lags=(1,), names=("u",))
 model.fit(voltage[:600], speed[:600])
 print(model)
 
@@ -30,4 +30,4 @@ print(f"\n{equations.c(model, 'next_speed')}")
 
 places = rng.uniform(-1.0, 1.0, (300, 2))  # no lags: a polynomial of its inputs
 static = Narmax(3, names=("x", "y")).fit(places, 2.0 + places[:, 0] - places[:, 0] * places[:, 1] ** 2)
-print(sobol(static.predict, [(-1.0, 1.0), (-1.0, 1.0)], static.names)[["first", "total"]].to_dataframe().round(2))
+print(sobol(static.predict, [(-1.0, 1.0), (-1.0, 1.0)], static.names)[["first", "total"]].to_dataframe().round(2) + 0.0)

@@ -1,4 +1,8 @@
+import re
+import subprocess
+import sys
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -350,3 +354,14 @@ class TestDegenerate:
         assert np.isfinite(model.predict(x, y)).all()
         assert 0.0 <= model.err_.sum() < 1.0 + 1e-9
         assert len(terms(model)) >= 1
+
+
+def test_the_page_shows_what_its_example_prints(tmp_path):
+    docs = Path(__file__).parents[2] / "docs"
+    done = subprocess.run(
+        [sys.executable, docs / "examples/narmax.py"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    shown = re.search(r"It prints:\n\n```text\n(.*?)```", (docs / "narmax.md").read_text(encoding="utf-8"), re.DOTALL)
+    short = [re.sub(r"(\.\d{3})\d+", r"\1", " ".join(text.split())) for text in (done.stdout, shown[1])]
+    assert short[0] == short[1]

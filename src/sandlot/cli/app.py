@@ -1,14 +1,15 @@
 """The command's frame: its help, its version, and how errors are shown."""
 
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.markup import escape
+from typer.core import TyperGroup
 
 import sandlot
-from sandlot.cli import gap, logs, shape, show, work
+from sandlot.cli import fit, gap, logs, shape, show, work
 from sandlot.errors import SandlotError
 
 HELP = """A robot lab: worlds, controllers and studies.
@@ -20,7 +21,16 @@ New here? [bold]sandlot tour[/bold] runs a few studies and writes a page about t
 INTERRUPTED = 130
 """Exit status after Ctrl-C, as shells have it."""
 
-app = typer.Typer(help=HELP, rich_markup_mode="rich", pretty_exceptions_enable=False)
+
+class Commands(TyperGroup):
+    """Lists groups of commands last; Typer would list them first, before the tour."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Their names."""
+        return sorted(super().list_commands(ctx), key=lambda name: isinstance(self.commands[name], TyperGroup))
+
+
+app = typer.Typer(cls=Commands, help=HELP, rich_markup_mode="rich", pretty_exceptions_enable=False)
 app.command()(work.tour)
 app.command()(show.worlds)
 app.command()(show.studies)
@@ -31,6 +41,7 @@ app.command("import")(logs.import_)
 app.command()(logs.export)
 app.command()(gap.gap)
 app.command(context_settings=shape.CONTEXT)(shape.shape)
+app.add_typer(fit.app, name="fit")
 
 
 def _version(wanted: bool) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from sandlot.errors import SandlotError
+from sandlot.surrogates import equations
 from sandlot.surrogates.lines import Grid
 from sandlot.surrogates.local import Local
 from sandlot.surrogates.sensor_models import Headings, Sectors
@@ -22,7 +23,10 @@ KINDS: dict[str, type[Sectors] | type[Headings] | type[Local]] = {
 }
 """Models that can be kept, by name; the first is the best."""
 INTEGERS = ("shape", "factors")
-MOST_CELLS = 10_000_000
+MOST_CELLS, MOST_GRIDS = 10_000_000, 64
+SUFFIXES = {"python": ".py", "c": ".c", "latex": ".tex", "text": ".txt"}
+"""Of files with equations."""
+COMMENTS = {"python": "# ", "c": "// ", "latex": "% ", "text": ""}
 
 
 def save(model: Sectors | Headings | Local, path: Path) -> None:
@@ -32,10 +36,45 @@ def save(model: Sectors | Headings | Local, path: Path) -> None:
         SandlotError: If the file cannot be written.
     """
     kind = next(name for name, each in KINDS.items() if type(model) is each)
-    content = {"format": FORMAT, "version": VERSION, "kind": kind, **_content(model)}
+    _write(json.dumps({"format": FORMAT, "version": VERSION, "kind": kind, **_content(model)}, allow_nan=False), path)
+
+
+def save_equations(model: Sectors | Headings, path: Path, form: str) -> None:
+    """Write all polynomials of a model, as Python, C, LaTeX or text.
+
+    Raises:
+        SandlotError: If the file cannot be written, or the model comes from a file.
+    """
+    lines = [
+        "Medians [m] of the segments of a laser scan, 0 the rightmost, from x [m] and y [m].",
+        f"Heading g: the nearest of {model.groups} equal parts of a turn, 0 along x, counter-clockwise."
+        if model.groups > 1
+        else "c and s: cosine and sine of the heading.",
+        "The model keeps each within what was seen:",
+    ]
+    limits = zip(model.lowest_.tolist(), model.highest_.tolist(), strict=True)
+    lines += [f"segment {k}: {low:.6g} to {high:.6g} m" for k, (low, high) in enumerate(limits)]
+    parts = ["\n".join(COMMENTS[form] + line for line in lines) + "\n"]
+    for group in range(model.groups):
+        for segment in range(model.segments):
+            name = f"heading_{group}_segment_{segment}" if model.groups > 1 else f"segment_{segment}"
+            parts.append(_written(model, group, segment, form, name))
+    _write("\n".join(parts), path)
+
+
+def _written(model: Sectors | Headings, group: int, segment: int, form: str, name: str) -> str:
+    found = model.narmax(group, segment)
+    if form == "latex":
+        return f"% {name}\n\\[\n{equations.latex(found, f'r_{{{group},{segment}}}')}\\]\n"
+    if form == "text":
+        return equations.text(found, name) + "\n"
+    return equations.python(found, name) if form == "python" else equations.c(found, name)
+
+
+def _write(text: str, path: Path) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(content, allow_nan=False), encoding="utf-8")
+        path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise SandlotError(f"cannot write {path}: {error.strerror}") from None
 
@@ -68,7 +107,7 @@ def _content(model: Sectors | Headings | Local) -> dict[str, Any]:
             kept = {name: getattr(grid, name).tolist() for name in Grid._fields if name != "model"}
             grids.append(kept | {"cells": np.flatnonzero(grid.model >= 0).tolist()})  # few have one
         return plain | {"usual": model.usual_, "limits": model.limits_, "grids": grids}
-    arrays = ("factors", "coefficients", "lowest", "highest")
+    arrays = ("origin", "factors", "coefficients", "lowest", "highest")
     return plain | {"groups": model.groups} | {name: getattr(model, f"{name}_").tolist() for name in arrays}
 
 
@@ -80,6 +119,7 @@ def _model(content: dict[str, Any]) -> Sectors | Headings | Local:
         local = Local(degree, segments=segments)
         local.spread_, local.middle_, local.usual_ = spread, middle, _number(content["usual"])
         local.limits_ = _number(content["limits"][0]), _number(content["limits"][1])
+        _require(isinstance(content["grids"], list) and len(content["grids"]) <= MOST_GRIDS)
         local.grids_ = [_grid(each, degree) for each in content["grids"]]
         return local
     groups = _count(content["groups"])
@@ -90,6 +130,8 @@ def _model(content: dict[str, Any]) -> Sectors | Headings | Local:
     _require(factors.min(initial=NONE) >= NONE and factors.max(initial=NONE) < len(model.names))
     model.factors_, model.coefficients_, model.spread_, model.middle_ = factors, coefficients, spread, middle
     model.lowest_, model.highest_ = _numbers(content["lowest"]), _numbers(content["highest"])
+    model.origin_ = _numbers(content["origin"])
+    _require(model.origin_.shape == (2,))
     _require(model.lowest_.shape == model.highest_.shape == (segments,))
     return model
 

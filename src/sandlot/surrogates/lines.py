@@ -12,8 +12,9 @@ from typing import NamedTuple
 import numpy as np
 
 from sandlot.kernels import kernel
+from sandlot.surrogates import equations
 from sandlot.surrogates.orthogonal import _forward, bic, coefficients
-from sandlot.surrogates.terms import NONE, Array, Index, design, monomials
+from sandlot.surrogates.terms import NONE, Array, Index, Variable, design, monomials
 
 NAMES = ("turn", "across", "along")
 """What polynomials are of."""
@@ -175,6 +176,17 @@ def fit(samples: Samples, widths: tuple[float, float, float], degree: int, most:
     if len(cells):
         limits[:, 0], limits[:, 1] = (each.reduceat(target, begins[:-1]) for each in (np.minimum, np.maximum))
     return Grid(np.array(shape), np.full(2, -reach), origin, width, axes, model, factors, found, limits)
+
+
+def equation(grid: Grid, which: int) -> str:
+    """One of the polynomials, for people: of turn, across and along as shares of a cell, and of ``ahead`` in metres."""
+    names = [Variable(name) for name in NAMES]
+    parts = []
+    for factors, value in zip(grid.factors[which], grid.coefficients[which].tolist(), strict=True):
+        if value != 0.0:
+            product = equations.term(factors, names)
+            parts.append(f"{'-' if value < 0 else '+'} {abs(value):.4g}{'' if product == '1' else ' ' + product}")
+    return f"range = {' '.join([*parts, '- ahead']).removeprefix('+ ')}"
 
 
 def _members(

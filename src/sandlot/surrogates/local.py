@@ -83,6 +83,11 @@ class Local:
         """How many coefficients there are."""
         return sum(int((grid.coefficients != 0.0).sum()) for grid in self.grids_)
 
+    def equation(self) -> str:
+        """One of the polynomials, for people; `lines.equation` says of what."""
+        some = [(grid, len(grid.coefficients) // 2) for grid in self.grids_ if len(grid.coefficients)]
+        return lines.equation(*some[0]) if some else f"range = {self.usual_:.4g}"
+
     def _samples(self, graph: Sensorgraph) -> Samples:
         rays, medians, scans = graph.windows(self.segments)
         return Samples(rays, medians, scans, len(rays) / (max(len(np.unique(scans)), 1) * self.segments))

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from sandlot.errors import SandlotError
 from sandlot.kernels import kernel
+from sandlot.surrogates import equations
 from sandlot.surrogates.narmax import FitWarning, Narmax
 from sandlot.surrogates.sensorgraph import SEGMENTS, Sensorgraph
 from sandlot.surrogates.terms import NONE, Array, Index
@@ -124,10 +125,13 @@ class _Polynomials:
     def fit(self, graph: Sensorgraph) -> Self:
         """Find terms and coefficients; a segment without any return says nothing about itself."""
         graph.check(self.segments)
+        low, high = graph.poses[:, :2].min(0), graph.poses[:, :2].max(0)
+        self.origin_ = 0.5 * (low + high)
         medians, group, values = graph.segments(self.segments), self.group(graph.poses), self.inputs(graph.poses)
         never = np.isnan(medians).all(0)
         usual, lowest, highest = (
-            function(np.where(never, function(medians), medians), 0) for function in (np.nanmedian, np.nanmin, np.nanmax)
+            function(np.where(never, function(medians), medians), 0)
+            for function in (np.nanmedian, np.nanmin, np.nanmax)
         )
         self.models_: list[list[Narmax | None]] = []
         for name in range(self.groups):
@@ -163,6 +167,23 @@ class _Polynomials:
         packed = (self.factors_, self.coefficients_, self.lowest_, self.highest_)
         return polynomials(self.inputs(poses), self.group(poses), *packed)
 
+    def narmax(self, group: int, segment: int) -> Narmax:
+        """The polynomial of a segment, and of a group of headings; where there were too few scans, a constant.
+
+        Raises:
+            SandlotError: If the model comes from a file, which holds only what is needed to predict.
+        """
+        if not hasattr(self, "models_"):
+            raise SandlotError("a model from a file does not know its equations; fit it again")
+        found = self.models_[group][segment]
+        if found is None:
+            found = self._fit_one(np.zeros((2, len(self.names))), np.full(2, self.coefficients_[group, segment, 0]))
+        return found
+
+    def equation(self) -> str:
+        """The polynomial of the segment left of the middle, straight along x, for people."""
+        return equations.text(self.narmax(0, self.segments // 2), "range").partition("\n")[0]
+
     @property
     def size(self) -> int:
         """How many coefficients there are."""
@@ -170,7 +191,7 @@ class _Polynomials:
 
 
 class Sectors(_Polynomials):
-    """As in the source: for each of 12 headings and each segment, a polynomial of x and y.
+    """As in the source: for each of 12 headings and each segment, a polynomial of x and y, from the middle of the log.
 
     Args:
         sectors: Into how many equal parts headings are divided.
@@ -190,8 +211,8 @@ class Sectors(_Polynomials):
         self.groups = self.sectors = sectors
 
     def inputs(self, poses: Array) -> Array:
-        """x and y [m]."""
-        return np.ascontiguousarray(poses[:, :2])
+        """How far x and y are from the middle of the log [m]."""
+        return poses[:, :2] - self.origin_
 
     def group(self, poses: Array) -> NDArray[np.int64]:
         """The nearest of the headings."""
@@ -216,5 +237,5 @@ class Headings(_Polynomials):
         super().__init__(degree, most, segments)
 
     def inputs(self, poses: Array) -> Array:
-        """x and y [m], and cosine and sine of the heading."""
-        return np.column_stack([poses[:, :2], np.cos(poses[:, 2]), np.sin(poses[:, 2])])
+        """How far x and y are from the middle of the log [m], and cosine and sine of the heading."""
+        return np.column_stack([poses[:, :2] - self.origin_, np.cos(poses[:, 2]), np.sin(poses[:, 2])])
