@@ -1,8 +1,12 @@
-"""What must be exact and fast at once: rays against walls, side by side with ir-sim's lidar.
+"""What must be exact and fast at once: rays, side by side with ir-sim's lidar, and models, with SysIdentPy's.
 
-The plan has 250 segments: a room of 20 x 20 m with 61 boxes and two partitions, always the same. Both cast the same 360
-beams over 180 degrees from the same places, and must measure the same. Rates against the peer are per second of
-processor time, so that they are those of one core; the one of all cores is by the clock on the wall.
+For rays, the plan has 250 segments: a room of 20 x 20 m with 61 boxes and two partitions, always the same. Both cast
+the same 360 beams over 180 degrees from the same places, and must measure the same. Rates against peers are per second
+of processor time, so that they are those of one core; the one of all cores is by the clock on the wall.
+
+Models are fitted to the log of a robot that wanders about the arena for 1,400 scans, as many as the source's log has.
+SysIdentPy is given the same lagged data, and must choose the same terms; what is fitted without lags is what a sensor
+model is made of. Predictions are of all six segments of a scan, for many poses at once.
 """
 
 import math
@@ -22,6 +26,13 @@ from _side_by_side import Comparison, best_rates, main
 from sandlot.sensing.laser import Laser
 from sandlot.sensing.plan_files import outline
 from sandlot.sensing.plans import Plan, load_plan, make_plan
+from sandlot.surrogates.local import Local
+from sandlot.surrogates.narmax import Narmax
+from sandlot.surrogates.sensor_models import Headings, Sectors, SensorModel
+from sandlot.surrogates.sensorgraph import Sensorgraph
+from sandlot.surrogates.terms import NONE
+from sandlot.worlds.indoor_learned import explore
+from sandlot.worlds.indoor_settings import IndoorSettings
 
 Array = NDArray[np.float64]
 REPETITIONS = 7
@@ -30,6 +41,12 @@ SIDE, BOXES = 20.0, 61
 ROOM = ((0.0, 0.0), (SIDE, 0.0), (SIDE, SIDE), (0.0, SIDE), (0.0, 0.0))
 PARTITIONS = (((5.0, 0.0), (5.0, 6.0)), ((SIDE, 12.0), (14.0, 12.0)))
 POSES, PEER_POSES = 20_000, 100
+DEGREE, TERMS = 4, 15
+FITS = 10
+"""At a time: one would be too short to time."""
+PEER_REPETITIONS = 3
+SEGMENT = 3
+"""Of the scans, whose medians are the output."""
 
 
 def boxes() -> list[list[tuple[float, float]]]:
@@ -121,6 +138,76 @@ def compare_rays() -> list[Comparison]:
     ]
 
 
+def fit(model: Narmax, inputs: Array, output: Array) -> float:
+    """Fit some times; returns how often."""
+    for _ in range(FITS):
+        model.fit(inputs, output)
+    return float(FITS)
+
+
+def peer_model() -> Any:
+    """SysIdentPy's forward regression, told to take as many terms of the same candidates."""
+    from sysidentpy.basis_function import Polynomial
+    from sysidentpy.model_structure_selection import FROLS
+    from sysidentpy.parameter_estimation import LeastSquares
+
+    estimator = LeastSquares(unbiased=False)
+    lags: dict[str, Any] = {"ylag": 1, "xlag": [[1], [1]], "order_selection": False, "err_tol": None}
+    return FROLS(n_terms=TERMS, basis_function=Polynomial(degree=DEGREE), estimator=estimator, **lags)
+
+
+def fit_peer(model: Any, inputs: Array, output: Array) -> float:
+    """Let the peer fit once; returns 1."""
+    model.fit(X=inputs, y=output[:, None])
+    return 1.0
+
+
+def same_terms(ours: Narmax, other: Any) -> int:
+    """How many terms both have; both must be fitted. SysIdentPy calls y, x1 and x2 one step ago 1001, 2001, 3001."""
+    codes = {1001: 0, 2001: 1, 3001: 2}
+    theirs = {tuple(sorted(codes[code] for code in term if code)) for term in other.final_model.tolist()}
+    return len(theirs & {tuple(sorted(f for f in term if f != NONE)) for term in ours.factors_.tolist()})
+
+
+def predict(model: SensorModel, poses: Array) -> float:
+    """Predict scans; returns how many."""
+    return float(len(model.predict(poses)))
+
+
+def compare_fits(log: Sensorgraph) -> list[Comparison]:
+    """Compare fitting with SysIdentPy's."""
+    medians = log.segments()[:, SEGMENT]
+    inputs, output = log.poses[:, :2], np.where(np.isnan(medians), np.nanmedian(medians), medians)
+    ours = Narmax(DEGREE, input_lags=(1,), output_lags=(1,), count=TERMS)
+    static, other = Narmax(DEGREE, count=TERMS), peer_model()
+    works = [partial(fit, ours, inputs, output), partial(fit, static, inputs, output)]
+    for work in works:
+        work()
+    lagged, plain, peers = best_rates(PEER_REPETITIONS, *works, partial(fit_peer, other, inputs, output))
+    name = f"{len(log):,} samples, two inputs, degree {DEGREE}, {TERMS} terms"
+    return [
+        Comparison(f"fits: {name}, against SysIdentPy", lagged, "fits/s", peers, at_least=50.0),
+        Comparison("terms of these that SysIdentPy chooses too", same_terms(ours, other), "terms", at_least=TERMS),
+        Comparison("the same without lags", plain, "fits/s"),
+    ]
+
+
+def compare_predictions(log: Sensorgraph) -> list[Comparison]:
+    """Time the prediction of scans."""
+    rng = np.random.default_rng(2)
+    poses = rng.uniform((0.5, 0.5, -math.pi), (9.5, 9.5, math.pi), (POSES, 3))
+    models: dict[str, SensorModel] = {"sectors": Sectors(), "headings": Headings(), "local": Local()}
+    works = [partial(predict, model.fit(log), poses) for model in models.values()]
+    for work in works:
+        work()
+    rates = dict(zip(models, best_rates(REPETITIONS, *works), strict=True))
+    bars = {"sectors": 1.0}
+    return [
+        Comparison(f"a scan of six segments by {name}, in batch", 1e6 / rate, "us", at_most=bars.get(name))
+        for name, rate in rates.items()
+    ]
+
+
 def wall_rate(plan: Plan, poses: Array) -> float:
     """Rays a second on all cores, by the clock on the wall: the best of several times."""
     best = 0.0
@@ -132,8 +219,9 @@ def wall_rate(plan: Plan, poses: Array) -> float:
 
 
 def compare() -> list[Comparison]:
-    """Compare what must be exact with peers: ray casting with ir-sim's lidar."""
-    return compare_rays()
+    """Compare what must be exact with peers: ray casting with ir-sim's lidar, models with SysIdentPy's."""
+    log = explore(IndoorSettings())
+    return [*compare_rays(), *compare_fits(log), *compare_predictions(log)]
 
 
 if __name__ == "__main__":

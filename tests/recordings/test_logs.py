@@ -40,7 +40,7 @@ def test_formats_are_guessed_from_what_is_inside(tmp_path, kind, packed):
     path = write(tmp_path / "some.dat", gzip.compress(data) if packed else data)
     assert guess_format(Source(path)) == kind
     assert import_log(path, tmp_path / "out").format == kind
-    assert recordings.open(tmp_path / "out").attrs["settings"]["format"] == kind
+    assert recordings.settings(recordings.open(tmp_path / "out"))["format"] == kind
 
 
 def test_a_recording_of_scans(tmp_path):
@@ -70,7 +70,7 @@ def test_a_recording_of_scans(tmp_path):
         assert recording["ranges"].dtype == np.float32
         assert recording["position"].dims == ("time", "axis")
         np.testing.assert_allclose(recording["bearings"].values, np.radians([[-90, 0]]))
-        about = recording.attrs["settings"]
+        about = recordings.settings(recording)
         assert (about["source"], about["format"], about["start"]) == ("a.log", "carmen", 10.0)
         assert about["notes"] == ["lines left out: NEFF (1)"]
         assert about["findings"]["distance"] == 3.5
@@ -99,7 +99,7 @@ def test_damage_keeps_nothing_unless_asked_for(tmp_path, line):
     assert "a.log" in found.damage
     with recordings.open(tmp_path / "a") as recording:
         assert recording.sizes["time"] == 8
-        assert recording.attrs["settings"]["findings"]["damage"] == found.damage
+        assert recordings.settings(recording)["findings"]["damage"] == found.damage
     assert names(tmp_path) == ["a", "a.log"]
 
 
@@ -201,7 +201,7 @@ def assert_alike(first, second):
             np.testing.assert_allclose(
                 np.exp(1j * b[name].values), np.exp(1j * a[name].values), atol=1e-6, err_msg=name
             )
-        there, here = a.attrs["settings"].get("laser_position", [0, 0]), b.attrs["settings"]["laser_position"]
+        there, here = (recordings.settings(each).get("laser_position", [0, 0]) for each in (a, b))
         np.testing.assert_allclose(here, there)
 
 

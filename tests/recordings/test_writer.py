@@ -85,8 +85,8 @@ def test_settings_can_be_amended(tmp_path: Path) -> None:
         with pytest.raises(ValueError, match="plain JSON"):
             out.amend({"a": {1, 2}})
         out.amend({"depth": 3})
-        assert recordings.open(tmp_path / "a").attrs["settings"] == {"depth": 2, "tags": ["a"]}
-    assert recordings.open(tmp_path / "a").attrs["settings"] == {"depth": 3}
+        assert recordings.settings(recordings.open(tmp_path / "a")) == {"depth": 2, "tags": ["a"]}
+    assert recordings.settings(recordings.open(tmp_path / "a")) == {"depth": 3}
     check(recordings.open(tmp_path / "a"), 1)
 
 

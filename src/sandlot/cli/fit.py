@@ -17,6 +17,9 @@ from sandlot.errors import SandlotError
 if TYPE_CHECKING:
     from sandlot.surrogates.sensorgraph import Sensorgraph
 
+LONGEST = 200
+"""Letters of an equation that is printed; the rest is left out."""
+
 app = typer.Typer(help="Fit models to recordings, simulated or of real robots.")
 
 
@@ -68,18 +71,15 @@ def sensor(
 
     equations = None if form is None else out.with_suffix(SUFFIXES[form])
     _check(out, equations, kind)
-    total = len(recordings) + 2
-    with progress_bar("step") as show:
-        step = show("fitting")
-        logs = []
-        for path in recordings:
-            logs.append(_graph(path))
-            step(len(logs), total)
-        graph, model = Sensorgraph.join(logs), KINDS[kind]()
+    logs = [_graph(path) for path in recordings]
+    graph, model = Sensorgraph.join(logs), KINDS[kind]()
+    graph.check(model.segments)
+    with progress_bar("fit") as show:
+        step = show(f"fitting {out.name}")
         errors = assess(model, logs, holdout).tolist() if holdout else []
-        step(total - 1, total)
+        step(1, 2)
         model.fit(graph)
-        step(total, total)
+        step(2, 2)
     if figure is not None:
         _draw(graph, figure)
     if equations is not None and form is not None and not isinstance(model, Local):
@@ -142,10 +142,10 @@ def _print_facts(facts: dict[str, Any], graph: "Sensorgraph") -> None:
         console.print(f"Mean absolute error on the {facts['held_out']:,} scans at the end, fitted without them:")
         _print_errors(facts, graph)
     console.print(f"Fitted to all: a {facts['kind']} model of {facts['size']:,} coefficients; one of its equations:")
-    console.print(escape(f"  {facts['equation']}"))
+    console.print(escape(f"  {_short(facts['equation'])}"))
     if facts["kind"] == "local":
         said = "of turn, across and along, as shares of a cell; ahead is how far along the ray from its middle [m]"
-        console.print(f"  ({said})", style="dim")
+        console.print(escape(f"  ({said})"), style="dim")
     for name in ("equations", "figure", "model"):
         if facts[name]:
             console.print(f"{name.capitalize()}: [bold]{escape(facts[name])}[/bold]")
@@ -156,7 +156,7 @@ def _print_facts(facts: dict[str, Any], graph: "Sensorgraph") -> None:
 def _print_errors(facts: dict[str, Any], graph: "Sensorgraph") -> None:
     table = Table(box=None, header_style="bold", pad_edge=False)
     for column in ("segment", "from [deg]", "to [deg]", "error [m]"):
-        table.add_column(column, justify="right")
+        table.add_column(escape(column), justify="right")
     count = len(facts["errors"])
     for k, error in enumerate(facts["errors"]):
         edges = (math.degrees(graph.middle + (side / count - 0.5) * graph.spread) for side in (k, k + 1))
@@ -164,6 +164,16 @@ def _print_errors(facts: dict[str, Any], graph: "Sensorgraph") -> None:
     mean = facts["error"]
     table.add_row("all", "", "", "-" if mean is None else f"{mean:.4f}")
     Console(highlight=False).print(table)
+
+
+def _short(equation: str) -> str:
+    """The first terms, if there are many."""
+    words = equation.split(" ")
+    while len(" ".join(words)) > LONGEST:
+        words.pop()
+    while len(words) < len(equation.split(" ")) and words[-1] not in "+-":
+        words.pop()
+    return " ".join(words) + (" ..." if words[-1] in "+-" else "")
 
 
 def _draw(graph: "Sensorgraph", out: Path) -> None:

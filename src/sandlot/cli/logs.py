@@ -1,6 +1,7 @@
 """Commands for logs of real robots: ``import`` and ``export``."""
 
 import dataclasses
+import functools
 import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -37,8 +38,10 @@ def import_(
     """
     from sandlot.recordings.logs import import_log
 
-    with progress_bar("byte") as show:
-        findings = import_log(log, out, kind, partial=partial, topic=topic, progress=show(f"importing {log.name}"))
+    with progress_bar("kilobyte") as show:
+        bar = show(f"importing {log.name}")
+        read = functools.partial(import_log, log, out, kind, partial=partial, topic=topic)
+        findings = read(progress=lambda done, total: bar(-(-done // 1000), -(-total // 1000)))
     if as_json:
         facts = {**dataclasses.asdict(findings), "recording": str(out)}
         print_json({key: None if value != value else value for key, value in facts.items()})

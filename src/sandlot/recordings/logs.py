@@ -22,6 +22,7 @@ from sandlot.recordings.bags import bag_files, read_bag
 from sandlot.recordings.carmen import read_carmen
 from sandlot.recordings.posegraph import read_posegraph
 from sandlot.recordings.reader import open as open_recording
+from sandlot.recordings.reader import settings
 from sandlot.recordings.scans import Findings, Scan, Tally, quantities
 from sandlot.recordings.source import DamagedError, Source
 from sandlot.recordings.tables import read_table, write_table
@@ -251,10 +252,10 @@ def _export(dataset: xr.Dataset, draft: Path, suffix: str, progress: Progress) -
         return
     from sandlot.recordings.mcap_out import McapOut
 
-    settings = dataset.attrs["settings"]
-    x, y = settings.get("laser_position", (0.0, 0.0))
+    about = settings(dataset)
+    x, y = about.get("laser_position", (0.0, 0.0))
     farthest = max((float(np.nanmax(block["ranges"].values, initial=0.0)) for block in blocks()), default=0.0)
-    with McapOut(draft, bearings, (x, y), settings.get("start", 0.0), farthest) as bag:
+    with McapOut(draft, bearings, (x, y), about.get("start", 0.0), farthest) as bag:
         for block in shown(blocks()):
             bag.write(block)
 

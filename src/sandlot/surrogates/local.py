@@ -28,8 +28,8 @@ class Local:
     """Polynomials for overlapping cells of direction and place, in the coordinates of `sandlot.surrogates.lines`.
 
     To know what is seen in a direction it does not matter which part of the laser looks there: so all windows of all
-    scans are samples of the same thing. How wide cells are is decided by cross-validation, among some grids of cells and
-    all their combinations, where a finer one is asked first, and the next where it knows nothing.
+    scans are samples of the same thing. How wide cells are is decided by cross-validation, among some grids of cells
+    and all their combinations, where a finer one is asked first, and the next where it knows nothing.
 
     Args:
         degree: Of each polynomial.

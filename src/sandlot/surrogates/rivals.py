@@ -67,8 +67,8 @@ class Net:
 
     Args:
         hidden: Neurons of each hidden layer.
-        shared: Whether it is shown windows at every few degrees of a scan, as `Local` is, and asked for one direction at
-            a time; otherwise it is shown, and asked for, all segments at once.
+        shared: Whether it is shown windows at every few degrees of a scan, as `Local` is, and asked for one direction
+            at a time; otherwise it is shown, and asked for, all segments at once.
         seed: Of its first weights.
         segments: Of a scan.
     """

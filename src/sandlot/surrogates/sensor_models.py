@@ -200,8 +200,8 @@ class Sectors(_Polynomials):
         segments: Of a scan.
 
     Attributes:
-        models_: Those of each heading, from straight along x on counter-clockwise, and of each segment; None where there
-            were too few scans.
+        models_: Those of each heading, from straight along x on counter-clockwise, and of each segment; None where
+            there were too few scans.
     """
 
     names = ("x", "y")

@@ -55,8 +55,8 @@ class Indoor(World):
     never ends by itself.
 
     ## Floor plans
-    ``arena``, ``cluttered``, ``office`` and ``flat`` are shipped. Others come from TOML (`sandlot.sensing.plan_files` shows how), from
-    an image whose dark pixels are walls, or from a ROS ``map.yaml`` and its image; what such a map does not know is
+    ``arena``, ``cluttered``, ``office`` and ``flat`` are shipped. Others come from TOML (`sandlot.sensing.plan_files`
+    shows how), from an image whose dark pixels are walls, or from a ROS ``map.yaml`` and its image; what such a map does not know is
     taken for wall.
 
     ## The laser
@@ -64,8 +64,8 @@ class Indoor(World):
     noise: `sandlot.sensing.laser.Laser`. ``world.laser`` is what is asked for ranges: poses (n, 3) and a random
     generator in, ranges (n, beams) out. It can be replaced.
 
-    At ``learned``, no ray is cast: a sensor model, fitted to the log of a robot, says from the pose alone what the laser
-    sees. It knows the medians of six segments, as the source's do; every beam of a segment returns its median.
+    At ``learned``, no ray is cast: a sensor model, fitted to the log of a robot, says from the pose alone what the
+    laser sees. It knows the medians of six segments, as the source's do; every beam of a segment returns its median.
 
     ## Controllers
     ``wander``, a random walk that avoids obstacles and turns by chance every few seconds; ``random``.

@@ -18,15 +18,15 @@ class IndoorSettings(WorldSettings):
     Attributes:
         fidelity: ``fast``, the laser's rays are cast; ``learned``, a model of the laser says what it sees.
         plan: ``arena``, 100 m^2 with cartons along its walls; ``cluttered``, with cartons all over it; ``office``;
-            ``flat``, of 80 m^2; or the path of a floor plan: TOML, a ROS ``map.yaml``, or an image whose dark pixels are
-            walls.
+            ``flat``, of 80 m^2; or the path of a floor plan: TOML, a ROS ``map.yaml``, or an image whose dark pixels
+            are walls.
         resolution: Of an image [m/pixel].
         robot: The body, its motors and its slip.
         laser: The scanner, which sits above the middle of the robot.
         start: x [m], y [m] and heading [rad]; drawn anew at each reset if left out.
         interval: Between frames [s]. The source's robot has a scan every 0.25 s.
-        model: At ``learned``: the file of a sensor model, which ``sandlot fit sensor`` makes. If left out, a robot first
-            wanders about this plan for 1,400 scans, and a model is fitted to them, which takes some seconds.
+        model: At ``learned``: the file of a sensor model, which ``sandlot fit sensor`` makes. If left out, a robot
+            first wanders about this plan for 1,400 scans, and a model is fitted to them, which takes some seconds.
     """
 
     fidelity: Literal["fast", "learned"] = "fast"

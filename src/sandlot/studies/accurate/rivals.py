@@ -9,15 +9,17 @@ import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, NullFormatter
 from pydantic import AfterValidator, Field
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from sandlot.recordings import Quantity
 from sandlot.sensing.plans import SHIPPED, load_plan
 from sandlot.settings import distinct
+from sandlot.studies.accurate.arena import ENOUGH, RANKS, TABLES
 from sandlot.studies.accurate.shared import METHODS, NARMAX, SOURCE, Array, errors
-from sandlot.studies.base import Claim, Found, Job, Picture, Study, study
-from sandlot.studies.plots import COLOURS, canvas, thousands
+from sandlot.studies.base import Claim, Found, Job, Picture, Study, pick, study
+from sandlot.studies.plots import COLOURS, canvas
 from sandlot.studies.statistics import Comparison, compare, mean_interval
 from sandlot.surrogates.sensor_models import SensorModel
 from sandlot.surrogates.sensorgraph import SEGMENTS, Sensorgraph
@@ -27,8 +29,8 @@ from sandlot.worlds.indoor_settings import IndoorSettings
 T = TypeVar("T")
 Method = Literal["sectors", "headings", "local", "lookup", "net", "large net", "map"]
 PlanName = Literal["arena", "cluttered", "office", "flat"]
-TABLES = {1: (60, 53, 31, 17, 21, 20), 2: (62, 46, 66, 39, 29, 27)}
-"""The source's mean absolute errors of each segment on its two validation drives [cm]."""
+BEST, OTHER = (float(100.0 * each) for each in TABLES.mean(1))
+"""Mean absolute errors over all segments in the source's tables [cm]."""
 TEST = "Mann-Whitney U, Holm-corrected, p < 0.05"
 SILENT = "not compared"
 TIMED, ASKED = 350, 1000
@@ -90,9 +92,8 @@ class Rivals(Study):
         seeds = np.random.SeedSequence(self.seed, spawn_key=(SHIPPED.index(plan), replicate)).generate_state(3)
         settings = IndoorSettings.model_validate({"plan": plan})
         lengths = (self.samples, self.validation, self.validation)
-        log, one, two = (explore(settings, each, int(seed)) for each, seed in zip(lengths, seeds, strict=True))
-        both = np.concatenate([one.poses, two.poses]), np.concatenate([one.ranges, two.ranges])
-        return log, Sensorgraph(*both, log.bearings)
+        log, *ways = (explore(settings, each, int(seed)) for each, seed in zip(lengths, seeds, strict=True))
+        return log, Sensorgraph.join(ways)
 
     def run(self, job: Job) -> Mapping[str, Found]:
         """One method, fitted to one log."""
@@ -103,9 +104,8 @@ class Rivals(Study):
 
     def by_method(self, results: xr.Dataset, plan: str, quantity: str = "error") -> dict[str, Array]:
         """Values of each method in a plan, one for each log, the mean over all segments."""
-        there, found = results["plan"].values == plan, results[quantity].values
-        values = found.reshape(len(found), -1).mean(1)
-        return {method: values[there & (results["method"].values == method)] for method in self.methods}
+        there = {method: pick(results, plan=plan, method=method)[quantity].values for method in self.methods}
+        return {method: values.reshape(len(values), -1).mean(1) for method, values in there.items()}
 
     def figure(self, results: xr.Dataset) -> Figure:
         """Mean absolute error over all segments, of every log; and the medians, by how large models are."""
@@ -120,7 +120,7 @@ class Rivals(Study):
                 if plan == self.plans[-1]:
                     right.annotate(method, at, (0, 8), textcoords="offset points", ha="center", fontsize=9)
         if "arena" in self.plans:
-            left.axhline(float(np.mean(TABLES[1])), color=COLOURS[5], linestyle=":", label="the source's best table")
+            left.axhline(BEST, color=COLOURS[5], linestyle=":", label="the source's best table")
         left.set_xticks(range(len(self.methods)), [method.replace(" ", "\n") for method in self.methods])
         left.set(ylabel="mean absolute error [cm]", yscale="log")
         right.plot([], [], "o", color=COLOURS[5], label="readable")
@@ -128,10 +128,12 @@ class Rivals(Study):
         right.set(xlabel="numbers in the model", ylabel="mean absolute error [cm]", xscale="log", yscale="log")
         right.margins(0.12, 0.15)
         for axes in (left, right):
-            axes.yaxis.set_major_formatter(thousands)
+            axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
             axes.legend(frameon=False)
+        for axis in (left.yaxis, right.yaxis, right.xaxis):
+            axis.set_major_formatter("{x:,g}")
+            axis.set_minor_formatter(NullFormatter())
         left.grid(visible=False, axis="x")
-        right.xaxis.set_major_formatter(thousands)
         return figure
 
     def against(self, results: xr.Dataset, plan: str, method: str, others: tuple[str, ...]) -> list[Comparison]:
@@ -157,7 +159,7 @@ class Rivals(Study):
             )
             for method, others, who, source in cases:
                 if {method, *others} <= set(self.methods) and others:
-                    text = f"In the {plan} plan, {who[0].lower() + who[1:]} less wrong than {_listed(others)}."
+                    text = f"In the {plan} plan, {who[0].lower() + who[1:]} less wrong than {listed(others)}."
                     found.append(self._less_wrong(results, text, source, plan, method, others))
         if "arena" in self.plans and "local" in self.methods:
             found += self._bars(results)
@@ -178,25 +180,23 @@ class Rivals(Study):
 
     def _bars(self, results: xr.Dataset) -> list[Claim]:
         """Whether many small polynomials are as right in the arena as they should be."""
-        best = float(np.mean(TABLES[1]))
         interval = mean_interval(100.0 * self.by_method(results, "arena")["local"])
-        chosen = (results["plan"].values == "arena") & (results["method"].values == "local")
-        ranks = np.median(results["spearman"].values[chosen], 0)
+        ranks = np.median(pick(results, plan="arena", method="local")["spearman"].values, 0)
         low = "all segments, right to left: " + ", ".join(f"{each:.2f}" for each in ranks)
         return [
             Claim(
                 "In the arena, many small polynomials are less wrong than the source's models were on its robot.",
-                f"{best:.1f} cm on its better drive, {np.mean(TABLES[2]):.1f} cm on the other",
+                f"{BEST:.1f} cm on its better drive, {OTHER:.1f} cm on the other",
                 f"{interval.mean:.1f} cm",
-                interval.high < best,
+                interval.high < BEST,
                 f"95% confidence: {interval.low:.1f} to {interval.high:.1f} cm; the source's arena was another",
             ),
             Claim(
                 "In the arena, what many small polynomials say rises and falls with what is seen, in every segment.",
-                "0.30 to 0.98 on its other drive",
+                f"{RANKS.min():.2f} to {RANKS.max():.2f} on its second drive",
                 f"{ranks.min():.2f}",
-                bool(ranks.min() >= 0.9),
-                f"Spearman's rank correlation, least of the medians over logs, at least 0.9; {low}",
+                bool(ranks.min() >= ENOUGH),
+                f"Spearman's rank correlation, least of the medians over logs, at least {ENOUGH:g}; {low}",
             ),
         ]
 
@@ -234,11 +234,11 @@ class Rivals(Study):
             axes.margins(x=0.15)
             axes.grid(visible=False, axis="y")
         right.axvline(rays, color=COLOURS[5], linestyle=":", label="rays cast in the plan itself")
-        right.legend(frameon=False, loc="lower right")
+        right.legend(frameon=False, loc="upper right")
         yield Picture(
-            f"Time to fit {len(log):,} scans of the {plan} plan, and to predict one of {ASKED:,} scans that are asked for "
-            "at once, on one core: the best of up to three, measured on this machine while the page was written, so it "
-            "is no part of the results. Readable models in blue, what others use in orange.",
+            f"Time to fit {len(log):,} scans of the {plan} plan, and to predict one of {ASKED:,} scans that are asked "
+            "for at once, on one core: the best of up to three, measured on this machine while the page was written, "
+            "and no part of the results. Readable models in blue, what others use in orange.",
             figure,
         )
 
@@ -254,7 +254,8 @@ def _timed(do: Callable[[], T]) -> tuple[T, float]:
     return done, min(spent)
 
 
-def _listed(names: tuple[str, ...]) -> str:
+def listed(names: tuple[str, ...]) -> str:
+    """Names as in a sentence."""
     return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
 
 

@@ -1,0 +1,190 @@
+"""Scans with their poses: from recordings, cut into segments and windows, and how well they cover a place."""
+
+import math
+
+import numpy as np
+import pytest
+import xarray as xr
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sandlot import recordings
+from sandlot.errors import SandlotError
+from sandlot.surrogates.sensorgraph import Sensorgraph, centres, directions
+from sandlot.worlds.record import record_world
+
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+def graph(seed=0, scans=7, beams=36, lost=0.2, spread=math.pi):
+    rng = np.random.default_rng(seed)
+    poses = rng.uniform((-3.0, -2.0, -9.0), (3.0, 5.0, 9.0), (scans, 3))
+    ranges = rng.uniform(0.5, 9.0, (scans, beams))
+    ranges[rng.random((scans, beams)) < lost] = np.nan
+    return Sensorgraph(poses, ranges, ((np.arange(beams) + 0.5) / beams - 0.5) * spread)
+
+
+def dataset(**changes):
+    made = graph()
+    found = {
+        "position": (("time", "axis"), made.poses[:, :2]),
+        "heading": (("time",), made.poses[:, 2]),
+        "ranges": (("time", "beam"), made.ranges.astype(np.float32)),
+        "bearings": (("once", "beam"), made.bearings[None]),
+    }
+    return xr.Dataset({name: value for name, value in (found | changes).items() if value is not None})
+
+
+def median(values):
+    known = sorted(value for value in values if not math.isnan(value))
+    middle = len(known) // 2
+    if not known:
+        return math.nan
+    return known[middle] if len(known) % 2 else 0.5 * (known[middle - 1] + known[middle])
+
+
+def test_it_is_made_from_a_recording(tmp_path):
+    record_world("indoor", tmp_path / "a", 12, None, 0, {"laser": {"beams": 24}})
+    with recordings.open(tmp_path / "a") as recording:
+        made = Sensorgraph.of(recording)
+        assert len(made) == 13
+        np.testing.assert_array_equal(made.poses[:, :2], recording["position"].values)
+        np.testing.assert_array_equal(made.poses[:, 2], recording["heading"].values)
+        np.testing.assert_array_equal(made.ranges.astype(np.float32), recording["ranges"].values)
+    assert made.ranges.dtype == np.float64
+    assert made.bearings.shape == (24,)
+    assert made.spread == pytest.approx(math.pi)
+    assert made.middle == 0.0
+
+
+def test_scans_without_a_pose_are_left_out():
+    headings = graph().poses[:, 2].copy()
+    headings[[1, 4]] = np.nan, np.inf
+    made = Sensorgraph.of(dataset(heading=(("time",), headings)))
+    np.testing.assert_array_equal(made.poses, graph().poses[[0, 2, 3, 5, 6]])
+    np.testing.assert_allclose(made.ranges, graph().ranges[[0, 2, 3, 5, 6]], rtol=1e-6)
+
+
+def test_a_laser_that_hangs_upside_down_is_turned_round():
+    around = graph()
+    made = Sensorgraph.of(
+        dataset(
+            bearings=(("once", "beam"), around.bearings[None, ::-1]),
+            ranges=(("time", "beam"), around.ranges[:, ::-1]),
+        )
+    )
+    np.testing.assert_array_equal(made.bearings, around.bearings)
+    np.testing.assert_array_equal(made.ranges, around.ranges)
+
+
+@pytest.mark.parametrize("name", ["position", "heading", "ranges", "bearings"])
+def test_what_is_missing_is_named(name):
+    with pytest.raises(SandlotError, match=f"has no {name}; a sensorgraph needs scans and poses"):
+        Sensorgraph.of(dataset(**{name: None}))
+
+
+def test_no_pose_at_all_is_explained():
+    with pytest.raises(SandlotError, match="no scan with a known pose"):
+        Sensorgraph.of(dataset(heading=(("time",), np.full(7, np.nan))))
+
+
+@given(SEEDS, st.integers(1, 9), st.floats(0.0, 1.0))
+def test_segments_are_medians_of_equal_parts(seed, count, lost):
+    made = graph(seed, lost=lost)
+    found = made.segments(count)
+    assert found.shape == (7, count)
+    for scan, row in zip(made.ranges.tolist(), found, strict=True):
+        sizes = [36 // count + (k < 36 % count) for k in range(count)]
+        ends = np.cumsum([0, *sizes])
+        expected = [median(scan[low:high]) for low, high in zip(ends, ends[1:], strict=False)]
+        np.testing.assert_allclose(row, expected, rtol=1e-15)
+
+
+@given(SEEDS, st.sampled_from([1, 3, 6]), st.sampled_from([2.0, 5.0, 11.0]), st.sampled_from([0.0, 0.4, 0.95]))
+def test_windows_are_as_wide_as_a_segment_and_know_where_they_look(seed, count, step, lost):
+    made = graph(seed, lost=lost)
+    rays, medians, scans = made.windows(count, math.radians(step))
+    wide, apart = 36 // count, max(1, round(step / 5.0))
+    expected = []
+    for k in range(len(made)):
+        for start in range(0, 36 - wide + 1, apart):
+            value = median(made.ranges[k, start : start + wide].tolist())
+            if not math.isnan(value):
+                middle = made.bearings[start] + 0.5 * (wide - 1) * math.pi / 36
+                expected.append((*made.poses[k, :2], made.poses[k, 2] + middle, value, k))
+    expected = np.array(expected).reshape(-1, 5)
+    np.testing.assert_allclose(rays, expected[:, :3], atol=1e-12)
+    np.testing.assert_allclose(medians, expected[:, 3], rtol=1e-15)
+    np.testing.assert_array_equal(scans, expected[:, 4])
+
+
+def test_windows_where_segments_are_are_the_segments():
+    made = graph(lost=0.0)
+    rays, medians, _ = made.windows(6, math.radians(30.0))
+    np.testing.assert_array_equal(medians.reshape(7, 6), made.segments())
+    np.testing.assert_allclose(rays, directions(made.poses, made.spread), atol=1e-12)
+
+
+def test_directions_are_those_of_the_segments_also_of_a_laser_that_looks_aside():
+    np.testing.assert_allclose(np.degrees(centres(math.pi)), [-75, -45, -15, 15, 45, 75])
+    aside = Sensorgraph(graph().poses, graph().ranges, graph().bearings + 0.3)
+    assert aside.middle == pytest.approx(0.3)
+    asked = directions(aside.poses, aside.spread, 6, aside.middle)
+    np.testing.assert_allclose(asked[:6, 2] - aside.poses[0, 2], aside.bearings.reshape(6, 6).mean(1), atol=1e-12)
+    assert asked.shape == (42, 3)
+
+
+@given(SEEDS, st.integers(1, 20), st.integers(1, 40))
+def test_histograms_count_every_scan_once(seed, bins, scans):
+    made = graph(seed, scans)
+    coverage = made.coverage(bins)
+    assert [int(coverage[name].sum()) for name in ("x", "y", "heading")] == [scans] * 3
+    place = np.abs(np.angle(np.exp(1j * (coverage["heading_bin"].values[:, None] - made.poses[:, 2])))).argmin(0)
+    np.testing.assert_array_equal(np.bincount(place, minlength=bins), coverage["heading"].values)
+    assert coverage["x"].attrs["units"] == "1"
+    assert coverage["heading_bin"].attrs["units"] == "rad"
+
+
+def test_thin_places_are_named():
+    turn = np.linspace(-math.pi, math.pi, 120, endpoint=False)
+    ranges, bearings = np.ones((120, 6)), graph(beams=6).bearings
+    even = Sensorgraph(np.column_stack([np.linspace(0, 12, 120), np.linspace(0, 6, 120), turn]), ranges, bearings)
+    assert even.thin() == []
+    poses = even.poses.copy()
+    poses[:, 0] = np.where((poses[:, 0] > 4.0) & (poses[:, 0] < 6.0), 0.0, poses[:, 0])
+    assert Sensorgraph(poses, ranges, bearings).thin() == [
+        "few scans around x = 4.5, 5.5 m: models know little there"
+    ]
+    poses[:, 2] = np.abs(turn)
+    assert "heading = -2.9, -2.4, -1.8, -1.3, -0.8, -0.3 rad" in Sensorgraph(poses, ranges, bearings).thin()[1]
+
+
+@given(SEEDS, st.integers(1, 30), st.floats(0.0, 1.0))
+def test_a_split_keeps_the_order_and_loses_nothing(seed, scans, share):
+    made = graph(seed, scans)
+    first, last = made.split(share)
+    assert abs(len(last) - share * scans) <= 0.5
+    both = Sensorgraph.join([first, last])
+    np.testing.assert_array_equal(both.poses, made.poses)
+    np.testing.assert_array_equal(both.ranges, made.ranges)
+
+
+def test_only_logs_of_the_same_laser_can_be_joined():
+    with pytest.raises(SandlotError, match="different lasers, of 36 and 18 beams"):
+        Sensorgraph.join([graph(), graph(beams=18)])
+    with pytest.raises(SandlotError, match="different lasers"):
+        Sensorgraph.join([graph(), graph(spread=3.0)])
+
+
+def test_scans_that_say_too_little_are_refused():
+    with pytest.raises(SandlotError, match="a scan has 4 of the 6 beams"):
+        graph(beams=4).check()
+    with pytest.raises(SandlotError, match="nothing came back"):
+        graph(lost=1.1).check()
+    graph().check()
+
+
+def test_some_scans():
+    made = graph()
+    np.testing.assert_array_equal(made.part([2, 0]).poses, made.poses[[2, 0]])
+    assert len(made.part(slice(3))) == 3
