@@ -46,7 +46,8 @@ def save_equations(model: Sectors | Headings, path: Path, form: str) -> None:
         SandlotError: If the file cannot be written, or the model comes from a file.
     """
     lines = [
-        "Medians [m] of the segments of a laser scan, 0 the rightmost, from x [m] and y [m].",
+        "Medians [m] of the segments of a laser scan, 0 the rightmost.",
+        f"x and y [m] are counted from the middle of the log, at {model.origin_[0]:.17g}, {model.origin_[1]:.17g}.",
         f"Heading g: the nearest of {model.groups} equal parts of a turn, 0 along x, counter-clockwise."
         if model.groups > 1
         else "c and s: cosine and sine of the heading.",

@@ -1,0 +1,169 @@
+"""Polynomials of lines: the kernel against its twin, what they reproduce exactly, and where they know nothing."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numba import config
+
+from sandlot.surrogates import lines
+from sandlot.surrogates.lines import Grid, Samples
+from twins import lines as twin
+
+SLOW = bool(config.DISABLE_JIT)
+SEEDS = st.integers(0, 2**32 - 1)
+WIDE = math.inf
+SIDE = 4.0
+
+
+def rays_around(seed, count, reach=1.5):
+    rng = np.random.default_rng(seed)
+    return rng.uniform((-reach, -reach, -7.0), (reach, reach, 7.0), (count, 3))
+
+
+def walls(rays):
+    """How far the walls of a square room of 8 m are."""
+    cos, sin = np.cos(rays[:, 2]), np.sin(rays[:, 2])
+    return np.minimum((np.copysign(SIDE, cos) - rays[:, 0]) / cos, (np.copysign(SIDE, sin) - rays[:, 1]) / sin)
+
+
+def samples(rays, medians):
+    return Samples(rays, medians, np.arange(len(rays)), 1.0)
+
+
+def random_grid(seed, along=2, terms=3, degree=2, empty=0.3):
+    """Polynomials by chance in some of the cells."""
+    rng = np.random.default_rng(seed)
+    shape = (int(rng.integers(3, 9)), int(rng.integers(1, 4)), along)
+    reach, origin = rng.uniform(1.0, 4.0), rng.normal(size=2)
+    turned = np.arange(shape[0] + 1) % shape[0] * 2.0 * math.pi / shape[0]
+    cells = math.prod(shape)
+    model = np.where(rng.random(cells) < empty, -1, np.arange(cells))
+    factors = np.array([[twin.monomials_of(rng, degree) for _ in range(terms)] for _ in range(cells)])
+    coefficients = rng.uniform(0.1, 1.0, (cells, terms)) * rng.choice([-1.0, 1.0], (cells, terms))
+    coefficients[np.arange(terms) >= rng.integers(1, terms + 1, (cells, 1))] = 0.0
+    limits = np.tile((-1.0, 2.0), (cells, 1))
+    width = np.array([2.0 * math.pi / shape[0], 2.0 * reach / shape[1], 2.0 * reach / shape[2]])
+    axes = np.column_stack([np.cos(turned), np.sin(turned)])
+    return Grid(np.array(shape), np.full(2, -reach), origin, width, axes, model, factors, coefficients, limits)
+
+
+@given(SEEDS, st.integers(1, 3))
+def test_predictions_are_those_of_the_twin(seed, along):
+    grid, rays = random_grid(seed, along), rays_around(seed, 12, reach=5.0)
+    np.testing.assert_allclose(lines.predict(grid, rays), twin.predict(grid, rays), rtol=1e-9, atol=1e-9)
+
+
+@given(SEEDS, st.floats(-3.0, 3.0))
+def test_a_step_along_the_ray_brings_what_is_seen_nearer_by_as_much(seed, step):
+    grid = random_grid(seed, along=1, empty=0.0)
+    grid.factors[grid.factors == 2] = 1
+    rays = rays_around(seed, 8)
+    before = lines.predict(grid, rays)
+    cells, axis = grid.width[1] * grid.shape[1], np.floor(rays[:, 2] / grid.width[0])
+    moved = rays + step * np.column_stack([np.cos(rays[:, 2]), np.sin(rays[:, 2]), np.zeros(8)])
+    if grid.shape[1] == 1:  # or else weights of cells change, as those do not lie along the ray exactly
+        np.testing.assert_allclose(lines.predict(grid, moved), before - step, atol=1e-9)
+    along = rays.copy()
+    along[:, 2] = axis * grid.width[0]
+    moved = along + step * np.column_stack([np.cos(along[:, 2]), np.sin(along[:, 2]), np.zeros(8)])
+    assert cells > 0.0
+    np.testing.assert_allclose(lines.predict(grid, moved), lines.predict(grid, along) - step, atol=1e-8)
+
+
+@given(st.sampled_from([0.0, -0.0, -1e-20, -1e-300, 5e-17, -5e-17, 2.0 * math.pi, -2.0 * math.pi, 1e15]), SEEDS)
+def test_the_direction_where_a_turn_begins_is_no_edge(direction, seed):
+    grid = random_grid(seed, empty=0.0)
+    ray = np.array([[0.3, -0.2, direction]])
+    near = np.array([[0.3, -0.2, direction % (2.0 * math.pi) + 1e-12]])
+    assert lines.predict(grid, ray)[0] == pytest.approx(lines.predict(grid, near)[0], abs=1e-6)
+
+
+@pytest.mark.parametrize("direction", [-1e-20, -5e-17, 2.0 * math.pi])
+def test_rays_where_a_turn_begins_can_be_fitted(direction):
+    rays = rays_around(0, 40)
+    rays[:, 2] = direction
+    grid = lines.fit(samples(rays, walls(rays)), (30.0, WIDE, WIDE), 2, 5)
+    np.testing.assert_allclose(lines.predict(grid, rays), walls(rays), atol=1e-6)
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf, 1e308])
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_what_is_not_a_number_is_not_followed(bad, place):
+    grid, rays = random_grid(0, empty=0.0), rays_around(0, 3)
+    rays[1, place] = bad
+    found = lines.predict(grid, rays)
+    assert np.isfinite(found[[0, 2]]).all()
+    assert not np.isfinite(bad) <= np.isnan(found[1])
+
+
+@settings(max_examples=3 if SLOW else 15)
+@given(SEEDS, st.sampled_from([(30.0, WIDE, WIDE), (60.0, 1.6, WIDE), (60.0, 2.0, 2.0)]))
+def test_what_is_the_same_everywhere_stays_the_same(seed, widths):
+    """Weights of overlapping cells add up to 1."""
+    rays = rays_around(seed, 300 if SLOW else 1500)
+    grid = lines.fit(samples(rays, np.full(len(rays), 3.7)), widths, 2, 6)
+    asked = rays_around(seed + 1, 100, reach=0.8)
+    found = lines.predict(grid, asked)
+    known = np.isfinite(found)
+    assert known.mean() > 0.5
+    np.testing.assert_allclose(found[known], 3.7, atol=1e-6)
+
+
+def test_the_walls_of_a_room_are_known_to_centimetres():
+    rays = rays_around(0, 2000 if SLOW else 12_000)
+    grid = lines.fit(samples(rays, walls(rays)), (7.5, 1.2, WIDE), 3, 12)
+    asked = rays_around(1, 500, reach=1.2)
+    wrong = np.abs(lines.predict(grid, asked) - walls(asked))
+    assert np.nanmedian(wrong) < 0.05 if SLOW else np.nanmedian(wrong) < 0.01
+    assert np.nanmean(wrong) < (0.2 if SLOW else 0.05), "corners are hard"
+
+
+def test_a_wall_comes_nearer_by_a_step_also_in_what_was_fitted():
+    rays = rays_around(0, 1500)
+    rays[:, 2] = np.random.default_rng(1).uniform(-0.4, 0.4, len(rays))
+    grid = lines.fit(samples(rays, walls(rays)), (30.0, WIDE, WIDE), 3, 12)
+    asked = np.array([[-1.0, 0.2, 0.1], [-0.5, -0.4, -0.2]])
+    step = 0.7 * np.column_stack([np.cos(asked[:, 2]), np.sin(asked[:, 2]), np.zeros(2)])
+    np.testing.assert_allclose(lines.predict(grid, asked + step), lines.predict(grid, asked) - 0.7, atol=0.01)
+
+
+def test_directions_without_samples_are_not_known():
+    rays = rays_around(0, 400)
+    rays[:, 2] = np.random.default_rng(1).uniform(-0.2, 0.2, len(rays))
+    grid = lines.fit(samples(rays, walls(rays)), (30.0, WIDE, WIDE), 2, 6)
+    found = lines.predict(grid, np.array([[0.0, 0.0, direction] for direction in (0.0, 0.1, math.pi, 0.5 * math.pi)]))
+    assert np.isfinite(found[:2]).all()
+    assert np.isnan(found[2:]).all()
+
+
+@pytest.mark.parametrize("count", [1, 2, 5, 11, 12, 13])
+def test_few_samples_give_few_polynomials_or_none(count):
+    rays = rays_around(0, count)
+    rays[:, 2] = 0.1
+    for widths in ((30.0, WIDE, WIDE), (15.0, 0.5, 0.5)):
+        grid = lines.fit(samples(rays, walls(rays)), widths, 3, 12)
+        found = lines.predict(grid, rays)
+        if count < lines.FEW:
+            assert len(grid.coefficients) == 0
+            assert np.isnan(found).all()
+    grid = lines.fit(samples(rays, walls(rays)), (30.0, WIDE, WIDE), 3, 12)
+    assert (count >= lines.FEW) == np.isfinite(lines.predict(grid, rays)).all()
+
+
+def test_one_place_is_enough_and_one_wild_pose_is_no_end():
+    rays = np.zeros((40, 3))
+    rays[:, 2] = np.linspace(-0.4, 0.4, 40)
+    grid = lines.fit(samples(rays, walls(rays)), (30.0, 0.5, 1.0), 2, 6)
+    np.testing.assert_allclose(lines.predict(grid, rays), walls(rays), atol=0.05)
+    rays[3, 0] = 1e7
+    grid = lines.fit(samples(rays, np.full(40, 2.0)), (7.5, 0.5, 1.0), 2, 6)
+    assert grid.shape[1:].tolist() == [lines.MOST, lines.MOST]
+
+
+def test_an_equation_is_readable():
+    grid = random_grid(0)
+    grid.factors[0], grid.coefficients[0] = [[-1, -1], [0, 0], [1, 2]], [3.25, -0.5, 0.0]
+    assert lines.equation(grid, 0) == "range = 3.25 - 0.5 turn^2 - ahead"

@@ -1,0 +1,125 @@
+"""Many small polynomials: that cross-validation chooses well, and what is said where nothing is known."""
+
+import math
+
+import numpy as np
+import pytest
+from numba import config
+
+from sandlot.errors import SandlotError
+from sandlot.surrogates.local import WIDE, Local
+from sandlot.surrogates.sensorgraph import Sensorgraph
+
+SLOW = bool(config.DISABLE_JIT)
+SIDE = 4.0
+COARSE, FINE = (60.0, WIDE, WIDE), (15.0, 1.5, WIDE)
+
+
+def room(seed, count, beams=36, middle=0.0, reach=1.5):
+    """Exact scans in a square room of 8 m around the origin."""
+    rng = np.random.default_rng(seed)
+    poses = rng.uniform((-reach, -reach, -math.pi), (reach, reach, math.pi), (count, 3))
+    bearings = ((np.arange(beams) + 0.5) / beams - 0.5) * math.pi + middle
+    angles = poses[:, 2:] + bearings
+    cos, sin = np.cos(angles), np.sin(angles)
+    ranges = np.minimum(
+        (np.copysign(SIDE, cos) - poses[:, :1]) / cos, (np.copysign(SIDE, sin) - poses[:, 1:2]) / sin
+    )
+    return Sensorgraph(poses, ranges, bearings)
+
+
+def wrong(model, graph):
+    return float(np.nanmean(np.abs(model.predict(graph.poses) - graph.segments())))
+
+
+def test_cross_validation_chooses_what_is_less_wrong():
+    count = 60 if SLOW else 400
+    graph, other = room(0, count), room(1, 100)
+    errors = {grid: wrong(Local(grids=(grid,)).fit(graph), other) for grid in (COARSE, FINE)}
+    both = Local(grids=(COARSE, FINE)).fit(graph)
+    assert errors[FINE] < errors[COARSE]
+    assert both.chosen_[0] == FINE
+    assert wrong(both, other) <= 1.05 * errors[FINE]
+    assert both.wrong_ == pytest.approx(wrong(both, other), rel=0.5)
+    assert both.wrong_ < 0.25 if SLOW else 0.08
+    assert both.size > 0
+    assert both.equation().endswith("- ahead")
+
+
+def test_with_few_scans_coarse_cells_are_chosen():
+    model = Local(grids=(COARSE, (5.0, 0.4, WIDE))).fit(room(0, 12))
+    assert (5.0, 0.4, WIDE) != model.chosen_[-1]
+
+
+def test_where_nothing_is_known_it_says_what_is_usual():
+    graph = room(0, 30)
+    graph.poses[:, 2] *= 0.02
+    model = Local(grids=((15.0, WIDE, WIDE),)).fit(graph)
+    backwards = np.array([[0.0, 0.0, math.pi]])
+    medians = graph.windows()[1]
+    np.testing.assert_allclose(model.predict(backwards)[0, 1:5], np.median(medians))
+    none = Local(grids=()).fit(graph)
+    np.testing.assert_array_equal(none.predict(graph.poses), np.full((30, 6), np.median(medians)))
+    assert none.chosen_ == []
+    assert none.equation() == f"range = {np.median(medians):.4g}"
+
+
+def test_it_says_nothing_beyond_what_was_seen():
+    graph = room(0, 60)
+    found = Local(grids=(COARSE,)).fit(graph).predict(room(1, 100, reach=30.0).poses)
+    medians = graph.windows()[1]
+    assert found.min() >= medians.min()
+    assert found.max() <= medians.max()
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("scans", [1, 2, 3, 5])
+@pytest.mark.parametrize("lost", [False, True])
+def test_tiny_logs_give_a_model(scans, lost):
+    graph = room(0, scans + lost)
+    if lost:
+        graph.ranges[0] = np.nan
+    model = Local(grids=(COARSE, FINE)).fit(graph)
+    found = model.predict(room(1, 5).poses)
+    assert found.shape == (5, 6)
+    assert np.isfinite(found).all()
+    assert model.limits_[0] <= found.min() <= found.max() <= model.limits_[1]
+
+
+def test_scans_without_a_return_do_no_harm():
+    graph = room(0, 80)
+    with_lost = Sensorgraph(
+        np.concatenate([graph.poses, room(5, 20).poses]),
+        np.concatenate([graph.ranges, np.full((20, 36), np.nan)]),
+        graph.bearings,
+    )
+    one, other = (Local(grids=(COARSE,)).fit(each) for each in (graph, with_lost))
+    assert wrong(other, graph) == pytest.approx(wrong(one, graph), rel=0.1)
+
+
+def test_poses_that_are_not_numbers_do_not_crash_it():
+    model = Local(grids=(COARSE, FINE)).fit(room(0, 60))
+    asked = np.array([[math.nan, 0.0, 0.0], [0.0, math.inf, 0.0], [0.0, 0.0, math.nan], [1e308, -1e308, 1e308]])
+    assert np.isfinite(model.predict(asked)).all()
+
+
+def test_it_knows_where_a_laser_looks_that_looks_aside():
+    count = 60 if SLOW else 300
+    straight = Local(grids=(FINE,)).fit(room(0, count))
+    aside = Local(grids=(FINE,)).fit(room(0, count, middle=1.0))
+    assert aside.middle_ == pytest.approx(1.0)
+    assert wrong(aside, room(1, 50, middle=1.0)) < 1.3 * wrong(straight, room(1, 50))
+
+
+def test_scans_that_say_too_little_are_explained():
+    with pytest.raises(SandlotError, match="a scan has 1 of the 6 beams"):
+        Local().fit(room(0, 20, beams=1))
+    graph = room(0, 20)
+    graph.ranges[:] = np.nan
+    with pytest.raises(SandlotError, match="nothing came back"):
+        Local().fit(graph)
+
+
+def test_it_is_the_same_each_time():
+    one, other = (Local(grids=(COARSE, FINE)).fit(room(0, 50)).predict(room(1, 20).poses) for _ in range(2))
+    np.testing.assert_array_equal(one, other)
