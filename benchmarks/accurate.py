@@ -44,7 +44,6 @@ POSES, PEER_POSES = 20_000, 100
 DEGREE, TERMS = 4, 15
 FITS = 10
 """At a time: one would be too short to time."""
-PEER_REPETITIONS = 3
 SEGMENT = 3
 """Of the scans, whose medians are the output."""
 
@@ -183,7 +182,7 @@ def compare_fits(log: Sensorgraph) -> list[Comparison]:
     works = [partial(fit, ours, inputs, output), partial(fit, static, inputs, output)]
     for work in works:
         work()
-    lagged, plain, peers = best_rates(PEER_REPETITIONS, *works, partial(fit_peer, other, inputs, output))
+    lagged, plain, peers = best_rates(3 * REPETITIONS, *works, partial(fit_peer, other, inputs, output))
     name = f"{len(log):,} samples, two inputs, degree {DEGREE}, {TERMS} terms"
     return [
         Comparison(f"fits: {name}, against SysIdentPy", lagged, "fits/s", peers, at_least=50.0),

@@ -1,4 +1,4 @@
-"""A controller from what is seen to a turn: what it makes of scans, of missing returns, and of equations that go wild."""
+"""A controller from what is seen to a turn: what it makes of scans, missing returns and wild equations."""
 
 import numpy as np
 import pytest
@@ -39,7 +39,8 @@ def test_it_drives_at_its_speed_and_turns_as_the_equation_says():
     assert turn == pytest.approx(0.4)
 
 
-def test_it_sees_the_medians_that_equations_are_fitted_to(rng=np.random.default_rng(5)):
+def test_it_sees_the_medians_that_equations_are_fitted_to():
+    rng = np.random.default_rng(5)
     ranges = rng.uniform(1.5, 4.5, 60)
     ranges[rng.random(60) < 0.2] = np.nan
     act = perceiver()
@@ -48,7 +49,7 @@ def test_it_sees_the_medians_that_equations_are_fitted_to(rng=np.random.default_
     assert act.medians == pytest.approx(graph.segments()[0], abs=1e-6)
 
 
-@pytest.mark.parametrize("gain", [1e6, -1e6, 1e308])
+@pytest.mark.parametrize("gain", [1e6, -1e6, np.inf])
 def test_turns_have_a_limit(gain):
     turn = perceiver(gain)(seen(1.0, 1.0, 1.0, 4.0, 4.0, 4.0))[1]
     assert turn == np.sign(gain) * 1.5
@@ -80,8 +81,8 @@ def test_it_does_not_change_what_it_was_given():
     assert (limits[1] == FURTHEST).all()
 
 
-def test_a_fitted_equation_will_do(rng=np.random.default_rng(6)):
-    medians = rng.uniform(1.0, 5.0, (50, 6))
+def test_a_fitted_equation_will_do():
+    medians = np.random.default_rng(6).uniform(1.0, 5.0, (50, 6))
     model = Narmax(1).fit(medians, Sum().predict(medians))
     scan = seen(2.0, 2.0, 2.0, 3.0, 3.0, 4.0)
     assert perceiver(equation=model)(scan) == pytest.approx(perceiver()(scan))

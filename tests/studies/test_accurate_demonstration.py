@@ -7,7 +7,6 @@ import pytest
 
 from claims import synthetic
 from sandlot.studies.accurate.demonstration import LABELS, PERCEPTIONS, VARIANTS, WORLD, Demonstration
-from sandlot.studies.base import STUDIES
 from sandlot.studies.runner import run
 from sandlot.surrogates.narmax import Narmax
 from sandlot.worlds.indoor import Indoor
@@ -16,7 +15,7 @@ SMALL = Demonstration(samples=150, walked=1, beside=1, degree=2, terms=10, round
 
 
 def likely(job):
-    """A distance to the path that is larger by the source's estimates and by the path only, and differs by replicate."""
+    """A distance that is larger by the source's estimates and by the path only, and differs by replicate."""
     worse = 5.0 if job["perception"] == "sectors" else 1.0
     return 0.1 * worse * (1.0 if job["variant"] == "around" else 3.0) * (1.0 + 0.01 * job["replicate"])
 
@@ -105,7 +104,6 @@ def test_with_what_is_really_seen_it_follows_and_comes_back():
 
 @pytest.fixture(scope="module")
 def outcome(tmp_path_factory):
-    STUDIES.setdefault(Demonstration.name, Demonstration)
     return run(SMALL, tmp_path_factory.mktemp("demonstration"), workers=1)
 
 

@@ -23,6 +23,7 @@ def spread(wrong):
 
 def made_up(study, **changes):
     outcomes = {name: (lambda _: np.full(6, 0.95)) for name in ("spearman", "near_spearman")}
+    outcomes |= {name: spread(dict.fromkeys(WRONG, 1.6)) for name in ("guess", "near_guess")}
     outcomes |= {"error": spread(WRONG), "near_error": spread(NEAR), "near_share": lambda _: 0.4}
     return synthetic(study, **outcomes | changes)
 
@@ -31,7 +32,7 @@ def failing(**changes):
     """Claims that do not hold."""
     study = Real()
     claims = study.claims(made_up(study, **changes))
-    assert len(claims) == 7
+    assert len(claims) == 11
     return [claim for claim in claims if not claim.holds]
 
 
@@ -52,6 +53,8 @@ def test_a_map_could_be_the_best_everywhere():
     [
         ({"error": spread(WRONG | {"lookup": 1.0})}, ["than lookup.", "source's models", "than sectors", "a map"]),
         ({"near_error": spread(NEAR | {"lookup": 1.0})}, ["before, many small"]),
+        ({"guess": spread(dict.fromkeys(WRONG, 1.2))}, ["scans, the table that", "all later scans, a map"]),
+        ({"near_guess": spread(dict.fromkeys(WRONG, 1.0))}, ["before, the table", "before, many small"]),
         ({"error": spread(WRONG | {"sectors": 1.6})}, ["source's models", "all later scans, a map"]),
         ({"error": spread(WRONG | {"large net": 1.1})}, ["than sectors", "all later scans, a map"]),
         ({"near_error": spread(NEAR | {"map": 1.3})}, ["before, a map", "all later scans, a map"]),
@@ -70,7 +73,7 @@ def test_a_low_rank_correlation_is_explained():
 
 
 def test_without_its_methods_no_claim_is_made():
-    study = Real(methods=("lookup", "net"))
+    study = Real(methods=("sectors", "net"))
     assert study.claims(made_up(study)) == []
 
 
@@ -113,7 +116,7 @@ def outcome(tmp_path_factory):
 
 def test_a_small_run_draws_and_claims(outcome):
     study, results = outcome.study, outcome.results
-    assert len(outcome.claims) == 6
+    assert len(outcome.claims) == 10
     pictures = list(study.scenes(results))
     assert len(pictures) == 2
     assert "100% of the later poses" in pictures[0].caption
@@ -134,6 +137,7 @@ def test_nothing_is_near_in_rooms_not_seen_before(tmp_path):
     found = study.run(next(study.jobs()))
     assert found["near_share"] == 0.0
     assert np.isnan(found["near_error"]).all()
+    assert np.isnan(found["near_guess"]).all()
     assert np.isfinite(found["error"]).all()
 
 

@@ -12,7 +12,7 @@ from sandlot.surrogates.sensorgraph import Sensorgraph
 
 SLOW = bool(config.DISABLE_JIT)
 SIDE = 3.0
-KINDS = [Lookup, lambda: Net((4,)), lambda: Net((4,), shared=True), lambda: Mapped(0.2)]
+KINDS = [Lookup, lambda: Net((2,)), lambda: Net((2,), shared=True), lambda: Mapped(0.2)]
 
 
 def room(seed, count, beams=24):
@@ -21,9 +21,7 @@ def room(seed, count, beams=24):
     bearings = ((np.arange(beams) + 0.5) / beams - 0.5) * math.pi
     angles = poses[:, 2:] + bearings
     cos, sin = np.cos(angles), np.sin(angles)
-    ranges = np.minimum(
-        (np.copysign(SIDE, cos) - poses[:, :1]) / cos, (np.copysign(SIDE, sin) - poses[:, 1:2]) / sin
-    )
+    ranges = np.minimum((np.copysign(SIDE, cos) - poses[:, :1]) / cos, (np.copysign(SIDE, sin) - poses[:, 1:2]) / sin)
     return Sensorgraph(poses, ranges, bearings)
 
 
@@ -31,7 +29,9 @@ def test_at_a_pose_of_the_log_the_table_gives_its_scan():
     graph = room(0, 60)
     model = Lookup().fit(graph)
     np.testing.assert_allclose(model.predict(graph.poses), graph.segments(), rtol=1e-6)
-    np.testing.assert_allclose(model.predict(graph.poses + (0.0, 0.0, 2.0 * math.pi)), graph.segments(), rtol=1e-6)
+    np.testing.assert_allclose(
+        model.predict(graph.poses + np.array([0.0, 0.0, 2.0 * math.pi])), graph.segments(), rtol=1e-6
+    )
     assert model.size == 60 * 9
 
 
@@ -43,7 +43,7 @@ def test_the_table_mixes_scans_by_how_near_they_are():
 
 
 def test_the_same_seed_gives_the_same_net():
-    graph = room(0, 40)
+    graph = room(0, 15)
     one, same, other = (Net((6,), seed=seed).fit(graph).predict(graph.poses) for seed in (1, 1, 2))
     np.testing.assert_array_equal(one, same)
     assert not np.array_equal(one, other)
@@ -52,7 +52,7 @@ def test_the_same_seed_gives_the_same_net():
 
 @pytest.mark.parametrize("shared", [False, True])
 def test_a_net_learns_a_room(shared):
-    model = Net((24,), shared=shared).fit(room(0, 250))
+    model = Net((24,), shared=shared).fit(room(0, 120))
     asked = room(1, 60)
     usual = np.abs(asked.segments() - np.median(asked.segments()))
     wrong = np.abs(model.predict(asked.poses) - asked.segments())

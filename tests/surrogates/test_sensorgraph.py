@@ -1,5 +1,6 @@
 """Scans with their poses: from recordings, cut into segments and windows, and how well they cover a place."""
 
+import itertools
 import math
 
 import numpy as np
@@ -83,6 +84,17 @@ def test_what_is_missing_is_named(name):
         Sensorgraph.of(dataset(**{name: None}))
 
 
+def test_damage_is_explained(tmp_path):
+    record_world("indoor", tmp_path / "a", 4, None, 0, {"laser": {"beams": 24}})
+    for chunk in (tmp_path / "a" / "ranges").rglob("c*"):
+        if chunk.is_file():
+            content = bytearray(chunk.read_bytes())
+            content[len(content) // 2] ^= 0xFF
+            chunk.write_bytes(content)
+    with recordings.open(tmp_path / "a") as recording, pytest.raises(SandlotError, match="the recording is damaged"):
+        Sensorgraph.of(recording)
+
+
 def test_no_pose_at_all_is_explained():
     with pytest.raises(SandlotError, match="no scan with a known pose"):
         Sensorgraph.of(dataset(heading=(("time",), np.full(7, np.nan))))
@@ -96,7 +108,7 @@ def test_segments_are_medians_of_equal_parts(seed, count, lost):
     for scan, row in zip(made.ranges.tolist(), found, strict=True):
         sizes = [36 // count + (k < 36 % count) for k in range(count)]
         ends = np.cumsum([0, *sizes])
-        expected = [median(scan[low:high]) for low, high in zip(ends, ends[1:], strict=False)]
+        expected = [median(scan[low:high]) for low, high in itertools.pairwise(ends)]
         np.testing.assert_allclose(row, expected, rtol=1e-15)
 
 
@@ -152,9 +164,7 @@ def test_thin_places_are_named():
     assert even.thin() == []
     poses = even.poses.copy()
     poses[:, 0] = np.where((poses[:, 0] > 4.0) & (poses[:, 0] < 6.0), 0.0, poses[:, 0])
-    assert Sensorgraph(poses, ranges, bearings).thin() == [
-        "few scans around x = 4.5, 5.5 m: models know little there"
-    ]
+    assert Sensorgraph(poses, ranges, bearings).thin() == ["few scans around x = 4.5, 5.5 m: models know little there"]
     poses[:, 2] = np.abs(turn)
     assert "heading = -2.9, -2.4, -1.8, -1.3, -0.8, -0.3 rad" in Sensorgraph(poses, ranges, bearings).thin()[1]
 

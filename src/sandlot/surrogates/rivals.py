@@ -88,7 +88,7 @@ class Net:
         else:
             poses, medians = _whole(graph, self.segments)
         self.spread_, self.middle_ = graph.spread, graph.middle
-        self.middle_, self.scale_ = poses[:, :2].mean(0), float(poses[:, :2].std()) + 1e-9
+        self.origin_, self.scale_ = poses[:, :2].mean(0), float(poses[:, :2].std()) + 1e-9
         self.usual_, self.range_ = medians.mean(0), float(medians.std()) + 1e-9
         rounds = 200 if self.shared else 2000
         self.net_ = MLPRegressor(hidden_layer_sizes=self.hidden, max_iter=rounds, random_state=self.seed)
@@ -111,7 +111,7 @@ class Net:
         return sum(each.size for each in (*self.net_.coefs_, *self.net_.intercepts_))
 
     def _inputs(self, poses: Array) -> Array:
-        place = (poses[:, :2] - self.middle_) / self.scale_
+        place = (poses[:, :2] - self.origin_) / self.scale_
         return np.column_stack([place, np.cos(poses[:, 2]), np.sin(poses[:, 2])])
 
 

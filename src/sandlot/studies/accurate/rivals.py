@@ -118,7 +118,8 @@ class Rivals(Study):
                 mark = "o" if method in NARMAX else "s"
                 right.plot(*at, mark, color=COLOURS[k], markersize=8, fillstyle="full" if method in NARMAX else "none")
                 if plan == self.plans[-1]:
-                    right.annotate(method, at, (0, 8), textcoords="offset points", ha="center", fontsize=9)
+                    place = 0, -16 if method in NARMAX else 8
+                    right.annotate(method, at, place, textcoords="offset points", ha="center", fontsize=9)
         if "arena" in self.plans:
             left.axhline(BEST, color=COLOURS[5], linestyle=":", label="the source's best table")
         left.set_xticks(range(len(self.methods)), [method.replace(" ", "\n") for method in self.methods])
