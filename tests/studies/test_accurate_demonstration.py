@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from claims import synthetic
+from sandlot.studies.accurate import walks
 from sandlot.studies.accurate.demonstration import LABELS, PERCEPTIONS, VARIANTS, WORLD, Demonstration
 from sandlot.studies.runner import run
 from sandlot.surrogates.narmax import Narmax
@@ -65,30 +66,29 @@ def test_one_path_is_enough_for_a_claim_to_fail():
 @pytest.mark.parametrize("path", ["loop", "kidney"])
 def test_walks_are_uneven_and_leave_room_for_the_robot(path):
     study = Demonstration()
-    walk, same, other = (study.walk(path, np.random.default_rng(seed)) for seed in (1, 1, 2))
+    walk, same, other = (walks.walk(path, 3, 0.05, np.random.default_rng(seed)) for seed in (1, 1, 2))
     assert np.array_equal(walk, same)
     steps = np.hypot(*(np.roll(walk, -1, 0) - walk).T)
     assert np.all((steps > 0.015) & (steps < 0.025))
     assert 0.01 < np.abs(walk - other).mean() < 0.1
     plan = Indoor(**WORLD.model_dump()).plan
     assert plan.clearance(walk).min() > WORLD.robot.radius + 0.5
-    exact = Demonstration(uneven=0.0).walk(path, np.random.default_rng(1))
+    exact = walks.walk(path, 3, 0.0, np.random.default_rng(1))
     assert np.abs(study.middle(walk) - study.middle(exact)).max() < np.abs(walk - exact).max() < 0.25
 
 
 def test_only_one_of_the_paths_bends_both_ways():
     bends = {}
     for path in ("loop", "kidney"):
-        step = np.diff(Demonstration(uneven=0.0, walked=1).walk(path, np.random.default_rng(0)), axis=0)
+        step = np.diff(walks.walk(path, 1, 0.0, np.random.default_rng(0)), axis=0)
         bends[path] = np.diff(np.unwrap(np.arctan2(step[:, 1], step[:, 0])))
     assert bends["loop"].min() > -1e-3
     assert bends["kidney"].min() < -0.005
 
 
 def test_pursuit_is_an_arc_to_the_aim():
-    study = Demonstration()
     poses, aims = np.array([[1.0, 1.0, 0.0], [1.0, 1.0, np.pi / 2]]), np.array([[2.0, 2.0], [1.0, 3.0]])
-    assert study.pursue(poses, aims) == pytest.approx([study.speed, 0.0])
+    assert walks.pursue(poses, aims, 0.4) == pytest.approx([0.4, 0.0])
 
 
 def test_with_what_is_really_seen_it_follows_and_comes_back():

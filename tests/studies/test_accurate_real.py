@@ -45,7 +45,7 @@ def test_what_is_likely_holds_and_a_map_knows_nothing_of_new_rooms():
 def test_a_map_could_be_the_best_everywhere():
     (claim,) = failing(error=spread(WRONG | {"map": 0.6}))
     assert "many small polynomials are less wrong than sectors" in claim.text
-    assert "Not so: map (p = 1)" in claim.note
+    assert "Not so: map (p = 1, 0 of 4 cuts)" in claim.note
 
 
 @pytest.mark.parametrize(
@@ -67,9 +67,18 @@ def test_each_claim_can_fail(changes, words):
     assert not missing
 
 
-def test_a_low_rank_correlation_is_explained():
-    claim = failing(spearman=lambda _: np.full(6, 0.3))[-1]
-    assert "40% of later scans are within 1 m of an earlier one" in claim.note
+def test_a_rank_correlation_is_set_beside_that_of_a_map():
+    claim = failing(spearman=lambda _: np.full(6, 0.3), near_spearman=lambda job: np.full(6, len(job["method"]) / 10))[
+        -1
+    ]
+    assert "0.50 to 0.50 for the 40% of later scans that are within 1 m" in claim.note
+    assert "a map has 0.30 to 0.30" in claim.note
+
+
+def test_less_wrong_at_most_cuts_is_not_enough():
+    worse = WRONG | {"local": 1.61}
+    claim = failing(error=lambda job: spread(worse if job["cut"] == 0.7 else WRONG)(job))[0]
+    assert "3 of 4 cuts" in claim.note
 
 
 def test_without_its_methods_no_claim_is_made():

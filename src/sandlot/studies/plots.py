@@ -41,6 +41,13 @@ def curve(axes: Axes, groups: Mapping[float, NDArray[Any]], colour: str = COLOUR
     )
 
 
+def points(axes: Axes, place: float, values: NDArray[Any], colour: str) -> None:
+    """Every value of a group, side by side in a cloud, and a line at their median."""
+    spread = np.linspace(-0.12, 0.12, len(values)) if len(values) > 1 else np.zeros(1)
+    axes.scatter(place + spread, values, s=16, color=colour, alpha=0.55, linewidths=0)
+    axes.hlines(np.median(values), place - 0.17, place + 0.17, color=colour, linewidth=2.2)
+
+
 def bars(axes: Axes, groups: Mapping[str, Mapping[str, NDArray[Any]]]) -> None:
     """Means with 95% confidence intervals: a cluster of bars for each outer name, a colour for each inner one."""
     inner = list(next(iter(groups.values())))

@@ -56,8 +56,8 @@ class Indoor(World):
 
     ## Floor plans
     ``arena``, ``cluttered``, ``office`` and ``flat`` are shipped. Others come from TOML (`sandlot.sensing.plan_files`
-    shows how), from an image whose dark pixels are walls, or from a ROS ``map.yaml`` and its image; what such a map does not know is
-    taken for wall.
+    shows how), from an image whose dark pixels are walls, or from a ROS ``map.yaml`` and its image; what such a map
+    does not know is taken for wall.
 
     ## The laser
     Rays are cast exactly, against segments and circles. Then come mixed edges, shiny surfaces, missing returns and

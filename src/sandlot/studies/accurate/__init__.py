@@ -1,5 +1,7 @@
-"""Accurate robot simulation: a sensor model from a robot's own log (Nehmzow, Kerr and Billings 2009)."""
+"""Studies of sensor models, made from a robot's own log (Nehmzow, Kerr and Billings 2009); in the order of loading."""
 
-from sandlot.studies.accurate.arena import Arena
+# isort: off
+from sandlot.studies.accurate import arena, rivals, real, demonstration
+# isort: on
 
-__all__ = ["Arena"]
+__all__ = ["arena", "demonstration", "real", "rivals"]

@@ -9,8 +9,6 @@ from typing import Annotated, ClassVar, Literal, TypeAlias
 
 import numpy as np
 import xarray as xr
-from matplotlib.axes import Axes
-from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from pydantic import AfterValidator, Field
 from scipy.spatial import cKDTree
@@ -20,9 +18,12 @@ from sandlot.physics.randomness import children
 from sandlot.recordings import Quantity
 from sandlot.sensing.plans import load_plan
 from sandlot.settings import distinct
-from sandlot.studies.accurate.shared import LABELS, METHODS, SOURCE, Array, follow, look
-from sandlot.studies.base import Claim, Found, Job, Picture, Study, study
-from sandlot.studies.plots import COLOURS, canvas
+from sandlot.studies.accurate import walks
+from sandlot.studies.accurate.pictures import draw_plan
+from sandlot.studies.accurate.shared import LABELS, METHODS, SOURCE, Array, look
+from sandlot.studies.accurate.walks import SPACING
+from sandlot.studies.base import Claim, Found, Job, Picture, Study, pick, study
+from sandlot.studies.plots import COLOURS, canvas, points
 from sandlot.studies.statistics import Comparison, compare, holm, mean_interval
 from sandlot.surrogates import equations
 from sandlot.surrogates.narmax import FitWarning, Narmax
@@ -35,10 +36,8 @@ Path = Literal["loop", "kidney"]
 PERCEPTIONS = ("actual", "local", "sectors")
 VARIANTS = ("around", "path only")
 WORLD = IndoorSettings()
-SPACING, EVERY = 0.02, 5
-"""Between two positions of the walker [m]; and what is seen is estimated at every fifth."""
-WAVE = 3.0
-"""A walker's unevenness has no waves that are shorter [m]."""
+EVERY = 5
+"""What is seen is estimated at every fifth of the walker's positions."""
 SPARE = 1.1
 """So many times as long as the walker may the robot take: it slips, and swings out."""
 ASIDE = 0.5
@@ -158,10 +157,10 @@ class Demonstration(Study):
         replicate = int(job.parameters["replicate"])
         lesson = self.learn(path, perception, variant, replicate)
         seed = self._seeds(replicate)[3]
-        start = _poses(lesson.walk)[0]
+        start = walks.poses(lesson.walk)[0]
         driven, bumps = self._drive(lesson, start, seed)
         side = ASIDE * (-1.0) ** replicate
-        again, _ = self._drive(lesson, _shifted(start[None], np.array([side]), np.zeros(1))[0], seed)
+        again, _ = self._drive(lesson, walks.shifted(start[None], np.array([side]), np.zeros(1))[0], seed)
         middle = self.middle(lesson.walk)
         away, away_again = (cKDTree(middle).query(way)[0] for way in (driven, again))
         angles = np.unwrap(np.arctan2(*(driven - middle.mean(0)).T[::-1]))
@@ -180,16 +179,19 @@ class Demonstration(Study):
     def learn(self, path: str, perception: str, variant: str, replicate: int) -> Lesson:
         """Watch somebody walk, estimate what is seen there, and find an equation from that to turns."""
         log, steps, chance, _ = self._seeds(replicate)
-        walk, rng = self.walk(path, np.random.default_rng(steps)), np.random.default_rng(chance)
+        walk, rng = (
+            walks.walk(path, self.walked, self.uneven, np.random.default_rng(steps)),
+            np.random.default_rng(chance),
+        )
         here = np.arange(0, len(walk), EVERY)
-        along = _poses(walk)[here]
+        along = walks.poses(walk)[here]
         plan = load_plan(WORLD.plan)
         truth = look(WORLD, plan, along, rng).segments()
         index, poses = here, along
         if variant == "around":
             index = np.repeat(here, self.beside)
             sides, turns = rng.uniform(-1.0, 1.0, (2, len(index)))
-            poses = _shifted(np.repeat(along, self.beside, 0), self.side * sides, self.turned * turns)
+            poses = walks.shifted(np.repeat(along, self.beside, 0), self.side * sides, self.turned * turns)
             index, poses = np.concatenate([here, index]), np.concatenate([along, poses])
         if perception == "actual":
             medians = doubted = look(WORLD, plan, poses, rng).segments()
@@ -198,7 +200,7 @@ class Demonstration(Study):
             medians = model.predict(poses)
             doubted = medians + doubt * rng.normal(size=medians.shape)
         known = np.isfinite(medians).all(1)
-        turns = self.pursue(poses, walk[(index + round(self.ahead / SPACING)) % len(walk)])
+        turns = walks.pursue(poses, walk[(index + round(self.ahead / SPACING)) % len(walk)], self.speed)
         equation = Narmax(self.degree, most=self.terms, names=LABELS)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FitWarning)  # on a path, some terms are nearly the same
@@ -206,26 +208,10 @@ class Demonstration(Study):
         wrong = float(np.nanmean(np.abs(medians[: len(here)] - truth)))
         return Lesson(walk, equation, medians[known].min(0), medians[known].max(0), wrong)
 
-    def walk(self, path: str, rng: np.random.Generator) -> Array:
-        """Somebody's uneven rounds along a path: (points, 2) [m], as many in each round."""
-        curve = _curve(path)
-        length = float(np.hypot(*np.diff(curve, axis=0).T).sum())
-        count = round(length / SPACING)
-        exact = follow(curve, count * self.walked, length / count)
-        waves = np.arange(1, max(1, round(self.walked * length / WAVE)) + 1)
-        phases = 2.0 * np.pi * np.outer(np.arange(len(exact)) / len(exact), waves)
-        sines, cosines = rng.normal(0.0, self.uneven / math.sqrt(len(waves)), (2, len(waves)))
-        return _shifted(exact, np.sin(phases) @ sines + np.cos(phases) @ cosines, np.zeros(len(exact)))[:, :2]
-
     def middle(self, walk: Array) -> Array:
         """The path that was shown: the mean of all rounds of a walk, (points, 2) [m]."""
         mean: Array = walk.reshape(self.walked, -1, 2).mean(0)
         return mean
-
-    def pursue(self, poses: Array, aims: Array) -> Array:
-        """Turns on the arcs from poses (n, 3) to aims (n, 2): (n,) [rad/s]; known as pure pursuit."""
-        dx, dy = (aims - poses[:, :2]).T
-        return 2.0 * self.speed * np.sin(np.arctan2(dy, dx) - poses[:, 2]) / np.hypot(dx, dy)
 
     def _drive(self, lesson: Lesson, start: Array, seed: np.random.SeedSequence) -> tuple[Array, int]:
         """Where the robot is at every step, (steps + 1, 2) [m], and how often it touches a wall."""
@@ -255,8 +241,8 @@ class Demonstration(Study):
         for axes, (path, name) in zip(panels, both, strict=True):
             for k, variant in enumerate(VARIANTS):
                 for place, perception in enumerate(PERCEPTIONS):
-                    values = _pick(results, path, perception, variant)[name].values
-                    _points(axes, place + 0.2 * (2 * k - 1), values, COLOURS[k])
+                    values = pick(results, path=path, perception=perception, variant=variant)[name].values
+                    points(axes, place + 0.2 * (2 * k - 1), values, COLOURS[k])
                 axes.plot([], [], "o", color=COLOURS[k], label=variant)
             axes.axhline(CLOSE, color="0.4", linestyle=(0, (4, 3)), linewidth=1.0)
             axes.set_xticks(range(len(PERCEPTIONS)), PERCEPTIONS)
@@ -274,21 +260,17 @@ class Demonstration(Study):
     def scenes(self, results: xr.Dataset) -> Iterator[Picture]:
         """The first replicate's drives along each path."""
         plan = load_plan(WORLD.plan)
-        walls = list(plan.segments.reshape(-1, 2, 2))
         for path in self.paths:
-            walk = self.walk(path, np.random.default_rng(self._seeds(0)[1]))
+            walk = walks.walk(path, self.walked, self.uneven, np.random.default_rng(self._seeds(0)[1]))
             figure = Figure(figsize=(12.0, 4.6), layout="constrained")
             for axes, perception in zip(figure.subplots(1, len(PERCEPTIONS)), PERCEPTIONS, strict=True):
-                axes.add_collection(LineCollection(walls, colors="0.25", linewidths=1.2))
+                draw_plan(axes, plan)
                 axes.plot(*walk.T, color="0.75", linewidth=3.0, label="walked")
                 for k, variant in reversed(list(enumerate(VARIANTS))):
-                    track = _pick(results, path, perception, variant)["track"].values[0]
+                    track = pick(results, path=path, perception=perception, variant=variant)["track"].values[0]
                     axes.plot(*track.T, color=COLOURS[k], linewidth=1.0, label=variant)
                 axes.plot(*walk[0], "o", color="black", markersize=4.0)
-                low, high = plan.bounds[:2] - 0.2, plan.bounds[2:] + 0.2
-                axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), aspect="equal", title=perception)
-                axes.set_xlabel("x [m]")
-            figure.axes[0].set_ylabel("y [m]")
+                axes.set_title(perception)
             handles = figure.axes[0].get_legend_handles_labels()
             figure.legend(*handles, loc="outside lower center", ncols=3, frameon=False)
             yield Picture(
@@ -307,11 +289,15 @@ class Demonstration(Study):
             for suffix, (comment, write) in forms.items()
         }
 
+    def drives(self, results: xr.Dataset, path: str, kind: Kind) -> xr.Dataset:
+        """Those after one kind of lesson, one for each replicate."""
+        return pick(results, path=path, perception=kind[0], variant=kind[1])
+
     def tests(self, results: xr.Dataset, outcome: str, base: Kind) -> list[Comparison]:
         """Our kind of lesson against another, on every path, corrected for having made all of these."""
         found = []
         for path in self.paths:
-            groups = {", ".join(each): _pick(results, path, *each)[outcome].values for each in (OURS, base)}
+            groups = {", ".join(each): self.drives(results, path, each)[outcome].values for each in (OURS, base)}
             found += compare(groups, ", ".join(base), f"{outcome}, {path}")
         return [replace(test, p=float(p)) for test, p in zip(found, holm([test.p for test in found]), strict=True)]
 
@@ -331,7 +317,7 @@ class Demonstration(Study):
         ]
 
     def _claim_rounds(self, results: xr.Dataset, kind: Kind, way: str, source: str) -> Claim:
-        drives = [_pick(results, path, *kind) for path in self.paths]
+        drives = [self.drives(results, path, kind) for path in self.paths]
         good = [(each["rounds"].values >= self.rounds) & (each["bumps"].values == 0.0) for each in drives]
         counts = ", ".join(f"{path}: {g.sum()} of {g.size}" for path, g in zip(self.paths, good, strict=True))
         text = f"With what is seen estimated in {way}, the robot drives all {self.rounds:g} rounds without a bump."
@@ -339,7 +325,7 @@ class Demonstration(Study):
         return Claim(text, source, counts, all(g.all() for g in good), f"around; {bumped} drives with bumps")
 
     def _claim_close(self, results: xr.Dataset) -> Claim:
-        drives = [_pick(results, path, *OURS) for path in self.paths]
+        drives = [self.drives(results, path, OURS) for path in self.paths]
         means = [float(each["deviation"].mean()) for each in drives]
         text = f"By our estimates (local), it stays within {CLOSE:g} m of the path on the mean."
         share = ", ".join(f"{float(each['within'].mean()):.1%}" for each in drives)
@@ -348,7 +334,9 @@ class Demonstration(Study):
 
     def _claim_as_close(self, results: xr.Dataset) -> Claim:
         """With the same logs, walks and drives for both, so that differences are paired."""
-        both = [[_pick(results, path, *kind)["deviation"].values for kind in (OURS, ACTUAL)] for path in self.paths]
+        both = [
+            [self.drives(results, path, kind)["deviation"].values for kind in (OURS, ACTUAL)] for path in self.paths
+        ]
         found = [mean_interval(ours - actual) for ours, actual in both]
         measured = "; ".join(f"{each.mean:+.3f} m ({each.low:+.3f} to {each.high:+.3f})" for each in found)
         text = "It follows as closely by our estimates (local) as by what the laser really sees."
@@ -358,7 +346,9 @@ class Demonstration(Study):
     def _claim_less(self, results: xr.Dataset, text: str, outcome: str, base: Kind) -> Claim:
         """Whether our kind of lesson leaves less than another, on all paths."""
         tests = self.tests(results, outcome, base)
-        both = [[float(_pick(results, path, *kind)[outcome].mean()) for kind in (OURS, base)] for path in self.paths]
+        both = [
+            [float(self.drives(results, path, kind)[outcome].mean()) for kind in (OURS, base)] for path in self.paths
+        ]
         unsure = [f"{test.quantity.partition(', ')[2]} (p={test.p:.2g})" for test in tests if not test.below()]
         note = f"{'; '.join(self.paths)}; {TEST}" + (f". Not so: {', '.join(unsure)}" if unsure else "")
         return Claim(text, "not studied", "; ".join(_metres(means, " against ") for means in both), not unsure, note)
@@ -379,46 +369,11 @@ def _number(seed: np.random.SeedSequence) -> int:
     return int(seed.generate_state(1)[0])
 
 
-def _curve(path: str) -> Array:
-    """A path around the middle of the arena: (points, 2) [m], the last being the first; counter-clockwise."""
-    angle = np.linspace(0.0, 2.0 * np.pi, 4001)
-    if path == "loop":
-        radius = (np.abs(np.cos(angle) / 2.8) ** 4 + np.abs(np.sin(angle) / 2.3) ** 4) ** -0.25
-    else:
-        radius = 2.3 + 0.6 * np.cos(2.0 * angle) + 0.25 * np.sin(angle)
-    return 5.0 + radius[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
-
-
-def _poses(walk: Array) -> Array:
-    """With where a walker looks: (points, 3)."""
-    dx, dy = (np.roll(walk, -1, 0) - np.roll(walk, 1, 0)).T
-    return np.column_stack([walk, np.arctan2(dy, dx)])
-
-
-def _shifted(poses: Array, sides: Array, turns: Array) -> Array:
-    """Poses (n, 3) moved to their left by (n,) [m], then turned to the left by (n,) [rad]."""
-    x, y, heading = poses.T
-    return np.column_stack([x - sides * np.sin(heading), y + sides * np.cos(heading), heading + turns])
-
-
 def _limits(name: str, lesson: Lesson) -> str:
     """What a controller's equation is given and gives, in a line."""
     known = zip(LABELS, lesson.nearest, lesson.furthest, strict=True)
     ranges = ", ".join(f"{label} {low:.2f} to {high:.2f}" for label, low, high in known)
     return f"{name} [rad/s], from medians [m], to be cut off at: {ranges}"
-
-
-def _pick(results: xr.Dataset, path: str, perception: str, variant: str) -> xr.Dataset:
-    """Jobs of one kind, one for each replicate."""
-    kind = {"path": path, "perception": perception, "variant": variant}
-    return results.isel(job=np.all([results[name].values == value for name, value in kind.items()], axis=0))
-
-
-def _points(axes: Axes, place: float, values: Array, colour: str) -> None:
-    """Every value, side by side, and a line at their median."""
-    spread = np.linspace(-0.12, 0.12, len(values)) if len(values) > 1 else np.zeros(1)
-    axes.scatter(place + spread, values, s=16, color=colour, alpha=0.55, linewidths=0)
-    axes.hlines(np.median(values), place - 0.17, place + 0.17, color=colour, linewidth=2.2)
 
 
 def _metres(values: list[float], between: str = ", ") -> str:

@@ -7,7 +7,6 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 import xarray as xr
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from pydantic import AfterValidator, Field
 
@@ -15,7 +14,7 @@ from sandlot.physics.randomness import children
 from sandlot.recordings import Quantity
 from sandlot.settings import distinct
 from sandlot.studies.base import Claim, Found, Job, Picture, Study, pick, study
-from sandlot.studies.plots import COLOURS, canvas
+from sandlot.studies.plots import COLOURS, canvas, points
 from sandlot.studies.statistics import Comparison, compare, holm
 from sandlot.studies.terrain.trial import ROVERS, Array
 from sandlot.worlds.terrain import Terrain
@@ -110,8 +109,9 @@ class Drive(Study):
         figure, panels = canvas(len(UNITS), 10.0, 4.0)
         for axes, (name, (label, per)) in zip(panels, UNITS.items(), strict=True):
             for k, rover in enumerate(ROVERS):
-                values = {ground: per * group for ground, group in self._by_ground(results, rover, name).items()}
-                _points(axes, values, 0.2 * (2 * k - 1), COLOURS[k], rover)
+                for place, group in enumerate(self._by_ground(results, rover, name).values()):
+                    points(axes, place + 0.2 * (2 * k - 1), per * group, COLOURS[k])
+                axes.plot([], [], "o", color=COLOURS[k], label=rover)
             axes.set_xticks(range(len(self.ordered)), [ground.replace(" ", "\n") for ground in self.ordered])
             lowest, highest = per * float(results[name].min()), per * float(results[name].max())
             axes.set(
@@ -222,12 +222,3 @@ class Drive(Study):
 def _together(tests: list[Comparison]) -> list[Comparison]:
     """The same, corrected for having made all of them."""
     return [replace(test, p=float(p)) for test, p in zip(tests, holm([test.p for test in tests]), strict=True)]
-
-
-def _points(axes: Axes, groups: Mapping[str, Array], shift: float, colour: str, label: str) -> None:
-    """Every value of each group, side by side in a cloud, and a line at their median."""
-    for k, values in enumerate(groups.values()):
-        spread = np.linspace(-0.12, 0.12, len(values)) if len(values) > 1 else np.zeros(1)
-        axes.scatter(k + shift + spread, values, s=16, color=colour, alpha=0.55, linewidths=0)
-        axes.hlines(np.median(values), k + shift - 0.17, k + shift + 0.17, color=colour, linewidth=2.2)
-    axes.plot([], [], "o", color=colour, label=label)
