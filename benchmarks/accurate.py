@@ -144,15 +144,16 @@ def fit(model: Narmax, inputs: Array, output: Array) -> float:
     return float(FITS)
 
 
-def peer_model() -> Any:
-    """SysIdentPy's forward regression, told to take as many terms of the same candidates."""
+def peer_model(decides: bool = False) -> Any:
+    """SysIdentPy's forward regression, told to take as many terms of the same candidates, or to decide how many."""
     from sysidentpy.basis_function import Polynomial
     from sysidentpy.model_structure_selection import FROLS
     from sysidentpy.parameter_estimation import LeastSquares
 
     estimator = LeastSquares(unbiased=False)
-    lags: dict[str, Any] = {"ylag": 1, "xlag": [[1], [1]], "order_selection": False, "err_tol": None}
-    return FROLS(n_terms=TERMS, basis_function=Polynomial(degree=DEGREE), estimator=estimator, **lags)
+    lags: dict[str, Any] = {"ylag": 1, "xlag": [[1], [1]], "order_selection": decides, "err_tol": None}
+    lags |= {"n_info_values": TERMS, "info_criteria": "bic"} if decides else {"n_terms": TERMS}
+    return FROLS(basis_function=Polynomial(degree=DEGREE), estimator=estimator, **lags)
 
 
 def fit_peer(model: Any, inputs: Array, output: Array) -> float:
@@ -183,10 +184,14 @@ def compare_fits(log: Sensorgraph) -> list[Comparison]:
     for work in works:
         work()
     lagged, plain, peers = best_rates(3 * REPETITIONS, *works, partial(fit_peer, other, inputs, output))
+    deciding = Narmax(DEGREE, input_lags=(1,), output_lags=(1,), most=TERMS)
+    works = [partial(fit, deciding, inputs, output), partial(fit_peer, peer_model(True), inputs, output)]
+    decided, peers_decided = best_rates(REPETITIONS, *works)
     name = f"{len(log):,} samples, two inputs, degree {DEGREE}, {TERMS} terms"
     return [
         Comparison(f"fits: {name}, against SysIdentPy", lagged, "fits/s", peers, at_least=50.0),
         Comparison("terms of these that SysIdentPy chooses too", same_terms(ours, other), "terms", at_least=TERMS),
+        Comparison("the same, but at most, as BIC decides", decided, "fits/s", peers_decided),
         Comparison("the same without lags", plain, "fits/s"),
     ]
 

@@ -7,8 +7,9 @@ import pytest
 from numba import config
 
 from sandlot.errors import SandlotError
+from sandlot.surrogates import lines
 from sandlot.surrogates.local import WIDE, Local
-from sandlot.surrogates.sensorgraph import Sensorgraph
+from sandlot.surrogates.sensorgraph import Sensorgraph, directions
 
 SLOW = bool(config.DISABLE_JIT)
 SIDE = 4.0
@@ -44,9 +45,15 @@ def test_cross_validation_chooses_what_is_less_wrong():
     assert both.equation().endswith("- ahead")
 
 
-def test_with_few_scans_coarse_cells_are_chosen():
-    model = Local(grids=(COARSE, (5.0, 0.4, WIDE))).fit(room(0, 12))
-    assert model.chosen_[:1] != [(5.0, 0.4, WIDE)]
+def test_finer_cells_are_asked_first_and_coarser_ones_where_they_know_nothing():
+    fine = (10.0, 0.8, WIDE)
+    model = Local(grids=(COARSE, fine)).fit(room(0, 20))
+    assert model.chosen_ == [fine, COARSE]
+    asked = directions(room(1, 20).poses, math.pi)
+    first, second = (lines.predict(grid, asked) for grid in model.grids_)
+    assert 0.0 < np.isnan(first).mean() < 1.0
+    expected = np.clip(np.where(np.isnan(first), second, first), *model.limits_).reshape(-1, 6)
+    np.testing.assert_array_equal(model.predict(room(1, 20).poses), expected)
 
 
 def test_where_nothing_is_known_it_says_what_is_usual():

@@ -211,8 +211,8 @@ class Real(Study):
         ranks, near = (np.median(mine[name].values, 0) for name in ("spearman", "near_spearman"))
         share, holds = 100.0 * mine["near_share"].values.mean(), bool(ranks.min() >= ENOUGH)
         note = (
-            f"Spearman, medians over cuts; {near.min():.2f} to {near.max():.2f} for the {share:.0f}% of later scans that "
-            f"are within {self.near:g} m of an earlier one"
+            f"Spearman, medians over cuts; {near.min():.2f} to {near.max():.2f} for the {share:.0f}% of later scans "
+            f"that are within {self.near:g} m of an earlier one"
         )
         if "map" in self.methods:
             others = np.median(pick(results, method="map")["near_spearman"].values, 0)
@@ -291,7 +291,7 @@ def _along(seen: Sensorgraph, predicted: Mapping[str, Array]) -> Figure:
         for name, values in predicted.items():
             axes.plot(way, values[:, segment], color=LOOKS[name], linewidth=1.3, label=name)
         axes.spines[["top", "right"]].set_visible(False)
-        axes.set(ylabel=f"{LABELS[segment]} [m]", ylim=(0.0, None))
+        axes.set(ylabel=f"{LABELS[segment]} [m]", ylim=(0.0, 1.2 * float(np.nanmax(actual[:, segment]))))
     panels[-1].set(xlabel="way [m]")
     figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=4, frameon=False)
     return figure
