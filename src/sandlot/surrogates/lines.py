@@ -13,7 +13,7 @@ import numpy as np
 
 from sandlot.kernels import kernel
 from sandlot.surrogates import equations
-from sandlot.surrogates.orthogonal import _forward, bic, coefficients
+from sandlot.surrogates.orthogonal import bic, coefficients, take
 from sandlot.surrogates.terms import NONE, Array, Index, Variable, design, monomials
 
 NAMES = ("turn", "across", "along")
@@ -133,8 +133,7 @@ def _fit(
         for k in range(low + 1, high):
             if scans[k] != scans[k - 1]:
                 here += 1
-        y = target[low:high].copy()
-        path = _forward(design(values[low:high], candidates), y, min(most, max(1, here // PER)), 0)
+        path = take(design(values[low:high], candidates), target[low:high], min(most, max(1, here // PER)), 0)
         if path.order.size == 0:
             continue
         count = int(np.argmin(bic(path, max((high - low) / shared, 2.0)))) + 1

@@ -294,7 +294,9 @@ class Narmax(RegressorMixin, BaseEstimator):
 
     def _rows(self, values: Array, factors: Index, target: Array) -> Array:
         rows = design(values, factors)
-        if not max(np.abs(rows).max(), np.abs(target).max()) <= LARGEST:
+        with np.errstate(over="ignore"):
+            most = max(values.max(initial=1.0), -values.min(initial=-1.0)) ** float(self.degree)
+        if not max(most, target.max(), -target.min()) <= LARGEST:
             raise SandlotError(f"X or y is too large for a degree of {self.degree}; give it in other units")
         return rows
 

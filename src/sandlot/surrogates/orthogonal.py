@@ -2,8 +2,8 @@
 
 Terms are taken one after the other. Each time, all that are left are made orthogonal to those already taken, and the
 next is the one that explains most of the output's energy; that share is its *error reduction ratio*, ERR (Korenberg,
-Billings, Liu and McIlroy 1988; Chen, Billings and Luo 1989). Making orthogonal is modified Gram-Schmidt, with the
-output as one more column, which is as stable for least squares as Householder's way (Björck 1967).
+Billings, Liu and McIlroy 1988; Chen, Billings and Luo 1989). Making orthogonal is modified Gram-Schmidt, done twice, with
+the output as one more column, which is as stable for least squares as Householder's way (Björck 1967).
 """
 
 from typing import NamedTuple
@@ -15,6 +15,8 @@ from sandlot.surrogates.terms import Array, Index
 
 COLLINEAR = 1e-10
 """A term of whose energy no more than this share is left says nothing that the others do not."""
+MUCH = 1e-4
+"""A term of whose energy more than this share is left, is orthogonal enough."""
 NOTHING = 1e-290
 """Energy that is lost among the smallest numbers there are."""
 LOOSE = {"reassoc", "contract", "nsz"}
@@ -52,27 +54,45 @@ def _dot(a: Array, b: Array) -> float:
 
 
 @kernel(fastmath=LOOSE, allocates=False)
-def _subtract(row: Array, share: float, other: Array) -> float:
-    """Take a share of another row away; returns the energy that is left."""
-    total = 0.0
+def _subtract(row: Array, share: float, other: Array) -> None:
+    """Take a share of another row away."""
     for k in range(row.shape[0]):
-        value = row[k] - share * other[k]
-        row[k] = value
-        total += value * value
-    return total
+        row[k] -= share * other[k]
+
+
+@kernel(fastmath=LOOSE, allocates=False)
+def _dots(rows: Array, which: Index, count: int, other: Array, result: Array) -> None:
+    """Inner products of some rows with another; four at a time, so that the other is read less often."""
+    for first in range(0, count, 4):
+        a, b = rows[which[first]], rows[which[min(first + 1, count - 1)]]
+        c, d = rows[which[min(first + 2, count - 1)]], rows[which[min(first + 3, count - 1)]]
+        p, q, r, s = 0.0, 0.0, 0.0, 0.0
+        for k in range(other.shape[0]):
+            value = other[k]
+            p += a[k] * value
+            q += b[k] * value
+            r += c[k] * value
+            s += d[k] * value
+        result[which[first]] = p
+        result[which[min(first + 1, count - 1)]] = q
+        result[which[min(first + 2, count - 1)]] = r
+        result[which[min(first + 3, count - 1)]] = s
 
 
 @kernel()
-def _forward(rest: Array, target: Array, most: int, forced: int) -> Path:
-    terms = rest.shape[0]
+def take(rows: Array, output: Array, most: int, forced: int) -> Path:
+    """As `forward`, for kernels."""
+    terms, samples = rows.shape
+    target = output.copy()
     first, left, inner = np.empty(terms), np.empty(terms), np.empty(terms)
     open_ = np.ones(terms, np.bool_)
+    which, products = np.arange(terms), np.empty(terms)
+    _dots(rows, which, terms, target, inner)
     for t in range(terms):
-        first[t] = left[t] = _dot(rest[t], rest[t])
-        inner[t] = _dot(rest[t], target)
+        first[t] = left[t] = _dot(rows[t], rows[t])
     energy = _dot(target, target)
     order, err, gains, norms = np.empty(most, np.int64), np.empty(most), np.empty(most), np.empty(most)
-    upper = np.zeros((most, terms))
+    taken, upper = np.empty((most, samples)), np.zeros((most, terms))
     count, asked, collinear = 0, 0, 0
     while count < most:
         best, reduced = -1, -1.0
@@ -82,22 +102,45 @@ def _forward(rest: Array, target: Array, most: int, forced: int) -> Path:
                 collinear += 1
             if open_[t] and inner[t] * (inner[t] / left[t]) > reduced and (asked >= forced or t == asked):
                 best, reduced = t, inner[t] * (inner[t] / left[t])
-        asked += 1
         if best < 0:
+            asked += 1
             if asked <= forced:  # one that was to be taken says nothing
                 continue
             break
         open_[best] = False
-        chosen, norm = rest[best], left[best]
-        order[count], norms[count], gains[count] = best, norm, inner[best] / norm
-        err[count] = reduced / energy if energy > 0.0 else 0.0
-        _subtract(target, gains[count], chosen)
+        # Only the term that is taken is made orthogonal; of the others it is enough to know what would be left of them.
+        chosen = taken[count]
+        chosen[:] = rows[best]
+        upper[:count, best] = 0.0
+        norm, before = 0.0, first[best]
+        for _ in range(2):
+            for s in range(count):
+                share = _dot(taken[s], chosen) / norms[s]
+                upper[s, best] += share
+                _subtract(chosen, share, taken[s])
+            norm = _dot(chosen, chosen)
+            if norm > MUCH * before:  # else once more, for what rounding left
+                break
+            before = norm
+        if norm <= COLLINEAR * first[best] + NOTHING:
+            collinear += 1
+            continue
+        asked += 1
+        gain = _dot(chosen, target) / norm
+        _subtract(target, gain, chosen)
+        order[count], norms[count], gains[count] = best, norm, gain
+        err[count] = gain * norm / energy * gain if energy > 0.0 else 0.0
+        rest = 0
         for t in range(terms):
             if open_[t]:
-                share = _dot(chosen, rest[t]) / norm
-                upper[count, t] = share
-                left[t] = _subtract(rest[t], share, chosen)
-                inner[t] = _dot(rest[t], target)
+                which[rest] = t
+                rest += 1
+        _dots(rows, which, rest, chosen, products)
+        for t in which[:rest]:
+            share = products[t] / norm
+            upper[count, t] = share
+            left[t] -= share * products[t]
+            inner[t] -= products[t] * gain
         count += 1
     return Path(order[:count], err[:count], gains[:count], norms[:count], upper[:count], energy, collinear)
 
@@ -112,7 +155,9 @@ def forward(rows: Array, output: Array, most: int, forced: int = 0) -> Path:
         forced: So many of the first are taken before all others, in their order.
     """
     most = min(most, *rows.shape)
-    return _forward(np.array(rows, np.float64, order="C"), np.array(output, np.float64), most, min(forced, most))
+    return take(
+        np.ascontiguousarray(rows, np.float64), np.ascontiguousarray(output, np.float64), most, min(forced, most)
+    )
 
 
 @kernel()

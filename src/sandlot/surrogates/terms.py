@@ -1,5 +1,6 @@
 """The terms of a polynomial: products of variables, each an input, an output or a residual, now or some steps ago."""
 
+import functools
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -51,6 +52,7 @@ def variables(
     return found + [Variable("e", "noise", 0, lag) for lag in noise_lags]
 
 
+@functools.lru_cache(maxsize=32)
 def monomials(count: int, degree: int) -> Index:
     """All products of at most ``degree`` of ``count`` variables, from the constant on: (terms, degree), rest `NONE`."""
     found = [
@@ -58,7 +60,9 @@ def monomials(count: int, degree: int) -> Index:
         for size in range(degree + 1)
         for factors in itertools.combinations_with_replacement(range(count), size)
     ]
-    return np.array(found, np.int64).reshape(len(found), degree)
+    array = np.array(found, np.int64).reshape(len(found), degree)
+    array.flags.writeable = False  # it is kept
+    return array
 
 
 @kernel()
@@ -77,8 +81,10 @@ def design(values: Array, factors: Index) -> Array:
     result = np.ones((terms, samples))
     for t in range(terms):
         for f in factors[t]:
-            if f != NONE:
-                result[t] *= columns[f]
+            if f == NONE:
+                break
+            for i in range(samples):
+                result[t, i] *= columns[f, i]
     return result
 
 

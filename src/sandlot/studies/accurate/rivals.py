@@ -219,6 +219,7 @@ class Rivals(Study):
         log, poses = log.part(slice(TIMED)), np.resize(asked.poses, (ASKED, 3))
         fit, predict = [], []
         for method in self.methods:
+            fitted(method, log.part(slice(50))).predict(poses)  # kernels are compiled at first use
             model, seconds = _timed(functools.partial(fitted, method, log))
             fit.append(seconds)
             predict.append(1e6 / ASKED * _timed(functools.partial(model.predict, poses))[1])
