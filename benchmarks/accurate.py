@@ -189,7 +189,9 @@ def compare_fits(log: Sensorgraph) -> list[Comparison]:
     decided, peers_decided = best_rates(REPETITIONS, *works)
     name = f"{len(log):,} samples, two inputs, degree {DEGREE}, {TERMS} terms"
     return [
-        Comparison(f"fits: {name} at most, as BIC decides; SysIdentPy", decided, "fits/s", peers_decided, at_least=50.0),
+        Comparison(
+            f"fits: {name} at most, as BIC decides; SysIdentPy", decided, "fits/s", peers_decided, at_least=50.0
+        ),
         Comparison("the same with a given number of terms; SysIdentPy", lagged, "fits/s", peers),
         Comparison("terms of these that SysIdentPy chooses too", same_terms(ours, other), "terms", at_least=TERMS),
         Comparison("the same without lags", plain, "fits/s"),

@@ -2,8 +2,9 @@
 
 Terms are taken one after the other. Each time, all that are left are made orthogonal to those already taken, and the
 next is the one that explains most of the output's energy; that share is its *error reduction ratio*, ERR (Korenberg,
-Billings, Liu and McIlroy 1988; Chen, Billings and Luo 1989). Making orthogonal is modified Gram-Schmidt, done twice, with
-the output as one more column, which is as stable for least squares as Householder's way (Björck 1967).
+Billings, Liu and McIlroy 1988; Chen, Billings and Luo 1989). Making orthogonal is modified Gram-Schmidt, with
+the output as one more column, which is as stable for least squares as Householder's way (Björck 1967); and done once
+more where little is left of a term.
 """
 
 from typing import NamedTuple

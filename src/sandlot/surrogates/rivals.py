@@ -5,6 +5,7 @@ from typing import Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
+from threadpoolctl import threadpool_limits
 
 from sandlot.errors import SandlotError
 from sandlot.kernels import kernel
@@ -92,7 +93,8 @@ class Net:
         self.usual_, self.range_ = medians.mean(0), float(medians.std()) + 1e-9
         rounds = 200 if self.shared else 2000
         self.net_ = MLPRegressor(hidden_layer_sizes=self.hidden, max_iter=rounds, random_state=self.seed)
-        with warnings.catch_warnings():
+        # It is small: several threads would only wait for each other.
+        with warnings.catch_warnings(), threadpool_limits(1):
             warnings.simplefilter("ignore", ConvergenceWarning)
             self.net_.fit(self._inputs(poses), (medians - self.usual_) / self.range_)
         return self

@@ -20,7 +20,7 @@ from sandlot.recordings.logs import import_log
 from sandlot.recordings.reader import open as open_recording
 from sandlot.settings import distinct
 from sandlot.studies.accurate.arena import ENOUGH, RANKS
-from sandlot.studies.accurate.rivals import Method, fitted, listed
+from sandlot.studies.accurate.rivals import Method, listed
 from sandlot.studies.accurate.shared import LABELS, METHODS, NARMAX, SOURCE, Array, errors
 from sandlot.studies.base import Claim, Found, Job, Picture, Study, pick, study
 from sandlot.studies.plots import COLOURS, canvas
@@ -132,7 +132,7 @@ class Real(Study):
     def run(self, job: Job) -> Mapping[str, Found]:
         """One method, fitted to the first part and asked about the rest."""
         first, later = self.parts(self.graph(), float(job.parameters["cut"]))
-        model, near = fitted(str(job.parameters["method"]), first), self.revisited(first, later)
+        model, near = METHODS[str(job.parameters["method"])]().fit(first), self.revisited(first, later)
         predicted, actual = model.predict(later.poses), later.segments()
         guess = np.broadcast_to(np.nanmedian(first.segments(), 0), actual.shape)
         error, _, spearman = errors(predicted, actual)
@@ -240,7 +240,7 @@ class Real(Study):
         stretch = _longest(near)
         if stretch.stop - stretch.start > 1:
             names: list[str] = [name for name in self.methods if name in ("local", "lookup", "map")]
-            predicted = {name: fitted(name, first).predict(later.poses[stretch]) for name in names}
+            predicted = {name: METHODS[name]().fit(first).predict(later.poses[stretch]) for name in names}
             yield Picture(
                 "Predicted and actual readings of three segments along the longest stretch near earlier poses. Where "
                 "the line of local is level, no earlier ray ran alike, and it says the median of all readings.",

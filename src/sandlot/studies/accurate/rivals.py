@@ -7,11 +7,10 @@ from typing import Annotated, ClassVar, Literal, TypeVar
 
 import numpy as np
 import xarray as xr
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullFormatter
 from pydantic import AfterValidator, Field
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+from threadpoolctl import threadpool_limits
 
 from sandlot.recordings import Quantity
 from sandlot.sensing.plans import SHIPPED, load_plan
@@ -19,9 +18,8 @@ from sandlot.settings import distinct
 from sandlot.studies.accurate.arena import ENOUGH, RANKS, TABLES
 from sandlot.studies.accurate.shared import METHODS, NARMAX, SOURCE, Array, errors
 from sandlot.studies.base import Claim, Found, Job, Picture, Study, pick, study
-from sandlot.studies.plots import COLOURS, canvas
+from sandlot.studies.plots import COLOURS, canvas, points
 from sandlot.studies.statistics import Comparison, compare, mean_interval
-from sandlot.surrogates.sensor_models import SensorModel
 from sandlot.surrogates.sensorgraph import SEGMENTS, Sensorgraph
 from sandlot.worlds.indoor_learned import explore
 from sandlot.worlds.indoor_settings import IndoorSettings
@@ -37,12 +35,6 @@ TIMED, ASKED = 350, 1000
 """Scans that are fitted, and poses that are asked about at once, where time is measured."""
 PATIENCE = 1.0
 """What takes longer is timed only once [s]."""
-
-
-def fitted(method: str, graph: Sensorgraph) -> SensorModel:
-    """A model of a log, made on one thread: the nets are small, so that more would only wait for each other."""
-    with threadpool_limits(1):
-        return METHODS[method]().fit(graph)
 
 
 @study("accurate.rivals", source=SOURCE)
@@ -98,7 +90,7 @@ class Rivals(Study):
     def run(self, job: Job) -> Mapping[str, Found]:
         """One method, fitted to one log."""
         log, asked = self.logs(str(job.parameters["plan"]), int(job.parameters["replicate"]))
-        model = fitted(str(job.parameters["method"]), log)
+        model = METHODS[str(job.parameters["method"])]().fit(log)
         error, _, spearman = errors(model.predict(asked.poses), asked.segments())
         return {"error": error, "spearman": spearman, "size": model.size}
 
@@ -112,14 +104,16 @@ class Rivals(Study):
         figure, (left, right) = canvas(2, 11.0, 4.6)
         for k, plan in enumerate(self.plans):
             wrong, sizes = self.by_method(results, plan), self.by_method(results, plan, "size")
-            _points(left, wrong, (k - (len(self.plans) - 1) / 2) * 0.8 / len(self.plans), COLOURS[k], plan)
-            for method in self.methods:
+            left.plot([], [], "o", color=COLOURS[k], label=plan)
+            for place, method in enumerate(self.methods):
+                shift = (k - (len(self.plans) - 1) / 2) * 0.8 / len(self.plans)
+                points(left, place + shift, 100.0 * wrong[method], COLOURS[k])
                 at = float(np.median(sizes[method])), 100.0 * float(np.median(wrong[method]))
                 mark = "o" if method in NARMAX else "s"
                 right.plot(*at, mark, color=COLOURS[k], markersize=8, fillstyle="full" if method in NARMAX else "none")
                 if plan == self.plans[-1]:
-                    place = 0, -16 if method in NARMAX else 8
-                    right.annotate(method, at, place, textcoords="offset points", ha="center", fontsize=9)
+                    below = 0, -16 if method in NARMAX else 8
+                    right.annotate(method, at, below, textcoords="offset points", ha="center", fontsize=9)
         if "arena" in self.plans:
             left.axhline(BEST, color=COLOURS[5], linestyle=":", label="the source's best table")
         left.set_xticks(range(len(self.methods)), [method.replace(" ", "\n") for method in self.methods])
@@ -219,8 +213,8 @@ class Rivals(Study):
         log, poses = log.part(slice(TIMED)), np.resize(asked.poses, (ASKED, 3))
         fit, predict = [], []
         for method in self.methods:
-            fitted(method, log.part(slice(50))).predict(poses)  # kernels are compiled at first use
-            model, seconds = _timed(functools.partial(fitted, method, log))
+            METHODS[method]().fit(log.part(slice(50))).predict(poses)  # kernels are compiled at first use
+            model, seconds = _timed(functools.partial(METHODS[method]().fit, log))
             fit.append(seconds)
             predict.append(1e6 / ASKED * _timed(functools.partial(model.predict, poses))[1])
         laser, drawn = IndoorSettings().laser, load_plan(plan)
@@ -259,12 +253,3 @@ def _timed(do: Callable[[], T]) -> tuple[T, float]:
 def listed(names: tuple[str, ...]) -> str:
     """Names as in a sentence."""
     return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
-
-
-def _points(axes: Axes, groups: Mapping[str, Array], shift: float, colour: str, label: str) -> None:
-    """Every error of each group [cm], side by side in a cloud, and a line at their median."""
-    for k, values in enumerate(groups.values()):
-        spread = np.linspace(-0.1, 0.1, len(values)) if len(values) > 1 else np.zeros(1)
-        axes.scatter(k + shift + spread, 100.0 * values, s=14, color=colour, alpha=0.5, linewidths=0)
-        axes.hlines(100.0 * np.median(values), k + shift - 0.16, k + shift + 0.16, color=colour, linewidth=2.2)
-    axes.plot([], [], "o", color=colour, label=label)
