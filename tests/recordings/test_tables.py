@@ -119,3 +119,9 @@ def test_very_many_columns(tmp_path):
     wide = ",".join(["time", *(f"range_{n}" for n in range(100_001))]) + "\n"
     assert survive(read_table, tmp_path / "a.csv", wide.encode()) == []
     survive(read_table, tmp_path / "a.csv", b"time,x\n" + b"," * 900_000)
+
+
+def test_a_range_that_no_laser_has_is_damage(tmp_path):
+    (tmp_path / "a.csv").write_text("time,x,range_0\n1,2,1e308\n")
+    with pytest.raises(DamagedError, match="a range is beyond"):
+        list(read_table(Source(tmp_path / "a.csv")))

@@ -49,7 +49,7 @@ def test_finer_cells_are_asked_first_and_coarser_ones_where_they_know_nothing():
     fine = (10.0, 0.8, WIDE)
     model = Local(grids=(COARSE, fine)).fit(room(0, 20))
     assert model.chosen_ == [fine, COARSE]
-    asked = directions(room(1, 20).poses, math.pi)
+    asked = directions(room(1, 20).poses, model.centres_)
     first, second = (lines.predict(grid, asked) for grid in model.grids_)
     assert 0.0 < np.isnan(first).mean() < 1.0
     expected = np.clip(np.where(np.isnan(first), second, first), *model.limits_).reshape(-1, 6)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from sandlot import recordings
 from sandlot.errors import SandlotError
-from sandlot.surrogates.sensorgraph import Sensorgraph, centres, directions
+from sandlot.surrogates.sensorgraph import Sensorgraph, directions, parts
 from sandlot.worlds.record import record_world
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -134,14 +134,14 @@ def test_windows_where_segments_are_are_the_segments():
     made = graph(lost=0.0)
     rays, medians, _ = made.windows(6, math.radians(30.0))
     np.testing.assert_array_equal(medians.reshape(7, 6), made.segments())
-    np.testing.assert_allclose(rays, directions(made.poses, made.spread), atol=1e-12)
+    np.testing.assert_allclose(rays, directions(made.poses, made.centres()), atol=1e-12)
 
 
 def test_directions_are_those_of_the_segments_also_of_a_laser_that_looks_aside():
-    np.testing.assert_allclose(np.degrees(centres(math.pi)), [-75, -45, -15, 15, 45, 75])
+    np.testing.assert_allclose(np.degrees(graph().centres()), [-75, -45, -15, 15, 45, 75])
     aside = Sensorgraph(graph().poses, graph().ranges, graph().bearings + 0.3)
     assert aside.middle == pytest.approx(0.3)
-    asked = directions(aside.poses, aside.spread, 6, aside.middle)
+    asked = directions(aside.poses, aside.centres())
     np.testing.assert_allclose(asked[:6, 2] - aside.poses[0, 2], aside.bearings.reshape(6, 6).mean(1), atol=1e-12)
     assert asked.shape == (42, 3)
 
@@ -198,3 +198,48 @@ def test_some_scans():
     made = graph()
     np.testing.assert_array_equal(made.part([2, 0]).poses, made.poses[[2, 0]])
     assert len(made.part(slice(3))) == 3
+
+
+@pytest.mark.parametrize("beams", [6, 8, 20, 181, 360])
+def test_segments_look_where_their_beams_look(beams):
+    made = graph(beams=beams)
+    each = [made.bearings[part] for part in parts(beams)]
+    assert np.concatenate(each).tolist() == made.bearings.tolist()
+    np.testing.assert_allclose(made.centres(), [np.mean(part) for part in each])
+
+
+@pytest.mark.parametrize(
+    "bearings",
+    [
+        np.arange(360) * 2.0 * np.pi / 360,  # once around, from straight ahead
+        -np.arange(360) * 2.0 * np.pi / 360,  # clockwise
+        np.arange(360) * 2.0 * np.pi / 360 - np.pi,
+    ],
+)
+def test_a_laser_that_looks_all_around_begins_behind_the_robot(bearings):
+    ranges = np.tile(np.abs((bearings + np.pi) % (2.0 * np.pi) - np.pi), (7, 1)).astype(np.float32)
+    made = Sensorgraph.of(dataset(bearings=(("once", "beam2"), bearings[None]), ranges=(("time", "beam2"), ranges)))
+    assert abs(made.middle) < 0.02
+    assert made.spread == pytest.approx(2.0 * np.pi)
+    assert (np.diff(made.bearings) > 0.0).all()
+    np.testing.assert_allclose(made.ranges[0], np.abs(made.bearings), atol=1e-5)
+
+
+def test_a_laser_that_looks_back_is_not_cut_in_two():
+    bearings = np.pi + np.radians(np.arange(-45.0, 46.0, 2.5))
+    made = Sensorgraph.of(
+        dataset(bearings=(("once", "beam2"), bearings[None]), ranges=(("time", "beam2"), np.ones((7, len(bearings)))))
+    )
+    assert made.spread == pytest.approx(np.radians(92.5))
+    assert abs(abs(made.middle) - np.pi) < 1e-9
+
+
+def test_poses_are_those_of_the_laser():
+    plain = Sensorgraph.of(dataset())
+    moved = dataset()
+    moved.attrs["settings"] = '{"laser_position": [0.4, -0.1]}'
+    made = Sensorgraph.of(moved)
+    cos, sin = np.cos(plain.poses[:, 2]), np.sin(plain.poses[:, 2])
+    np.testing.assert_allclose(made.poses[:, 0] - plain.poses[:, 0], 0.4 * cos + 0.1 * sin, atol=1e-12)
+    np.testing.assert_allclose(made.poses[:, 1] - plain.poses[:, 1], 0.4 * sin - 0.1 * cos, atol=1e-12)
+    np.testing.assert_array_equal(made.poses[:, 2], plain.poses[:, 2])

@@ -211,6 +211,8 @@ class _Reader:
             parent, child = _name(each.header.frame_id), _name(each.child_frame_id)
             transform = matrix(each.transform.translation, each.transform.rotation)
             if parent == "map" and child == "odom":
+                if self.start is not None and self.drift is None:
+                    self.source.note("the first scans come before the first pose in the map; theirs are of odometry")
                 self.drift = flat(transform)
             elif parent == "odom" and child in BASES and self.odometry_topic is None:
                 self.base = child

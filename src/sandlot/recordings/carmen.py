@@ -27,10 +27,10 @@ MOST_KINDS = 64
 def read_carmen(source: Source) -> Iterator[Scan]:
     """Read the scans of a CARMEN log.
 
-    FLASER and ROBOTLASER1 hold the pose of the laser, corrected if somebody has, and that of the robot by odometry.
-    The laser's place on the robot is taken out of the first, and kept in the settings. Speeds are those of the last
-    ODOM line, or else those in ROBOTLASER1. Times count from the first scan. If there are FLASER and ROBOTLASER1 lines,
-    those that come first are read; many programs write both of the same scan.
+    FLASER holds the pose of the laser, corrected if somebody has, and that of the robot by odometry; the laser's place
+    on the robot is taken out of the first, and kept in the settings. Of ROBOTLASER1, the robot's pose is both. Speeds
+    are those of the last ODOM line, or else those in ROBOTLASER1. Times count from the first scan. If there are FLASER
+    and ROBOTLASER1 lines, those that come first are read; many programs write both of the same scan.
 
     Yields:
         One scan for each FLASER or ROBOTLASER1 line.

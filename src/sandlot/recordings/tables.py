@@ -17,6 +17,8 @@ from sandlot.recordings.source import Source, numbers
 
 COLUMNS = ("time", "x", "y", "heading", "odometry_x", "odometry_y", "odometry_heading", "speed", "turn")
 RANGE = "range_"
+FARTHEST = 1e6
+"""No laser sees further [m]."""
 
 
 def read_table(source: Source) -> Iterator[Scan]:
@@ -55,13 +57,14 @@ def read_table(source: Source) -> Iterator[Scan]:
             raise source.damaged(number, str(error)) from error
         if not math.isfinite(values["time"]):
             raise source.damaged(number, "it has no time")
+        if not (np.isnan(ranges) | (np.abs(ranges) < FARTHEST)).all():
+            raise source.damaged(number, f"a range is beyond {FARTHEST:g} m")
         pose, odometry = (
             Pose(*(values.get(prefix + name, math.nan) for name in ("x", "y", "heading")))
             for prefix in ("", "odometry_")
         )
         speed, turn = values.get("speed", math.nan), values.get("turn", math.nan)
-        with np.errstate(over="ignore"):
-            yield Scan(values["time"], ranges.astype(np.float32), bearings, pose, odometry, speed, turn)
+        yield Scan(values["time"], ranges.astype(np.float32), bearings, pose, odometry, speed, turn)
 
 
 def _cells(line: str) -> list[str]:

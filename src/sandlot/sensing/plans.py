@@ -1,7 +1,7 @@
 """Floor plans: what a laser meets and a robot bumps into, as segments and circles.
 
 `load_plan` reads them from TOML (`sandlot.sensing.plan_files`), from an image or from a ROS ``map.yaml``
-(`sandlot.sensing.plan_images`); three are shipped.
+(`sandlot.sensing.plan_images`); four are shipped.
 """
 
 from dataclasses import dataclass
@@ -84,8 +84,8 @@ def load_plan(path: str | Path, resolution: float = 0.05) -> Plan:
     """Read a floor plan.
 
     Args:
-        path: Of a TOML file, of a ROS ``map.yaml``, or of an image, whose dark pixels are walls; or ``arena``,
-            ``office`` or ``flat``, which are shipped.
+        path: Of a TOML file, of a ROS ``map.yaml``, or of an image, whose dark pixels are walls; or one of
+            those that are shipped: ``arena``, ``cluttered``, ``office``, ``flat``.
         resolution: Of an image [m/pixel]; the others bring their own.
 
     Raises:

@@ -23,7 +23,7 @@ KINDS: dict[str, type[Sectors] | type[Headings] | type[Local]] = {
 }
 """Models that can be kept, by name; the first is the best."""
 INTEGERS = ("shape", "factors")
-MOST_CELLS, MOST_GRIDS = 10_000_000, 64
+MOST_CELLS, MOST_GRIDS = 10_000_000, 8
 SUFFIXES = {"python": ".py", "c": ".c", "latex": ".tex", "text": ".txt"}
 """Of files with equations."""
 COMMENTS = {"python": "# ", "c": "// ", "latex": "% ", "text": ""}
@@ -95,7 +95,7 @@ def load(path: Path) -> Sectors | Headings | Local:
         return _model(content)
     except OSError as error:
         raise SandlotError(f"cannot read a sensor model from {path}: {error.strerror}") from None
-    except (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError, OverflowError):
+    except (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError, OverflowError, MemoryError):
         raise SandlotError(f"{path} is not a sensor model, or is damaged; `sandlot fit sensor` makes one") from None
 
 
@@ -107,7 +107,12 @@ def _content(model: Sectors | Headings | Local) -> dict[str, Any]:
         for grid in model.grids_:
             kept = {name: getattr(grid, name).tolist() for name in Grid._fields if name != "model"}
             grids.append(kept | {"cells": np.flatnonzero(grid.model >= 0).tolist()})  # few have one
-        return plain | {"usual": model.usual_, "limits": model.limits_, "grids": grids}
+        return plain | {
+            "usual": model.usual_,
+            "centres": model.centres_.tolist(),
+            "limits": model.limits_,
+            "grids": grids,
+        }
     arrays = ("origin", "factors", "coefficients", "lowest", "highest")
     return plain | {"groups": model.groups} | {name: getattr(model, f"{name}_").tolist() for name in arrays}
 
@@ -120,6 +125,8 @@ def _model(content: dict[str, Any]) -> Sectors | Headings | Local:
         local = Local(degree, segments=segments)
         local.spread_, local.middle_, local.usual_ = spread, middle, _number(content["usual"])
         local.limits_ = _number(content["limits"][0]), _number(content["limits"][1])
+        local.centres_ = _numbers(content["centres"])
+        _require(local.centres_.shape == (segments,) and bool((np.abs(local.centres_) <= 7.0).all()))
         _require(isinstance(content["grids"], list) and len(content["grids"]) <= MOST_GRIDS)
         local.grids_ = [_grid(each, degree) for each in content["grids"]]
         return local

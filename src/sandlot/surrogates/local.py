@@ -58,7 +58,7 @@ class Local:
         """Choose among the grids, and fit their polynomials."""
         graph.check(self.segments)
         samples = self._samples(graph)
-        self.spread_, self.middle_ = graph.spread, graph.middle
+        self.spread_, self.middle_, self.centres_ = graph.spread, graph.middle, graph.centres(self.segments)
         self.usual_ = float(np.median(samples.medians))
         self.limits_ = float(samples.medians.min()), float(samples.medians.max())
         self.chosen_, self.wrong_ = self._choose(graph)
@@ -67,7 +67,7 @@ class Local:
 
     def predict(self, poses: Array) -> Array:
         """Medians of the segments, from the right to the left: (poses, segments) [m]."""
-        rays = directions(np.ascontiguousarray(poses, np.float64), self.spread_, self.segments, self.middle_)
+        rays = directions(np.ascontiguousarray(poses, np.float64), self.centres_)
         result = np.full(len(rays), np.nan)
         for grid in self.grids_:
             unknown = np.isnan(result)
@@ -100,7 +100,7 @@ class Local:
             samples = self._samples(graph.part(np.delete(np.arange(len(graph)), part)))
             if not (len(part) and len(samples.medians)):  # so few scans there are
                 continue
-            asked = directions(graph.poses[part], graph.spread, self.segments, graph.middle)
+            asked = directions(graph.poses[part], self.centres_)
             usual[part] = np.median(samples.medians)
             for k, widths in enumerate(self.grids):
                 grid = lines.fit(samples, widths, self.degree, self.most)

@@ -1,10 +1,9 @@
 """Forward orthogonal regression: which terms explain an output, the most telling one first.
 
-Terms are taken one after the other. Each time, all that are left are made orthogonal to those already taken, and the
-next is the one that explains most of the output's energy; that share is its *error reduction ratio*, ERR (Korenberg,
-Billings, Liu and McIlroy 1988; Chen, Billings and Luo 1989). Making orthogonal is modified Gram-Schmidt, with
-the output as one more column, which is as stable for least squares as Householder's way (Björck 1967); and done once
-more where little is left of a term.
+Terms are taken one after the other. The next is the one whose part that is orthogonal to those already taken explains
+most of the output's energy; that share is its *error reduction ratio*, ERR (Korenberg, Billings, Liu and McIlroy 1988;
+Chen, Billings and Luo 1989). It is made orthogonal by modified Gram-Schmidt, with the output as one more column, which
+is as stable for least squares as Householder's way (Björck 1967); and once more where little is left of it.
 """
 
 from typing import NamedTuple

@@ -15,6 +15,8 @@ from sandlot.surrogates.terms import Array
 REACH = (0.5, 1.0, 2.0, 4.0)
 NEAREST = (1, 2, 4, 8)
 """How many metres a turn by one radian is as far as, and how many scans to mix: what `Lookup` chooses from."""
+MOST_CELLS = 4000
+"""Of a map, along its longer side."""
 
 
 class Lookup:
@@ -88,7 +90,7 @@ class Net:
             poses, medians, _ = graph.windows(self.segments)
         else:
             poses, medians = _whole(graph, self.segments)
-        self.spread_, self.middle_ = graph.spread, graph.middle
+        self.spread_, self.middle_, self.centres_ = graph.spread, graph.middle, graph.centres(self.segments)
         self.origin_, self.scale_ = poses[:, :2].mean(0), float(poses[:, :2].std()) + 1e-9
         self.usual_, self.range_ = medians.mean(0), float(medians.std()) + 1e-9
         rounds = 200 if self.shared else 2000
@@ -103,7 +105,7 @@ class Net:
         """Medians of the segments, from the right to the left: (poses, segments) [m]."""
         asked = np.asarray(poses, np.float64)
         if self.shared:
-            asked = directions(asked, self.spread_, self.segments, self.middle_)
+            asked = directions(asked, self.centres_)
         found = self.net_.predict(self._inputs(asked)) * self.range_ + self.usual_
         return np.maximum(found, 0.0).reshape(-1, self.segments)
 
@@ -125,6 +127,7 @@ class Mapped:
         segments: Of a scan.
 
     Attributes:
+        cell_: Size of the cells [m]; larger than wanted if there would be too many.
         hits_: (ny, nx) share of the beams that reached a cell and ended there.
     """
 
@@ -139,17 +142,19 @@ class Mapped:
         self.bearings_, self.most_ = graph.bearings, float(np.nanmax(ends))
         angles = graph.poses[:, 2:] + graph.bearings
         x, y = graph.poses[:, :1] + ends * np.cos(angles), graph.poses[:, 1:2] + ends * np.sin(angles)
-        self.corner_ = np.array([np.nanmin(x), np.nanmin(y)]) - self.cell
-        shape = np.ceil((np.array([np.nanmax(y), np.nanmax(x)]) - self.corner_[::-1]) / self.cell).astype(int) + 2
+        low, high = np.array([np.nanmin(x), np.nanmin(y)]), np.array([np.nanmax(x), np.nanmax(y)])
+        self.cell_ = max(self.cell, float((high - low).max()) / MOST_CELLS)
+        self.corner_ = low - self.cell_
+        shape = np.ceil((high - self.corner_)[::-1] / self.cell_).astype(int) + 2
         ended, passed = np.zeros(shape), np.zeros(shape)
-        _trace(graph.poses, graph.bearings, ends, self.corner_, self.cell, ended, passed)
+        _trace(graph.poses, graph.bearings, ends, self.corner_, self.cell_, ended, passed)
         self.hits_ = np.where(ended + passed > 0.0, ended / np.maximum(ended + passed, 1.0), 0.0)
         return self
 
     def predict(self, poses: Array) -> Array:
         """Medians of the segments, from the right to the left: (poses, segments) [m]."""
         poses = np.ascontiguousarray(poses, np.float64)
-        ranges = _cast(self.hits_, poses, self.bearings_, self.corner_, self.cell, self.most_)
+        ranges = _cast(self.hits_, poses, self.bearings_, self.corner_, self.cell_, self.most_)
         return Sensorgraph(poses, ranges, self.bearings_).segments(self.segments)
 
     @property

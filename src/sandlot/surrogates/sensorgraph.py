@@ -11,6 +11,7 @@ import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
 from sandlot.errors import SandlotError
+from sandlot.recordings import settings
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -25,7 +26,7 @@ class Sensorgraph:
     """Scans with their poses.
 
     Attributes:
-        poses: (samples, 3) x [m], y [m] and heading [rad].
+        poses: (samples, 3) x [m], y [m] and heading [rad] of the laser.
         ranges: (samples, beams) [m], not a number where nothing came back.
         bearings: (beams,) [rad] from straight ahead, counter-clockwise, evenly spaced.
     """
@@ -37,6 +38,9 @@ class Sensorgraph:
     @classmethod
     def of(cls, recording: xr.Dataset) -> Self:
         """Take it from a recording of a robot with a laser, simulated or real.
+
+        Poses are moved from the robot's middle to where its laser is, if the recording's settings say where:
+        ``laser_position``. Beams are sorted from the right to the left.
 
         Raises:
             SandlotError: If the recording has no scans, or no poses, or is damaged.
@@ -54,8 +58,12 @@ class Sensorgraph:
         known = np.isfinite(poses).all(1)
         if not known.any():
             raise SandlotError("the recording has no scan with a known pose; a sensorgraph needs some")
-        order = np.argsort(bearings[0], kind="stable")  # some lasers hang upside down
-        return cls(poses[known], seen[known][:, order].astype(np.float64), bearings[0][order].astype(np.float64))
+        ahead, left = settings(recording).get("laser_position", (0.0, 0.0)) if "settings" in recording.attrs else (0, 0)
+        cos, sin = np.cos(poses[:, 2]), np.sin(poses[:, 2])
+        poses[:, 0] += ahead * cos - left * sin
+        poses[:, 1] += ahead * sin + left * cos
+        order, directed = _ordered(bearings[0].astype(np.float64))
+        return cls(poses[known], seen[known][:, order].astype(np.float64), directed)
 
     @classmethod
     def join(cls, graphs: "Sequence[Sensorgraph]") -> Self:
@@ -116,8 +124,11 @@ class Sensorgraph:
 
         Not a number where a part had no return at all.
         """
-        parts = np.array_split(np.arange(len(self.bearings)), count)
-        return np.column_stack([_median(self.ranges[:, part]) for part in parts])
+        return np.column_stack([_median(self.ranges[:, part]) for part in parts(len(self.bearings), count)])
+
+    def centres(self, count: int = SEGMENTS) -> Array:
+        """Where each of these parts looks, from straight ahead: (count,) [rad]."""
+        return np.array([self.bearings[part].mean() for part in parts(len(self.bearings), count)])
 
     def windows(self, count: int = SEGMENTS, step: float = np.radians(5.0)) -> tuple[Array, Array, Index]:
         """Medians of windows as wide as a segment, but at every few degrees of a scan.
@@ -174,16 +185,33 @@ class Sensorgraph:
         return found
 
 
-def centres(spread: float, count: int = SEGMENTS) -> Array:
-    """Directions of the middles of segments from straight ahead, from the right to the left: (count,) [rad]."""
-    return ((np.arange(count) + 0.5) / count - 0.5) * spread
+def parts(beams: int, count: int = SEGMENTS) -> list[Index]:
+    """Which beams each segment has, from the right to the left."""
+    return np.array_split(np.arange(beams), count)
 
 
-def directions(poses: Array, spread: float, count: int = SEGMENTS, middle: float = 0.0) -> Array:
-    """Where each segment looks: (poses * count, 3) x [m], y [m] and direction [rad]."""
-    found = np.repeat(poses, count, 0)
-    found[:, 2] += np.tile(centres(spread, count) + middle, len(poses))
+def directions(poses: Array, centres: Array) -> Array:
+    """Where each segment looks: (poses * segments, 3) x [m], y [m] and direction [rad].
+
+    Args:
+        poses: (poses, 3) of the laser.
+        centres: (segments,) as `Sensorgraph.centres` [rad].
+    """
+    found = np.repeat(poses, len(centres), 0)
+    found[:, 2] += np.tile(centres, len(poses))
     return found
+
+
+def _ordered(bearings: Array) -> tuple[Index, Array]:
+    """Beams from the right to the left, whichever way a laser turns and is mounted, and their bearings [rad]."""
+    wrapped = (bearings + np.pi) % (2.0 * np.pi) - np.pi
+    order = np.argsort(wrapped, kind="stable")
+    gaps = np.diff(wrapped[order], append=wrapped[order[0]] + 2.0 * np.pi)
+    if gaps.max() > 1.5 * np.median(gaps):  # not a full circle: begin behind the gap
+        order = np.roll(order, -(int(np.argmax(gaps)) + 1))
+    directed = wrapped[order]
+    directed = np.where(directed < directed[0], directed + 2.0 * np.pi, directed)
+    return order, directed - 2.0 * np.pi * np.round(directed.mean() / (2.0 * np.pi))
 
 
 def _median(values: Array) -> Array:

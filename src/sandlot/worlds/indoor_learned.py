@@ -11,7 +11,7 @@ from sandlot.errors import SandlotError
 from sandlot.surrogates.files import load
 from sandlot.surrogates.local import Local
 from sandlot.surrogates.sensor_models import SensorModel
-from sandlot.surrogates.sensorgraph import Sensorgraph
+from sandlot.surrogates.sensorgraph import Sensorgraph, parts
 from sandlot.worlds.indoor import Indoor
 from sandlot.worlds.indoor_settings import IndoorSettings
 
@@ -51,7 +51,7 @@ def learned_laser(settings: IndoorSettings) -> Callable[[Array, np.random.Genera
         model = _fitted(settings.model_copy(update=unlike).model_dump_json())
     else:
         model = load(settings.model)
-    if not math.isclose(model.spread_, settings.laser.field_of_view, abs_tol=0.01):
+    if not math.isclose(model.spread_, settings.laser.field_of_view, abs_tol=ASIDE):
         raise SandlotError(
             f"{settings.model} is of a laser with a field of view of {model.spread_:.3g} rad; "
             f"laser.field_of_view is {settings.laser.field_of_view:.3g}"
@@ -60,7 +60,7 @@ def learned_laser(settings: IndoorSettings) -> Callable[[Array, np.random.Genera
         raise SandlotError(
             f"{settings.model} is of a laser that looks {model.middle_:.3g} rad aside; here it looks straight ahead"
         )
-    segment = np.arange(settings.laser.beams) * model.segments // settings.laser.beams
+    segment = np.repeat(np.arange(model.segments), [len(part) for part in parts(settings.laser.beams, model.segments)])
     return lambda poses, rng: model.predict(poses)[:, segment]
 
 
