@@ -94,7 +94,7 @@ def test_it_runs_and_draws(tmp_path):
     assert np.isfinite(outcome.results["error"].values).all()
     study.figure(outcome.results).savefig(tmp_path / "figure.png")
     scenes = list(study.scenes(outcome.results))
-    assert len(scenes) == 4
+    assert len(scenes) == 5
     for k, scene in enumerate(scenes):
         scene.figure.savefig(tmp_path / f"{k}.png")
     assert "L75" in study.files(outcome.results)["equations.txt"]

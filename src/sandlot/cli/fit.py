@@ -133,6 +133,8 @@ def _graph(path: Path) -> "Sensorgraph":
 
 
 def _print_facts(facts: dict[str, Any], graph: "Sensorgraph") -> None:
+    from sandlot.worlds.indoor_learned import ASIDE
+
     console = Console(highlight=False, soft_wrap=True)
     many = len(facts["recordings"])
     console.print(f"{facts['scans']:,} scans of {facts['beams']} beams in {many} recording{'s' if many > 1 else ''}")
@@ -149,8 +151,10 @@ def _print_facts(facts: dict[str, Any], graph: "Sensorgraph") -> None:
     for name in ("equations", "figure", "model"):
         if facts[name]:
             console.print(f"{name.capitalize()}: [bold]{escape(facts[name])}[/bold]")
-    use = f"sandlot record indoor --fidelity learned --set model={facts['model']}"
-    console.print(escape(f"Use it: {use}"), style="dim")
+    if abs(graph.middle) <= ASIDE:
+        wide = "" if abs(graph.spread - math.pi) <= ASIDE else f" --set laser.field_of_view={graph.spread:.4f}"
+        use = f"sandlot record indoor --fidelity learned --set model={facts['model']}{wide}"
+        console.print(escape(f"Use it: {use}"), style="dim")
 
 
 def _print_errors(facts: dict[str, Any], graph: "Sensorgraph") -> None:

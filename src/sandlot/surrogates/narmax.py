@@ -124,6 +124,9 @@ class Narmax(RegressorMixin, BaseEstimator):
         names = self.names or [f"x{k + 1}" for k in range(inputs.shape[1])]
         if len(names) != inputs.shape[1]:
             raise SandlotError(f"{len(names)} names for {inputs.shape[1]} inputs; give one for each")
+        others = [*("y" * bool(self.output_lags)), *("e" * bool(self.noise_lags))]
+        if len({*names, *others}) < len(names) + len(others):
+            raise SandlotError(f"names={tuple(names)} must differ, also from y, the output, and e, its residuals")
         found = variables(list(names), self.input_lags, self.output_lags, self.noise_lags)
         self.lag_ = max([each.lag for each in found], default=0)
         if output.size <= self.lag_:
@@ -291,6 +294,7 @@ class Narmax(RegressorMixin, BaseEstimator):
             if before.size and (np.abs(now - before) <= close).all():
                 return
             before = now
+        warnings.warn(f"extended least squares did not settle in {ROUNDS} rounds", FitWarning, stacklevel=3)
 
     def _rows(self, values: Array, factors: Index, target: Array) -> Array:
         rows = design(values, factors)

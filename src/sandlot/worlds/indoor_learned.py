@@ -11,7 +11,7 @@ from sandlot.errors import SandlotError
 from sandlot.surrogates.files import load
 from sandlot.surrogates.local import Local
 from sandlot.surrogates.sensor_models import SensorModel
-from sandlot.surrogates.sensorgraph import Sensorgraph, parts
+from sandlot.surrogates.sensorgraph import Sensorgraph
 from sandlot.worlds.indoor import Indoor
 from sandlot.worlds.indoor_settings import IndoorSettings
 
@@ -60,7 +60,7 @@ def learned_laser(settings: IndoorSettings) -> Callable[[Array, np.random.Genera
         raise SandlotError(
             f"{settings.model} is of a laser that looks {model.middle_:.3g} rad aside; here it looks straight ahead"
         )
-    segment = np.repeat(np.arange(model.segments), [len(part) for part in parts(settings.laser.beams, model.segments)])
+    segment = np.arange(settings.laser.beams) * model.segments // settings.laser.beams  # into which each beam looks
     return lambda poses, rng: model.predict(poses)[:, segment]
 
 

@@ -26,7 +26,8 @@ from sandlot.worlds.indoor_settings import IndoorSettings
 
 Method = Literal["sectors", "headings", "local"]
 TABLES = np.array([[60, 53, 31, 17, 21, 20], [62, 46, 66, 39, 29, 27]]) / 100.0
-"""Mean absolute errors of both drives in the source [m]: tables 1 and 2."""
+SPREADS = np.array([[5, 5, 4, 4, 2, 2], [3, 4, 4, 3, 4, 3]]) / 100.0
+"""Mean absolute errors of both drives in the source and their standard errors [m]: tables 1 and 2."""
 RANKS = np.array([0.7264930, 0.3045180, 0.9775737, 0.9275737, 0.7720901, 0.7360612])
 """Spearman's rank correlations of the second drive in the source: table 3."""
 ABOUT = {"sectors": "12 headings, as the source", "headings": "sine and cosine", "local": "many small ones"}
@@ -79,9 +80,10 @@ class Arena(Study):
         graph, model = self.log(replicate), NARMAX[str(job.parameters["method"])]()
         model.fit(graph)
         found = []
-        for seen in self.seen(replicate):
+        rngs = map(np.random.default_rng, self._seeds(replicate)[1].spawn(2))
+        for seen, rng in zip(self.seen(replicate), rngs, strict=True):
             predicted, actual = model.predict(seen.poses), seen.segments()
-            found.append((*errors(predicted, actual), self._guess(predicted, actual, replicate)))
+            found.append((*errors(predicted, actual), self._guess(predicted, actual, rng)))
         wrong, standard, spearman, guess = (np.array(each) for each in zip(*found, strict=True))
         bins = [counts.values for counts in graph.coverage(BINS).data_vars.values()]
         return {
@@ -108,9 +110,8 @@ class Arena(Study):
         first, second = children(np.random.SeedSequence(self.seed, spawn_key=(2**20, replicate)), 2)
         return first, second
 
-    def _guess(self, predicted: Array, actual: Array, replicate: int) -> Array:
+    def _guess(self, predicted: Array, actual: Array, rng: np.random.Generator) -> Array:
         """Mann and Whitney's p, that errors are not smaller than those of guesses from the range of readings."""
-        rng = np.random.default_rng(self._seeds(replicate)[1].spawn(1)[0])
         guesses = rng.uniform(np.nanmin(actual, 0), np.nanmax(actual, 0), actual.shape)
         pairs = zip(np.abs(predicted - actual).T, np.abs(guesses - actual).T, strict=True)
         tests = [stats.mannwhitneyu(a, b, alternative="less", nan_policy="omit") for a, b in pairs]
@@ -158,12 +159,13 @@ class Arena(Study):
         return found
 
     def _source_claims(self, mine: xr.Dataset) -> list[Claim]:
-        wrong, ranks, guess = (np.median(mine[name].values, 0) for name in ("error", "spearman", "guess"))
+        names = ("error", "standard_error", "spearman", "guess")
+        wrong, standard, ranks, guess = (np.median(mine[name].values, 0) for name in names)
         found = [
             Claim(
                 f"Polynomials of x and y for 12 headings predict every segment to some decimetres, drive {k + 1}.",
-                _list(100.0 * TABLES[k], "cm"),
-                _list(100.0 * wrong[k], "cm"),
+                _table(TABLES[k], SPREADS[k]),
+                _table(wrong[k], standard[k]),
                 bool((wrong[k] <= TABLES.max()).all()),
                 f"table {k + 1}; medians over logs, from L15 to L165; held to be so if none is above the worst of the "
                 f"source, {100.0 * TABLES.max():.0f} cm. Where cartons stood in its arena is not known",
@@ -232,8 +234,11 @@ class Arena(Study):
             pictures.coverage(graph, BINS),
         )
         yield Picture(
-            "Predicted and actual readings along both drives. (Figures 12 to 15 of the source.)",
+            "Predicted and actual readings along both drives. (As figures 10 and 11 of the source.)",
             pictures.along(seen, models),
+        )
+        yield Picture(
+            "Predicted readings against actual ones. (Figures 12 to 15 of the source.)", pictures.against(seen, models)
         )
         yield Picture(
             "Errors beside those of random guesses. (Figures 16 and 17 of the source.)",
@@ -249,6 +254,12 @@ class Arena(Study):
                 title = f"heading {360 * sector // model.sectors} degrees, segment {label} [m]"
                 lines.append(f"{title}\n\n{text(each, label) if each else 'too few scans'}\n")
         return {"equations.txt": "\n".join(lines)}
+
+
+def _table(values: Array, spreads: Array) -> str:
+    """Means and standard errors, from metres."""
+    both = zip(100.0 * values, 100.0 * spreads, strict=True)
+    return ", ".join(f"{mean:.0f} ± {spread:.0f}" for mean, spread in both) + " cm"
 
 
 def _list(values: Array, unit: str, form: str = ".0f") -> str:

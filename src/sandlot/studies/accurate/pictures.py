@@ -6,6 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
+from matplotlib.patches import Circle
 
 from sandlot.sensing.plans import Plan
 from sandlot.studies.accurate.shared import LABELS
@@ -20,6 +21,8 @@ SHOWN = (2, 3)
 def draw_plan(axes: Axes, plan: Plan) -> None:
     """Walls and boxes."""
     axes.add_collection(LineCollection(list(plan.segments.reshape(-1, 2, 2)), colors="0.25", linewidths=1.2))
+    for x, y, radius in plan.circles:
+        axes.add_patch(Circle((x, y), radius, fill=False, edgecolor="0.25", linewidth=1.2))
     low, high = plan.bounds[:2], plan.bounds[2:]
     axes.set(xlim=(low[0] - 0.3, high[0] + 0.3), ylim=(low[1] - 0.3, high[1] + 0.3), aspect="equal")
     axes.set(xlabel="x [m]", ylabel="y [m]")
@@ -68,6 +71,27 @@ def along(seen: Sequence[Sensorgraph], models: Mapping[str, SensorModel]) -> Fig
             axes.set_xlabel("scan" if row == len(SHOWN) - 1 else "")
             axes.set_ylabel("range [m]" if column == 0 else "")
     figure.legend(*panels[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=4, frameon=False)
+    return figure
+
+
+def against(seen: Sequence[Sensorgraph], models: Mapping[str, SensorModel]) -> Figure:
+    """Predicted readings of two segments against actual ones, of both drives."""
+    both = [(segment, drive) for segment in SHOWN for drive in range(len(seen))]
+    figure, panels = canvas(len(both), 11.0, 3.4)
+    for axes, (segment, drive) in zip(panels, both, strict=True):
+        actual = seen[drive].segments()[:, segment]
+        for k, (name, model) in enumerate(models.items()):
+            predicted = model.predict(seen[drive].poses)[:, segment]
+            axes.plot(actual, predicted, ".", color=COLOURS[k], markersize=3, alpha=0.6, label=name)
+        ends = [0.0, 1.05 * float(np.nanmax(actual))]
+        axes.plot(ends, ends, color="0.3", linewidth=0.8)
+        axes.set(
+            title=f"{LABELS[segment]}, drive {drive + 1}", xlabel="actual [m]", xlim=ends, ylim=ends, aspect="equal"
+        )
+    panels[0].set_ylabel("predicted [m]")
+    figure.legend(
+        *panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=4, markerscale=3, frameon=False
+    )
     return figure
 
 

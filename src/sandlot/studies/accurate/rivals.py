@@ -218,7 +218,7 @@ class Rivals(Study):
             fit.append(seconds)
             predict.append(1e6 / ASKED * _timed(functools.partial(model.predict, poses))[1])
         laser, drawn = IndoorSettings().laser, load_plan(plan)
-        rays = 1e6 / ASKED * _timed(lambda: laser.scan(drawn, poses, np.random.default_rng(0)))[1]
+        rays = 1e6 / ASKED * _timed(lambda: laser.scan(drawn, poses, np.random.default_rng(0), threads=1))[1]
         figure, (left, right) = canvas(2, 10.0, 3.8)
         for axes, values, label in ((left, fit, "to fit [s]"), (right, predict, "to predict a scan [µs]")):
             kinds = [COLOURS[0] if method in NARMAX else COLOURS[1] for method in self.methods]
