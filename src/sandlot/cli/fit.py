@@ -152,7 +152,11 @@ def _print_facts(facts: dict[str, Any], graph: "Sensorgraph") -> None:
         if facts[name]:
             console.print(f"{name.capitalize()}: [bold]{escape(facts[name])}[/bold]")
     if abs(graph.middle) <= ASIDE:
-        wide = "" if abs(graph.spread - math.pi) <= ASIDE else f" --set laser.field_of_view={graph.spread:.4f}"
+        wide = (
+            ""
+            if abs(graph.spread - math.pi) <= ASIDE
+            else f" --set laser.field_of_view={math.floor(1e4 * graph.spread) / 1e4:g}"
+        )
         use = f"sandlot record indoor --fidelity learned --set model={facts['model']}{wide}"
         console.print(escape(f"Use it: {use}"), style="dim")
 

@@ -288,7 +288,7 @@ class Narmax(RegressorMixin, BaseEstimator):
             rows = self._rows(self._values(inputs, output), factors, target)
             path = forward(rows, target, len(factors), len(factors))
             if path.order.size < len(factors):  # residuals that say nothing new
-                break
+                return
             self._keep(factors, rows, target, path, len(factors))
             now, close = self.coefficients_, SETTLED * (np.abs(self.coefficients_) + self.errors_)
             if before.size and (np.abs(now - before) <= close).all():
