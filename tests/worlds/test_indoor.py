@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from sandlot.errors import SandlotError
 from sandlot.sensing.plans import SHIPPED
@@ -145,3 +146,25 @@ def test_strange_actions_and_starts_are_explained():
     for action in ([1.0], [math.nan, 0.0]):
         with pytest.raises(SandlotError, match=r"an action is a speed"):
             world.step(np.array(action))
+
+
+@pytest.mark.parametrize("wide", [0, 60])
+def test_in_an_image_the_robot_starts_where_it_is_light(tmp_path, wide):
+    picture = np.zeros((100, 100 + wide), np.uint8)  # solid, and larger than the room in it
+    picture[30:70, 10:50] = 255
+    Image.fromarray(picture).save(tmp_path / "a.png")
+    world = Indoor(plan=tmp_path / "a.png", resolution=0.1)
+    for seed in range(20):
+        world.reset(seed=seed)
+        assert ((world.pose[:2] > (1.0, 3.0)) & (world.pose[:2] < (5.0, 7.0))).all()
+
+
+def test_an_image_without_floor_is_refused(tmp_path):
+    Image.fromarray(np.zeros((50, 50), np.uint8)).save(tmp_path / "a.png")
+    with pytest.raises(SandlotError, match="has no floor"):
+        Indoor(plan=tmp_path / "a.png")
+
+
+def test_a_start_outside_of_the_plan_is_refused():
+    with pytest.raises(SandlotError, match="outside of the plan"):
+        Indoor(start=(50.0, 50.0, 0.0))

@@ -23,6 +23,8 @@ DARK = 0.5
 """Pixels darker than this, from black 0 to white 1, are walls."""
 MOST_PIXELS = 2**26
 """Of an image: 8192 x 8192."""
+MOST_POINTS = 4096
+"""Of the floor that a plan notes."""
 MOST_BYTES = 2**16
 """Of a ``map.yaml``; real ones have some hundred."""
 
@@ -157,7 +159,13 @@ def _plan(
     """A plan of the walls in an image."""
     if not walls.any():
         raise SandlotError(f"{path} has no walls: none of its pixels is dark enough")
-    points = resolution * edges(walls).reshape(-1, 2)
+    if walls.all():
+        raise SandlotError(f"{path} has no floor: none of its pixels is light enough")
     cosine, sine = math.cos(origin[2]), math.sin(origin[2])
-    turned = points @ np.array([(cosine, sine), (-sine, cosine)]) + origin[:2]
-    return make_plan(turned.reshape(-1, 4))
+
+    def place(points: Array) -> Array:
+        return resolution * points @ np.array([(cosine, sine), (-sine, cosine)]) + origin[:2]
+
+    floor: Array = np.argwhere(~walls)[:, ::-1].astype(np.float64) + 0.5
+    some = floor[:: -(-len(floor) // MOST_POINTS)]
+    return make_plan(place(edges(walls).reshape(-1, 2)).reshape(-1, 4), floor=place(some))

@@ -31,11 +31,13 @@ class Plan:
         segments: (n, 4) x, y of one end and of the other [m].
         circles: (m, 3) x, y, radius [m].
         shine: (n + m,) of each segment, then of each circle, from 0, matt, to 1, a mirror.
+        floor: (k, 2) some points that are on the floor [m]; none if it is not known on which side of walls that is.
     """
 
     segments: Array
     circles: Array
     shine: Array
+    floor: Array
 
     @property
     def bounds(self) -> Array:
@@ -52,13 +54,14 @@ class Plan:
         return room
 
 
-def make_plan(segments: ArrayLike, circles: ArrayLike = (), shine: ArrayLike = 0.0) -> Plan:
+def make_plan(segments: ArrayLike, circles: ArrayLike = (), shine: ArrayLike = 0.0, floor: ArrayLike = ()) -> Plan:
     """Make a plan from numbers; segments without length are left out.
 
     Args:
         segments: (n, 4) [m]
         circles: (m, 3) [m]
         shine: One for all, or (n + m,).
+        floor: (k, 2) points on the floor [m], if known.
 
     Raises:
         SandlotError: If there is nothing in it, or a number is impossible.
@@ -77,7 +80,8 @@ def make_plan(segments: ArrayLike, circles: ArrayLike = (), shine: ArrayLike = 0
     lines, shines = lines[long], shines[np.concatenate([long, np.ones(len(discs), np.bool_)])]
     if not 1 <= len(shines) <= MOST_SURFACES:
         raise SandlotError(f"a plan has {len(shines)} surfaces; allowed are 1 to {MOST_SURFACES}")
-    return Plan(np.ascontiguousarray(lines), np.ascontiguousarray(discs), np.array(shines))
+    points = np.array(floor, np.float64).reshape(-1, 2)
+    return Plan(np.ascontiguousarray(lines), np.ascontiguousarray(discs), np.array(shines), points)
 
 
 def load_plan(path: str | Path, resolution: float = 0.05) -> Plan:

@@ -210,7 +210,10 @@ class Indoor(World):
         """Refuse a start without room."""
         if pose.shape != (3,) or not np.isfinite(pose).all():
             raise SandlotError("start is x [m], y [m] and heading [rad]")
-        radius = self.settings.robot.radius
+        radius, bounds = self.settings.robot.radius, self.plan.bounds
+        if not ((pose[:2] > bounds[:2]) & (pose[:2] < bounds[2:])).all():
+            x, y = pose[:2]
+            raise SandlotError(f"start: ({x:g}, {y:g}) is outside of the plan, from {bounds[:2]} to {bounds[2:]} m")
         if self.plan.clearance(pose[:2]) < radius:
             x, y = pose[:2]
             raise SandlotError(f"start: at ({x:g}, {y:g}) there is no room for a robot of radius {radius:g} m")

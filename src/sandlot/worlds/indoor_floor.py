@@ -20,7 +20,8 @@ class Floor:
     """Squares of a plan's floor.
 
     A robot can be where its disc touches nothing and whence it can go to the rest of the floor: in the largest such
-    part of the plan that is not outside of it. Within furniture and beyond the walls there is no floor.
+    part of the plan that is not outside of it, and of an image, that is light. Within furniture and beyond the walls
+    there is no floor.
 
     Attributes:
         spacing: Of squares [m].
@@ -50,6 +51,11 @@ class Floor:
         outside = np.unique(np.concatenate([labels[0], labels[-1], labels[:, 0], labels[:, -1]]))
         sizes = np.bincount(labels.ravel(), minlength=count + 1)
         sizes[0] = 0
+        if len(plan.floor):  # else the largest part will be it
+            column, row = ((plan.floor - low) / self.spacing).astype(int).T
+            known = np.zeros_like(sizes)
+            known[labels[np.clip(row, 0, ny - 1), np.clip(column, 0, nx - 1)]] = 1
+            sizes *= known
         closed = sizes.copy()
         closed[outside] = 0
         sizes = closed if closed.any() else sizes

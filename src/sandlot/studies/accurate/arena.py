@@ -30,7 +30,11 @@ SPREADS = np.array([[5, 5, 4, 4, 2, 2], [3, 4, 4, 3, 4, 3]]) / 100.0
 """Mean absolute errors of both drives in the source and their standard errors [m]: tables 1 and 2."""
 RANKS = np.array([0.7264930, 0.3045180, 0.9775737, 0.9275737, 0.7720901, 0.7360612])
 """Spearman's rank correlations of the second drive in the source: table 3."""
-ABOUT = {"sectors": "12 headings, as the source", "headings": "sine and cosine", "local": "many small ones"}
+ABOUT = {
+    "sectors": "polynomials for 12 headings, as in the source",
+    "headings": "one polynomial for all headings",
+    "local": "many small polynomials",
+}
 ENOUGH = 0.9
 """Rank correlation that every segment should have."""
 BINS = 12
@@ -42,8 +46,9 @@ class Arena(Study):
 
     A robot wanders about an arena of 100 m2 and logs 1,400 scans with their poses. The medians of six segments of each
     scan are then modelled by NARMAX polynomials of the pose, in three ways: for each of 12 headings one of x and y, as
-    in the source; one of x, y and the heading's sine and cosine; and many small ones, each for rays that run nearly
-    alike. Each replicate is a log of its own. The models are asked along two drives that they have not seen.
+    in the source (sectors); one of x, y and the heading's sine and cosine (headings); and many small ones, each for
+    rays that run nearly alike (local). Segments are named by the angle of their middle, from L15 on the right to L165
+    on the left. Each replicate is a log of its own. The models are asked along two drives that they have not seen.
 
     Attributes:
         methods: How to model.
@@ -127,7 +132,14 @@ class Arena(Study):
             for k, method in enumerate(self.methods):
                 wrong = 100.0 * pick(results, method=method)["error"].values[:, drive]
                 place = at + (k + 1) * width
-                axes.bar(place, np.median(wrong, 0), width * 0.9, color=COLOURS[k], alpha=0.8, label=ABOUT[method])
+                axes.bar(
+                    place,
+                    np.median(wrong, 0),
+                    width * 0.9,
+                    color=COLOURS[k],
+                    alpha=0.8,
+                    label=f"{method}: {ABOUT[method]}",
+                )
                 axes.plot(np.tile(place, (len(wrong), 1)), wrong, ".", color="0.2", markersize=3, alpha=0.5)
             axes.set_xticks(np.arange(SEGMENTS), LABELS)
             axes.set(title=f"drive {drive + 1}", ylabel="mean absolute error [cm]" if drive == 0 else None)
@@ -135,7 +147,7 @@ class Arena(Study):
         low, high = 0.0, max(axes.get_ylim()[1] for axes in panels)
         for axes in panels:
             axes.set_ylim(low, high)
-        figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=4, frameon=False)
+        figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=2, frameon=False)
         return figure
 
     def claims(self, results: xr.Dataset) -> list[Claim]:
@@ -241,8 +253,8 @@ class Arena(Study):
             "Predicted readings against actual ones. (Figures 12 to 15 of the source.)", pictures.against(seen, models)
         )
         yield Picture(
-            "Errors beside those of random guesses. (Figures 16 and 17 of the source.)",
-            pictures.guesses(seen, models[self.methods[-1]], self.seed),
+            f"Errors of {self.methods[0]} beside those of random guesses. (Figures 16 and 17 of the source.)",
+            pictures.guesses(seen, models[self.methods[0]], self.seed),
         )
 
     def files(self, results: xr.Dataset) -> Mapping[str, str]:

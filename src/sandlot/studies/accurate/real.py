@@ -181,7 +181,7 @@ class Real(Study):
         )
         found = [
             self._less_wrong(results, quantity, method, others, f"{PLACES[quantity]}, {who} less wrong than")
-            for quantity, method, others, who in cases
+            for quantity, method, others, who in dict.fromkeys(cases)  # of few methods, some are the same
             if others and {method, *others} <= {*self.methods, GUESS}
         ]
         return found + ([self._ranks(results)] if "local" in self.methods else [])
