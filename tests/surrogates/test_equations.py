@@ -154,14 +154,10 @@ def test_names_that_code_cannot_have_are_refused_in_one_line(write, name):
     assert text(fitted(names=(name, "b")))
 
 
-def test_an_input_named_as_the_output_is_refused_if_both_have_a_past():
-    model = fitted(lags=True, names=("y", "b"))
-    model.factors_ = np.array([[0, 3, -1]])  # y of a step ago, and the input y of a step ago
-    model.coefficients_ = np.ones(1)
-    model.errors_ = model.err_ = np.ones(1)
-    assert [model.variables_[v].lag for v in (0, 3)] == [1, 1]
-    with pytest.raises(SandlotError, match="y_1 would stand for two variables"):
-        python(model)
+@pytest.mark.parametrize("names", [("y", "b"), ("a", "a")])
+def test_inputs_are_not_named_as_each_other_or_as_the_output(names):
+    with pytest.raises(SandlotError, match="must differ, also from y"):
+        fitted(lags=True, names=names)
 
 
 def test_signs_that_latex_would_take_for_its_own_are_escaped():

@@ -57,7 +57,7 @@ def read_table(source: Source) -> Iterator[Scan]:
             raise source.damaged(number, str(error)) from error
         if not math.isfinite(values["time"]):
             raise source.damaged(number, "it has no time")
-        if not (np.isnan(ranges) | (np.abs(ranges) < FARTHEST)).all():
+        if not (np.isnan(ranges) | (np.abs(ranges) <= FARTHEST)).all():
             raise source.damaged(number, f"a range is beyond {FARTHEST:g} m")
         pose, odometry = (
             Pose(*(values.get(prefix + name, math.nan) for name in ("x", "y", "heading")))

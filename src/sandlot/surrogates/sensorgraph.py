@@ -204,7 +204,7 @@ def directions(poses: Array, centres: Array) -> Array:
 
 def _ordered(bearings: Array) -> tuple[Index, Array]:
     """Beams from the right to the left, whichever way a laser turns and is mounted, and their bearings [rad]."""
-    wrapped = (bearings + np.pi) % (2.0 * np.pi) - np.pi
+    wrapped = np.where(np.abs(bearings) < np.pi, bearings, (bearings + np.pi) % (2.0 * np.pi) - np.pi)
     order = np.argsort(wrapped, kind="stable")
     gaps = np.diff(wrapped[order], append=wrapped[order[0]] + 2.0 * np.pi)
     if gaps.max() > 1.5 * np.median(gaps):  # not a full circle: begin behind the gap
