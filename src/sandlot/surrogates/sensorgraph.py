@@ -58,12 +58,13 @@ class Sensorgraph:
         known = np.isfinite(poses).all(1)
         if not known.any():
             raise SandlotError("the recording has no scan with a known pose; a sensorgraph needs some")
+        poses = poses[known]
         ahead, left = settings(recording).get("laser_position", (0.0, 0.0)) if "settings" in recording.attrs else (0, 0)
         cos, sin = np.cos(poses[:, 2]), np.sin(poses[:, 2])
         poses[:, 0] += ahead * cos - left * sin
         poses[:, 1] += ahead * sin + left * cos
         order, directed = _ordered(bearings[0].astype(np.float64))
-        return cls(poses[known], seen[known][:, order].astype(np.float64), directed)
+        return cls(poses, seen[known][:, order].astype(np.float64), directed)
 
     @classmethod
     def join(cls, graphs: "Sequence[Sensorgraph]") -> Self:
