@@ -11,7 +11,9 @@ demo: $(VENV)/ready-core  ## run the tour
 
 test: $(VENV)/ready-test  ## every test but the slow ones, then the kernels' tests with Numba off
 	$(PYTEST) -n auto -m "not slow"
-	NUMBA_DISABLE_JIT=1 $(PYTEST) -n auto -m "not slow" tests/physics tests/control tests/sensing tests/surrogates
+	NUMBA_DISABLE_JIT=1 $(PYTEST) -n auto -m "not slow" tests/physics tests/control tests/sensing \
+		tests/surrogates/test_terms.py tests/surrogates/test_orthogonal.py tests/surrogates/test_lines.py \
+		tests/surrogates/test_sensor_models.py
 
 test-all: $(VENV)/ready-test  ## every test
 	$(PYTEST) -n auto
