@@ -173,7 +173,9 @@ def test_pressing_agrees_with_its_twin(kind, seed, across):
         assert (patch[OLD_X][k], patch[OLD_Y][k]) == pytest.approx(tuple(node.shear[:2]), abs=1e-4)
         if deep[k] or not stress.any():
             expected = stress * node.area * cells[k]
-            assert forces[k] == pytest.approx(expected, abs=1e-3 * np.linalg.norm(expected) + 1e-12)
+            # What damping takes away can leave little of a pressure that is right to 1 in 1000.
+            damped = kind.damping * abs(moves @ node.normal) * node.area * cells[k]
+            assert forces[k] == pytest.approx(expected, abs=1e-3 * (np.linalg.norm(expected) + damped) + 1e-12)
 
 
 @kinds

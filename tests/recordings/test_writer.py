@@ -160,7 +160,7 @@ def test_appended_arrays_may_be_reused(tmp_path: Path) -> None:
     check(recordings.open(tmp_path / "a"), 3)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(every=st.integers(1, 7), size=st.integers(0, 3), chunk=st.integers(1, 5), flushes=st.sets(st.integers(0, 30)))
 def test_what_is_kept_now_and_then_survives_any_flush(every: int, size: int, chunk: int, flushes: set[int]) -> None:
     """After each flush the recording is opened as if its writer had been killed there."""

@@ -120,7 +120,9 @@ def alive(group: int) -> list[int]:
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc")
-@pytest.mark.parametrize(("victim", "resumed_by"), [("everything", 2), ("only the parent", 1)])
+@pytest.mark.parametrize(
+    ("victim", "resumed_by"), [("everything", 2), pytest.param("only the parent", 1, marks=pytest.mark.slow)]
+)
 def test_a_killed_run_goes_on_where_it_was(tmp_path, undisturbed, victim, resumed_by):
     with Store(tmp_path):
         pass
