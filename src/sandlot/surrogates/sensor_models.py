@@ -1,6 +1,7 @@
 """Models of a laser: from a pose to the medians of a scan's segments, all with the same `fit` and `predict`."""
 
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Protocol, Self
 
@@ -104,7 +105,7 @@ def polynomials(
     return result
 
 
-class _Polynomials:
+class _Polynomials(ABC):
     """What `Sectors` and `Headings` share: a polynomial for each segment, and for each group of headings."""
 
     groups = 1
@@ -114,9 +115,9 @@ class _Polynomials:
 
     names: tuple[str, ...] = ()
 
+    @abstractmethod
     def inputs(self, poses: Array) -> Array:
         """What polynomials are of: (poses, inputs)."""
-        raise NotImplementedError
 
     def group(self, poses: Array) -> NDArray[np.int64]:
         """Which polynomials to take: (poses,)."""

@@ -20,7 +20,7 @@ from sandlot.recordings.logs import import_log
 from sandlot.recordings.reader import open as open_recording
 from sandlot.settings import distinct
 from sandlot.studies.accurate.arena import ENOUGH, RANKS
-from sandlot.studies.accurate.rivals import Method, listed
+from sandlot.studies.accurate.rivals import ALL, Method, listed
 from sandlot.studies.accurate.shared import LABELS, METHODS, NARMAX, SOURCE, Array, errors
 from sandlot.studies.base import Claim, Found, Job, Picture, Study, pick, study
 from sandlot.studies.plots import COLOURS, canvas
@@ -79,15 +79,7 @@ class Real(Study):
         tuple[Annotated[float, Field(gt=0.0, lt=1.0)], ...], Field(min_length=1), AfterValidator(distinct)
     ] = (0.5, 0.6, 0.7, 0.8)
     near: float = Field(1.0, gt=0.0, le=1000.0)
-    methods: Annotated[tuple[Method, ...], Field(min_length=1), AfterValidator(distinct)] = (
-        "sectors",
-        "headings",
-        "local",
-        "lookup",
-        "net",
-        "large net",
-        "map",
-    )
+    methods: Annotated[tuple[Method, ...], Field(min_length=1), AfterValidator(distinct)] = ALL
 
     def check(self) -> None:
         """See that there is a log, and that it can be cut.

@@ -3,7 +3,7 @@
 import functools
 import time
 from collections.abc import Callable, Iterator, Mapping
-from typing import Annotated, ClassVar, Literal, TypeVar
+from typing import Annotated, ClassVar, Literal, TypeVar, get_args
 
 import numpy as np
 import xarray as xr
@@ -26,6 +26,7 @@ from sandlot.worlds.indoor_settings import IndoorSettings
 
 T = TypeVar("T")
 Method = Literal["sectors", "headings", "local", "lookup", "net", "large net", "map"]
+ALL: tuple[Method, ...] = get_args(Method)
 PlanName = Literal["arena", "cluttered", "office", "flat"]
 BEST, OTHER = (float(100.0 * each) for each in TABLES.mean(1))
 """Mean absolute errors over all segments in the source's tables [cm]."""
@@ -62,15 +63,7 @@ class Rivals(Study):
     }
 
     plans: Annotated[tuple[PlanName, ...], Field(min_length=1), AfterValidator(distinct)] = ("arena", "cluttered")
-    methods: Annotated[tuple[Method, ...], Field(min_length=1), AfterValidator(distinct)] = (
-        "sectors",
-        "headings",
-        "local",
-        "lookup",
-        "net",
-        "large net",
-        "map",
-    )
+    methods: Annotated[tuple[Method, ...], Field(min_length=1), AfterValidator(distinct)] = ALL
     samples: int = Field(1400, ge=50, le=100_000)
     validation: int = Field(240, ge=10, le=100_000)
     replicates: int = Field(10, ge=1, le=1000)
