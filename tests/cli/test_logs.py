@@ -87,6 +87,13 @@ def test_export(sandlot_, tmp_path):
     assert first.drop_attrs(deep=False).identical(second.drop_attrs(deep=False))
 
 
+def test_export_for_programs(sandlot_):
+    sandlot_("import", "a.log", "--out", "a")
+    status, out, _ = sandlot_("export", "a", "--out", "a.csv", "--json")
+    assert status == 0
+    assert json.loads(out) == {"recording": "a", "file": "a.csv", "left_out": []}
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -2,6 +2,7 @@
 
 import bz2
 import math
+import re
 import struct
 import zlib
 from functools import cache
@@ -199,6 +200,44 @@ def test_without_any_odometry(tmp_path):
     assert len(scans) == 6
     assert np.isnan(scans[0].pose).all()
     assert any("no odometry" in note for note in source.notes)
+
+
+def stops(robot, pause, scans):
+    """A drive whose odometry says nothing during a pause [s]."""
+    for time, topic, message in robot.drive(("/scan", "/odom"), scans):
+        if topic != "/odom" or not pause[0] < time < pause[1]:
+            yield time, topic, message
+
+
+def test_odometry_that_ends_before_the_scans(tmp_path):
+    source, scans = read(write(tmp_path, "mcap", lambda robot: stops(robot, (0.5, math.inf), 126)))
+    assert len(scans) == 126
+    assert scans[60].pose == scans[-1].pose == pytest.approx((0.45, 0.0, 0.225), abs=1e-9)
+    (note,) = (note for note in source.notes if "odometry" in note)
+    assert note == "odometry ends 12.1 s before the last scan; scans after it keep its last pose"
+
+
+@pytest.mark.parametrize(("scans", "guessed"), [(60, 30), (200, 140)])
+def test_odometry_that_pauses(tmp_path, scans, guessed):
+    """For so long that scans no longer wait for it, too."""
+    pause = (1.5, 1.5 + 0.1 * guessed)
+    source, found = read(write(tmp_path, "mcap", lambda robot: stops(robot, pause, scans)))
+    assert len(found) == scans
+    (note,) = (note for note in source.notes if "odometry" in note)
+    length, many = re.fullmatch(r"odometry pauses for up to ([\d.]+) s; the poses of (\d+) scans .*", note).groups()
+    assert float(length) == pytest.approx(0.1 * guessed + 0.1, abs=0.11)
+    # Of those that no longer wait, the ones in the first second are not counted.
+    assert guessed - 10 <= int(many) <= guessed + 1
+
+
+def test_odometry_that_is_slow_is_not_missed(tmp_path):
+    def drive(robot):
+        for number in range(30):
+            if number % 20 == 0:
+                yield number, "/odom", robot.odometry(number)
+            yield number, "/scan", robot.scan(number)
+
+    assert not any("odometry" in note for note in read(write(tmp_path, "mcap", drive))[0].notes)
 
 
 def test_a_laser_upside_down_sees_the_other_way_round(tmp_path):

@@ -225,11 +225,12 @@ def test_other_readers_open_what_is_exported(tmp_path):
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".mcap"])
-def test_a_recording_may_know_less_and_more(tmp_path, suffix):
-    """As of a world: no odometry and no speeds, but something of its own."""
+@pytest.mark.parametrize("settings", [{}, {"start": None}, {"start": [1.0, 2.0, 0.5], "laser_position": "top"}])
+def test_a_recording_may_know_less_and_more(tmp_path, suffix, settings):
+    """As of a world: no odometry and no speeds, but something of its own, and settings that mean something else."""
     kept = {name: quantity for name, quantity in quantities(2).items() if name not in UNKNOWN}
     with recordings.Writer(
-        tmp_path / "a", kept | {"wind": kept["heading"]}, settings={}, seed=1, world="Indoor-v0"
+        tmp_path / "a", kept | {"wind": kept["heading"]}, settings=settings, seed=1, world="Indoor-v0"
     ) as out:
         for number in range(300):
             scan = Scan(float(number), np.float32([1, np.nan]), np.array([0.0, 1.0]), Pose(number, 1.0, 0.5)).frame()

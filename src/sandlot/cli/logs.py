@@ -79,12 +79,16 @@ def _print_findings(findings: "Findings", out: Path) -> None:
 def export(
     recording: Annotated[Path, typer.Argument(help="Directory of a recording with scans.")],
     out: Annotated[Path, typer.Option("--out", help="File: .mcap or .csv.", show_default=False)],
+    as_json: Json = False,
 ) -> None:
     """Export a recording with scans for other tools: MCAP, as for Foxglove, or CSV."""
     from sandlot.recordings.logs import export_log
 
     with progress_bar("frame") as show:
         left_out = export_log(recording, out, show(f"exporting {recording.name}"))
+    if as_json:
+        print_json({"recording": str(recording), "file": str(out), "left_out": left_out})
+        return
     console = Console(highlight=False)
     if left_out:
         console.print(escape(f"Note: left out: {', '.join(left_out)}"), style="dim", soft_wrap=True)

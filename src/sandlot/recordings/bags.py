@@ -14,9 +14,10 @@ from sandlot.errors import SandlotError
 from sandlot.recordings.mcap import MAGIC as MCAP_MAGIC
 from sandlot.recordings.mcap import read_mcap
 from sandlot.recordings.messages import MOST_BYTES, WANTED, ZSTD, Message, unpack
+from sandlot.recordings.odometry import Moment, Track
 from sandlot.recordings.rosbag1 import MAGIC as ROSBAG1_MAGIC
 from sandlot.recordings.rosbag1 import read_rosbag1
-from sandlot.recordings.scans import MOST_ANGLE, MOST_BEAMS, NOWHERE, Pose, Scan, no_returns, placed, wrap
+from sandlot.recordings.scans import MOST_ANGLE, MOST_BEAMS, Pose, Scan, no_returns, placed
 from sandlot.recordings.source import DamagedError, Source
 from sandlot.recordings.sqlite import MAGIC as SQLITE_MAGIC
 from sandlot.recordings.sqlite import read_sqlite
@@ -45,15 +46,6 @@ class _Laser(NamedTuple):
     frame: str
     angles: NDArray[np.float64]
     ranges: NDArray[np.float32]
-
-
-class _Odometry(NamedTuple):
-    """When [ns], where, and how fast [m/s, rad/s]."""
-
-    time: int
-    pose: Pose
-    speed: float = math.nan
-    turn: float = math.nan
 
 
 def read_bag(source: Source) -> Iterator[Scan]:
@@ -126,7 +118,7 @@ class _Reader:
         self.others: set[str] = set()
         self.odometry_topic: str | None = None
         self.base: str | None = None
-        self.odometry: deque[_Odometry] = deque(maxlen=2 * WAITING)
+        self.odometry = Track(2 * WAITING)
         self.waiting: deque[_Laser] = deque()
         self.frames = Frames()
         self.drift: Pose | None = None  # of odometry on the map
@@ -152,13 +144,15 @@ class _Reader:
         except Exception as error:  # rosbags raises nearly every kind
             reason = f"a {message.kind} of {message.topic[:60]} cannot be read ({type(error).__name__}: {error})"
             raise DamagedError(f"{self.source.path} is damaged: {reason}") from error
-        while self.waiting and (self._is_covered(self.waiting[0].time) or len(self.waiting) > WAITING):
+        while self.waiting and (self.odometry.covers(self.waiting[0].time) or len(self.waiting) > WAITING):
             yield self._scan(self.waiting.popleft())
 
     def rest(self) -> Iterator[Scan]:
         """The scans that wait for odometry that never came."""
         while self.waiting:
             yield self._scan(self.waiting.popleft())
+        for note in self.odometry.notes():
+            self.source.note(note)
 
     def finish(self) -> None:
         """Say what was left out."""
@@ -169,9 +163,6 @@ class _Reader:
             self.source.note(f"scans of other topics left out: {', '.join(sorted(self.others)[:5])}; choose by --topic")
         if self.refitted:
             self.source.note(f"{self.refitted:,} scans had other beams than the first; each range went to the nearest")
-
-    def _is_covered(self, time: int) -> bool:
-        return bool(self.odometry) and self.odometry[-1].time >= time
 
     def _take_scan(self, message: Message, content: Any) -> None:
         if self.topic is None:
@@ -204,7 +195,7 @@ class _Reader:
             pose = flat(matrix(content.pose.pose.position, content.pose.pose.orientation))
             speed, turn = float(content.twist.twist.linear.x), float(content.twist.twist.angular.z)
             self.base = _name(content.child_frame_id) or None
-            self.odometry.append(_Odometry(_stamp(content.header, message), pose, speed, turn))
+            self.odometry.put(Moment(_stamp(content.header, message), pose, speed, turn))
 
     def _take_transforms(self, message: Message, content: Any) -> None:
         for each in content.transforms:
@@ -216,14 +207,14 @@ class _Reader:
                 self.drift = flat(transform)
             elif parent == "odom" and child in BASES and self.odometry_topic is None:
                 self.base = child
-                self.odometry.append(_Odometry(_stamp(each.header, message), flat(transform)))
+                self.odometry.put(Moment(_stamp(each.header, message), flat(transform)))
             else:
                 self.frames.put(parent, child, transform)
 
     def _scan(self, laser: _Laser) -> Scan:
         if self.start is None:
             self._begin(laser)
-        odometry = self._at(laser.time)
+        odometry = self.odometry.at(laser.time)
         pose = placed(odometry.pose, self.drift) if self.drift else odometry.pose
         time = (laser.time - (self.start or 0)) / 1e9
         return Scan(time, self._fit(laser), self.bearings, pose, odometry.pose, odometry.speed, odometry.turn)
@@ -240,26 +231,6 @@ class _Reader:
         self.source.settings["laser_position"] = [float(mount[0, 3]), float(mount[1, 3])]
         if not self.odometry:
             self.source.note("the first scans have no odometry; their poses are NaN")
-
-    def _at(self, time: int) -> _Odometry:
-        """Where the robot was, between the message before and the one after."""
-        before = after = None
-        for each in reversed(self.odometry):
-            if each.time <= time:
-                before = each
-                break
-            after = each
-        if before is None or after is None:
-            return before or after or _Odometry(time, NOWHERE)
-        share = (time - before.time) / (after.time - before.time)
-        a, b = before.pose, after.pose
-        heading = wrap(a.heading + share * wrap(b.heading - a.heading))
-        pose = Pose(a.x + share * (b.x - a.x), a.y + share * (b.y - a.y), heading)
-        speed, turn = (
-            before.speed + share * (after.speed - before.speed),
-            before.turn + share * (after.turn - before.turn),
-        )
-        return _Odometry(time, pose, speed, turn)
 
     def _fit(self, laser: _Laser) -> NDArray[np.float32]:
         """The ranges at the beams of the first scan; some lasers have a few more or fewer every turn."""
