@@ -1,0 +1,86 @@
+"""What worlds that are compiled as one have in common: their number, seeds, and when episodes end."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+from gymnasium.spaces import Box
+from gymnasium.utils import seeding
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+from numpy.typing import NDArray
+
+from sandlot.errors import SandlotError
+
+Array = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+Seen = TypeVar("Seen", bound=NDArray[Any])
+
+
+class CompiledVector(VectorEnv[Seen, Array, NDArray[Any]]):
+    """Many worlds in one.
+
+    World k is seeded with ``seed + k``, as in Gymnasium's ``SyncVectorEnv``. One whose episode has ended starts anew
+    with the next step, whatever its action; that step has no reward.
+
+    Attributes:
+        max_episode_steps: After which episodes are truncated; None for never.
+        generators: Where each world's chance comes from; those that have been reset.
+    """
+
+    metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "autoreset_mode": AutoresetMode.NEXT_STEP}
+
+    def __init__(self, num_envs: int, render_mode: str | None, max_episode_steps: int | None) -> None:
+        """Check what does not depend on the world.
+
+        Raises:
+            SandlotError: If a number is impossible, or the mode not known.
+        """
+        if num_envs < 1:
+            raise SandlotError(f"num_envs={num_envs} is not possible; allowed: a whole number at least 1")
+        if render_mode not in (None, *self.metadata["render_modes"]):
+            raise SandlotError(f"render_mode={render_mode} is not possible; allowed: rgb_array")
+        self.num_envs, self.render_mode, self.max_episode_steps = num_envs, render_mode, max_episode_steps
+        self.generators: dict[int, np.random.Generator] = {}
+        self._ended = np.zeros(num_envs, np.bool_)
+        self._steps = np.zeros(num_envs, np.int64)
+
+    def _set_spaces(self, observation: Box, action: Box) -> None:
+        """Take those of one world."""
+        self.single_observation_space, self.single_action_space = observation, action
+        self.observation_space = batch_space(observation, self.num_envs)
+        self.action_space = batch_space(action, self.num_envs)
+
+    def _seed(self, seed: int | Sequence[int | None] | None, options: Mapping[str, Any]) -> Flags:
+        """Seed the worlds that are to be reset; returns which these are: (num_envs,)."""
+        mask = np.asarray(options.get("reset_mask", np.ones(self.num_envs, np.bool_)))
+        if mask.shape != (self.num_envs,) or mask.dtype != np.bool_:
+            raise SandlotError(f"reset_mask is {self.num_envs} times true or false")
+        if seed is None or isinstance(seed, int):
+            seeds = [None if seed is None else seed + k for k in range(self.num_envs)]
+        else:
+            seeds = list(seed)
+        if len(seeds) != self.num_envs:
+            raise SandlotError(f"{len(seeds)} seeds for {self.num_envs} worlds")
+        for k in np.flatnonzero(mask).tolist():
+            if seeds[k] is not None or k not in self.generators:
+                self.generators[k] = seeding.np_random(seeds[k])[0]
+        return mask
+
+    def _begin(self, mask: Flags) -> None:
+        """Episodes of these worlds begin."""
+        self._ended = self._ended & ~mask
+        self._steps[mask] = 0
+
+    def _end(self, terminations: Flags, truncations: Flags) -> tuple[Flags, Flags]:
+        """Episodes of these worlds end, and those that have lasted long enough."""
+        if self.max_episode_steps is not None:
+            truncations = truncations | (self._steps >= self.max_episode_steps)
+        self._ended = terminations | truncations
+        return terminations, truncations
+
+    def _told(self, values: Mapping[str, NDArray[Any]], mask: Flags | None = None) -> dict[str, Any]:
+        """Infos of all worlds, or of some, as Gymnasium wants them: values, and who has them."""
+        known = np.ones(self.num_envs, np.bool_) if mask is None else mask
+        told = {key: np.where(known, value, np.zeros_like(value)) for key, value in values.items()}
+        return told | {f"_{key}": known.copy() for key in values}
