@@ -67,6 +67,12 @@ def test_slips_have_their_mean_and_spread():
     assert np.abs(RoundRobot(slip_noise=99.0).draw_slips(100, np.random.default_rng(0))).max() <= 1.0
 
 
+def test_slips_may_be_drawn_one_by_one():
+    robot, one, other = RoundRobot(), np.random.default_rng(0), np.random.default_rng(0)
+    draws = np.array([one.normal(size=2) for _ in range(5)])
+    np.testing.assert_array_equal(robot.slips(draws), robot.draw_slips(5, other))
+
+
 @given(st.integers(0, 2**32), st.floats(0.05, 1.0), st.floats(0.1, 20.0), st.floats(0.0, 2.0))
 def test_it_never_overlaps_a_wall(seed, radius, speed, noise):
     rng = np.random.default_rng(seed)

@@ -9,6 +9,7 @@ from sandlot.errors import SandlotError
 from sandlot.sensing.laser import Laser, incidence
 from sandlot.sensing.plans import load_plan, make_plan
 from sandlot.settings import build
+from twins import laser as twin
 
 WALL = make_plan([(2.0, -50.0, 2.0, 50.0)])
 HERE = [(0.0, 0.0, 0.0)]
@@ -40,6 +41,35 @@ def test_the_same_seed_measures_the_same_whatever_the_threads():
     assert laser.scan(plan, [], chance()).shape == (0, 20)
 
 
+FAULTS = {
+    "all": {},
+    "wide": {"divergence": 0.1, "missing": 0.2, "field_of_view": 6.0},
+    "thin": {"divergence": 0.0, "noise_growth": 0.0},
+    "shiny": {"specular": 1.5, "missing": 0.0, "mixed": 0.0},
+    "none": dict.fromkeys(("noise", "noise_growth", "missing", "specular", "mixed"), 0.0),
+}
+
+
+@pytest.mark.parametrize("faults", FAULTS)
+@pytest.mark.parametrize("plan", ["arena", "flat"])
+def test_the_kernel_is_its_twin(plan, faults):
+    drawn, laser = load_plan(plan), Laser(beams=60, **FAULTS[faults])
+    low, high = drawn.bounds[:2], drawn.bounds[2:]
+    poses = np.column_stack([chance(1).uniform(low, high, (40, 2)), chance(2).uniform(-3.0, 3.0, 40)])
+    np.testing.assert_array_equal(laser.scan(drawn, poses, chance()), twin.scan(laser, drawn, poses, chance()))
+
+
+@pytest.mark.parametrize("faults", FAULTS)
+def test_with_generators_of_their_own_poses_do_not_depend_on_each_other(faults):
+    plan, laser = load_plan("flat"), Laser(beams=12, **FAULTS[faults])
+    poses = np.column_stack([chance(1).uniform(1.0, 7.0, (300, 2)), np.zeros(300)])
+    together, alone = ([chance(seed) for seed in range(300)] for _ in range(2))
+    for _ in range(2):
+        ranges = laser.scan(plan, poses, together)
+        for k, pose in enumerate(poses):
+            np.testing.assert_array_equal(ranges[k], laser.scan(plan, pose, alone[k])[0])
+
+
 def test_noise_grows_with_the_range():
     for growth, wanted in ((0.0, 0.01), (0.02, 0.05)):
         laser = only(noise=0.01, noise_growth=growth, beams=1, field_of_view=0.1)
@@ -66,8 +96,12 @@ def test_incidence_on_segments_and_circles():
     plan = make_plan([(2.0, -1.0, 4.0, 1.0)], [(-5.0, 0.0, 2.0)])
     poses = np.array([(0.0, 0.0, 0.0), (0.0, 0.0, math.pi), (0.0, math.sqrt(2.0), math.pi), (0.0, 0.0, 1.5)])
     laser = only(beams=1, field_of_view=0.1)
-    straight = incidence(plan, poses, laser.bearings, laser.cast(plan, poses))[:, 0]
-    assert np.allclose(straight, [math.sqrt(0.5), 1.0, math.sqrt(0.5), 1.0])
+    hits = laser.cast(plan, poses).hits
+    assert hits[:, 0].tolist() == [0, 1, 1, -1]
+    met = zip(hits[:3, 0].tolist(), poses[:3].tolist(), strict=True)
+    straight = [incidence(hit, *pose, plan.segments, plan.circles) for hit, pose in met]
+    assert np.allclose(straight, [math.sqrt(0.5), 1.0, math.sqrt(0.5)])
+    assert np.allclose(twin.incidence(plan, poses, laser.bearings, hits)[:, 0], [*straight, 1.0])
 
 
 def test_a_beam_over_an_edge_returns_something_in_between():

@@ -239,3 +239,16 @@ def test_shipped_plans_have_their_size(name):
     sizes = {"arena": 100.0, "cluttered": 100.0, "office": 240.0, "flat": 80.0}
     assert width * depth == pytest.approx(sizes[name], rel=0.02)
     assert len(plan.shine) == len(plan.segments) + len(plan.circles)
+
+
+def test_plans_that_are_the_same_have_the_same_digest():
+    one = make_plan([(0.0, 0.0, 1.0, 0.0)], [(5.0, 5.0, 1.0)], shine=0.5)
+    same = make_plan([(0.0, 0.0, 1.0, 0.0), (2.0, 2.0, 2.0, 2.0)], [(5.0, 5.0, 1.0)], shine=0.5)
+    assert one.digest == same.digest, "what has no length is left out"
+    changed = [
+        make_plan([(0.0, 0.0, 1.1, 0.0)], [(5.0, 5.0, 1.0)], shine=0.5),
+        make_plan([(0.0, 0.0, 1.0, 0.0)], [(5.0, 5.0, 1.1)], shine=0.5),
+        make_plan([(0.0, 0.0, 1.0, 0.0)], [(5.0, 5.0, 1.0)], shine=0.4),
+        make_plan([(0.0, 0.0, 1.0, 0.0)], [(5.0, 5.0, 1.0)], shine=0.5, floor=[(3.0, 3.0)]),
+    ]
+    assert len({plan.digest for plan in (one, *changed)}) == 5

@@ -4,7 +4,11 @@ import numpy as np
 import pytest
 
 from sandlot.errors import SandlotError
+from sandlot.surrogates.files import save
+from sandlot.surrogates.sensor_models import Headings
 from sandlot.worlds.gap import fidelities, measure_gap, summarize_gap
+from sandlot.worlds.indoor_learned import explore
+from sandlot.worlds.indoor_settings import IndoorSettings
 from sandlot.worlds.leveling import Leveling
 from sandlot.worlds.water import Water
 
@@ -32,6 +36,17 @@ def test_the_same_episodes_at_every_fidelity():
     assert seen[-1] == (800, 800)
     assert seen == sorted(seen)
     assert outcomes.identical(measure_gap("water", "swim", 2, 200, 5, LONG))
+
+
+def test_a_world_that_never_ends_is_not_cut_off(tmp_path):
+    settings = IndoorSettings(laser={"beams": 36})
+    save(Headings(2).fit(explore(settings, 60)), tmp_path / "model.json")
+    given = {"laser": {"beams": 36}, "model": str(tmp_path / "model.json")}
+    outcomes = measure_gap("indoor", "wander", 1, 20, 0, given)
+    assert outcomes["fidelity"].values.tolist() == ["learned", "fast"], "only one of them takes a model"
+    assert outcomes.attrs["settings"]["model"].endswith('model.json"')
+    assert not outcomes["cut_off"].any()
+    assert measure_gap("water", "swim", 1, 20, 0, SMALL)["cut_off"].all()
 
 
 def test_the_summary_compares_what_both_have():

@@ -131,22 +131,43 @@ def test_mistakes_are_explained(model, log, tmp_path):
         make(tmp_path / "aside.json")
 
 
-def test_without_a_model_one_is_fitted_and_kept_in_mind(monkeypatch):
-    asked = []
+def test_it_may_be_explored_where_there_is_a_model(model, log):
+    settings = IndoorSettings(fidelity="learned", model=model, laser={"beams": 36})
+    np.testing.assert_array_equal(explore(settings, 20).ranges, log.ranges[:20])
+
+
+@pytest.fixture
+def fits(monkeypatch):
+    """How many models were fitted: few scans, and coarse ones."""
+    made = []
 
     def few(settings, samples=1400, seed=0):
-        asked.append(samples)
+        made.append(samples)
         return explore(settings, 40, seed)
 
     monkeypatch.setattr(indoor_learned, "explore", few)
     monkeypatch.setattr(indoor_learned, "Local", lambda: Local(grids=GRIDS[:1]))
     indoor_learned._fitted.cache_clear()
-    try:
-        for start in (None, (5.0, 5.0, 0.0)):
-            world = make(None, laser={"beams": 12}, start=start).unwrapped
-            world.reset(seed=0)
-        assert asked == [1400], "the start makes no difference to the model"
-        with pytest.raises(SandlotError, match="a scan has 3 of the 6 beams"):
-            make(None, laser={"beams": 3})
-    finally:
-        indoor_learned._fitted.cache_clear()
+    yield made
+    indoor_learned._fitted.cache_clear()
+
+
+def test_a_plan_that_was_edited_is_fitted_anew(fits, tmp_path):
+    plan, other = tmp_path / "plan.toml", "[[walls]]\nrectangle = [0.0, 0.0, 6.0, 5.0]\n"
+    seen = []
+    for text in (other, other, other.replace("6.0", "9.0"), other):
+        plan.write_text(text)
+        seen.append(make(None, plan=plan, laser={"beams": 12}).reset(seed=0, options={"start": (3.0, 2.0, 0.0)})[0])
+    assert len(fits) == 2
+    np.testing.assert_array_equal(seen[0], seen[1])
+    np.testing.assert_array_equal(seen[0], seen[3])
+    assert not np.array_equal(seen[0], seen[2])
+
+
+def test_without_a_model_one_is_fitted_and_kept_in_mind(fits):
+    for start in (None, (5.0, 5.0, 0.0)):
+        world = make(None, laser={"beams": 12}, start=start).unwrapped
+        world.reset(seed=0)
+    assert fits == [1400], "the start makes no difference to the model"
+    with pytest.raises(SandlotError, match="a scan has 3 of the 6 beams"):
+        make(None, laser={"beams": 3})

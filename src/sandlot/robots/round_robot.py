@@ -65,7 +65,7 @@ class RoundRobot(Settings):
         Args:
             state: (n, 8) changed.
             wanted: (n, 2) speed [m/s] and turn [rad/s]; what is more than the robot can is cut off.
-            slips: (n, 2) shares of way and turn that are lost, as `draw_slips` gives them.
+            slips: (n, 2) shares of way and turn that are lost, as `slips` gives them.
             segments: (m, 4) walls [m].
             circles: (c, 3) round ones [m].
             interval: How long [s].
@@ -81,9 +81,13 @@ class RoundRobot(Settings):
         drive(state, limited, slips, pace, self.radius, segments, circles, interval / steps, steps, bumped)
         return bumped
 
+    def slips(self, draws: Array) -> Array:
+        """Shares of way and turn that robots lose in a step, from -1 to 1: (n, 2), from as many normal draws."""
+        return np.clip(self.slip + self.slip_noise * draws, -1.0, 1.0)
+
     def draw_slips(self, count: int, rng: np.random.Generator) -> Array:
-        """Shares of way and turn that so many robots lose in a step: (count, 2), from -1 to 1."""
-        return np.clip(self.slip + self.slip_noise * rng.normal(size=(count, 2)), -1.0, 1.0)
+        """Such shares for so many robots by one generator: (count, 2)."""
+        return self.slips(rng.standard_normal((count, 2)))
 
 
 @kernel(error_model="numpy", nogil=True, allocates=False)

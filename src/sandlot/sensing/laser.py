@@ -1,18 +1,49 @@
 """A 2D laser scanner, with what makes real ones hard: noise, missing returns, shiny walls, and mixed edges."""
 
 import math
+from collections.abc import Sequence
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from pydantic import Field
 
+from sandlot.kernels import kernel
 from sandlot.sensing.plans import Plan
 from sandlot.sensing.rays import Echoes, bearings, cast
 from sandlot.settings import Settings
 
-Array = NDArray[np.float64]
+Array: TypeAlias = NDArray[np.float64]
+Index: TypeAlias = NDArray[np.int64]
+Hits: TypeAlias = NDArray[np.int32]
+Chance: TypeAlias = np.random.Generator | Sequence[np.random.Generator]
+"""One generator for all poses, or one for each: then what a pose sees does not depend on the others."""
 BLOCK = 256
 """Poses that are scanned at a time: more would not fit into the processor's cache."""
+
+
+class Draws(NamedTuple):
+    """What chance says of n scans.
+
+    Attributes:
+        mixed: (2, edges) of each beam over an edge, scan by scan: whether it is mixed, and with how much of the left.
+        missing: (n, beams) whether beams are lost.
+        noise: (n, beams) standard normal.
+    """
+
+    mixed: Array
+    missing: Array
+    noise: Array
+
+
+class Faults(NamedTuple):
+    """What a laser is bad at: those attributes of `Laser`."""
+
+    mixed: float
+    specular: float
+    missing: float
+    noise: float
+    noise_growth: float
 
 
 class Laser(Settings):
@@ -64,7 +95,7 @@ class Laser(Settings):
         poses = np.asarray(poses, np.float64).reshape(-1, 3)
         return cast(plan.segments, plan.circles, poses, self.beams, self.field_of_view, self.most, threads)
 
-    def scan(self, plan: Plan, poses: ArrayLike, rng: np.random.Generator, threads: int | None = None) -> Array:
+    def scan(self, plan: Plan, poses: ArrayLike, rng: Chance, threads: int | None = None) -> Array:
         """Measure.
 
         Args:
@@ -77,55 +108,115 @@ class Laser(Settings):
             (n, beams) ranges [m], not a number where nothing came back.
         """
         poses = np.asarray(poses, np.float64).reshape(-1, 3)
-        blocks = [poses[low : low + BLOCK] for low in range(0, len(poses), BLOCK)]
-        return np.concatenate([self._scan(plan, block, rng, threads) for block in blocks or [poses]])
+        found = np.empty((len(poses), self.beams))
+        for low in range(0, len(poses), BLOCK):
+            part = slice(low, low + BLOCK)
+            echoes = self._cast_wide(plan, poses[part], threads)
+            draws = self._draw(count_edges(echoes.hits), rng if isinstance(rng, np.random.Generator) else rng[part])
+            faults = Faults(self.mixed, self.specular, self.missing, self.noise, self.noise_growth)
+            surfaces = (plan.segments, plan.circles, plan.shine)
+            measure(echoes.ranges, echoes.hits, poses[part], self.bearings, *surfaces, faults, draws, found[part])
+        return found
 
-    def _scan(self, plan: Plan, poses: Array, rng: np.random.Generator, threads: int | None) -> Array:
-        """As `scan`, of not too many poses."""
-        middle, ranges = self._cast_wide(plan, poses, rng, threads)
-        lost = middle.hits < 0
-        if self.specular and plan.shine.any():
-            grazing = np.arcsin(np.minimum(incidence(plan, poses, self.bearings, middle), 1.0))
-            lost |= grazing < self.specular * np.append(plan.shine, 0.0)[middle.hits]
-        if self.missing:
-            lost |= rng.random(lost.shape) < self.missing
-        ranges[lost] = np.nan
-        if self.noise or self.noise_growth:
-            ranges += (self.noise + self.noise_growth * ranges) * rng.normal(size=ranges.shape)
-        return np.maximum(ranges, 0.0)
-
-    def _cast_wide(
-        self, plan: Plan, poses: Array, rng: np.random.Generator, threads: int | None
-    ) -> tuple[Echoes, Array]:
-        """What the middles of beams meet, and ranges (n, beams) of beams that have a width."""
-        if not (self.mixed and self.divergence):
-            echoes = self.cast(plan, poses, threads)
-            return echoes, echoes.ranges
+    def _cast_wide(self, plan: Plan, poses: Array, threads: int | None) -> Echoes:
+        """What beams meet: (fans, n, beams), their middles, and, if they have a width, their right and left sides."""
         half = np.array([0.0, 0.0, 0.5 * self.divergence])
-        echoes = self.cast(plan, np.concatenate([poses, poses - half, poses + half]), threads)
-        middle, right, left = np.split(echoes.ranges, 3)
-        hit, right_hit, left_hit = np.split(echoes.hits, 3)
-        edge = np.nonzero((right_hit != left_hit) & (right_hit >= 0) & (left_hit >= 0) & (hit >= 0))
-        is_mixed, share = rng.random((2, edge[0].size))
-        between = share * left[edge] + (1.0 - share) * right[edge]
-        middle[edge] = np.where(is_mixed < self.mixed, between, middle[edge])
-        return Echoes(middle, hit), middle
+        wide = self.mixed > 0.0 and self.divergence > 0.0
+        echoes = self.cast(plan, np.concatenate([poses, poses - half, poses + half]) if wide else poses, threads)
+        shape = (-1, len(poses), self.beams)
+        return Echoes(echoes.ranges.reshape(shape), echoes.hits.reshape(shape))
+
+    def _draw(self, edges: Index, rng: Chance) -> Draws:
+        """What chance says of scans that have so many beams over edges: (n,)."""
+        count, ends = len(edges), np.concatenate([[0], np.cumsum(edges)]).tolist()
+        draws = Draws(np.empty((2, ends[-1])), np.zeros((count, self.beams)), np.zeros((count, self.beams)))
+        if isinstance(rng, np.random.Generator):
+            parts = [(rng, 0, count)]
+        else:
+            parts = list(zip(rng, range(count), range(1, count + 1), strict=True))
+        for each, low, high in parts:
+            if ends[high] > ends[low]:
+                draws.mixed[:, ends[low] : ends[high]] = each.random((2, ends[high] - ends[low]))
+            if self.missing:
+                each.random(out=draws.missing[low:high])
+            if self.noise or self.noise_growth:
+                each.standard_normal(out=draws.noise[low:high])
+        return draws
 
 
-def incidence(plan: Plan, poses: Array, bearings: Array, echoes: Echoes) -> Array:
-    """How straight beams come at what they meet: (n, beams) cosine of the angle to its normal; 1 where nothing is."""
-    directions = poses[:, 2:] + bearings
-    ahead, left = np.cos(directions), np.sin(directions)
-    along = plan.segments[:, 2:] - plan.segments[:, :2]
-    along /= np.hypot(along[:, 0], along[:, 1])[:, None]
-    lines = len(along)
-    straight = np.ones(echoes.hits.shape)
-    line = (echoes.hits >= 0) & (echoes.hits < lines)
-    which = echoes.hits[line]
-    straight[line] = np.abs(ahead[line] * along[which, 1] - left[line] * along[which, 0])
-    disc = echoes.hits >= lines
-    x, y, radius = plan.circles[echoes.hits[disc] - lines].T
-    row = np.nonzero(disc)[0]
-    across = ahead[disc] * (y - poses[row, 1]) - left[disc] * (x - poses[row, 0])
-    straight[disc] = np.sqrt(np.maximum(1.0 - (across / radius) ** 2, 0.0))
-    return straight
+@kernel(error_model="numpy", allocates=False)
+def is_edge(hits: Hits, k: int, b: int) -> bool:
+    """Whether the sides of beam b of scan k meet different surfaces, and all of it meets some."""
+    right, left = hits[1, k, b], hits[2, k, b]
+    return right != left and right >= 0 and left >= 0 and hits[0, k, b] >= 0
+
+
+@kernel(error_model="numpy", nogil=True)
+def count_edges(hits: Hits) -> Index:
+    """Beams over edges: (n,) of (fans, n, beams)."""
+    edges = np.zeros(hits.shape[1], np.int64)
+    if hits.shape[0] == 3:
+        for k in range(hits.shape[1]):
+            for b in range(hits.shape[2]):
+                edges[k] += is_edge(hits, k, b)
+    return edges
+
+
+@kernel(error_model="numpy", nogil=True, allocates=False)
+def measure(
+    ranges: Array,
+    hits: Hits,
+    poses: Array,
+    bearings: Array,
+    segments: Array,
+    circles: Array,
+    shine: Array,
+    faults: Faults,
+    draws: Draws,
+    found: Array,
+) -> None:
+    """Make scans of what beams meet, in the order of `Laser`.
+
+    Args:
+        ranges: (fans, n, beams) of the middles of beams, their right and their left sides, or of middles only [m].
+        hits: (fans, n, beams) as those of `Echoes`.
+        poses: (n, 3) [m, rad]
+        bearings: (beams,) [rad]
+        segments: (m, 4) [m]
+        circles: (c, 3) [m]
+        shine: (m + c,)
+        faults: Of the laser.
+        draws: Chance.
+        found: (n, beams) to be filled [m].
+    """
+    edge = 0
+    for k in range(poses.shape[0]):
+        x, y, heading = poses[k, 0], poses[k, 1], poses[k, 2]
+        for b in range(bearings.size):
+            hit, away = hits[0, k, b], ranges[0, k, b]
+            if hits.shape[0] == 3 and is_edge(hits, k, b):
+                if draws.mixed[0, edge] < faults.mixed:
+                    share = draws.mixed[1, edge]
+                    away = share * ranges[2, k, b] + (1.0 - share) * ranges[1, k, b]
+                edge += 1
+            lost = hit < 0 or draws.missing[k, b] < faults.missing
+            if not lost and faults.specular * shine[hit] > 0.0:
+                straight = incidence(hit, x, y, heading + bearings[b], segments, circles)
+                lost = math.asin(min(straight, 1.0)) < faults.specular * shine[hit]
+            if lost:
+                found[k, b] = math.nan
+            else:
+                found[k, b] = max(away + (faults.noise + faults.noise_growth * away) * draws.noise[k, b], 0.0)
+
+
+@kernel(error_model="numpy", allocates=False)
+def incidence(hit: int, x: float, y: float, direction: float, segments: Array, circles: Array) -> float:
+    """How straight a beam from (x, y) comes at what it meets: the cosine of the angle to its normal."""
+    ahead, left = math.cos(direction), math.sin(direction)
+    if hit < segments.shape[0]:
+        along_x, along_y = segments[hit, 2] - segments[hit, 0], segments[hit, 3] - segments[hit, 1]
+        length = math.hypot(along_x, along_y)
+        return abs(ahead * (along_y / length) - left * (along_x / length))
+    disc = circles[hit - segments.shape[0]]
+    across = (ahead * (disc[1] - y) - left * (disc[0] - x)) / disc[2]
+    return math.sqrt(max(1.0 - across * across, 0.0))

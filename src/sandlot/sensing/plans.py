@@ -4,6 +4,7 @@
 (`sandlot.sensing.plan_images`); four are shipped.
 """
 
+import hashlib
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -45,6 +46,12 @@ class Plan:
         ends, middles, radius = self.segments.reshape(-1, 2), self.circles[:, :2], self.circles[:, 2:]
         points = np.concatenate([ends, middles - radius, middles + radius])
         return np.concatenate([points.min(axis=0), points.max(axis=0)])
+
+    @property
+    def digest(self) -> str:
+        """Of all that is in it: the same for plans that are the same."""
+        parts = (self.segments, self.circles, self.shine, self.floor)
+        return hashlib.sha256(b"".join(repr(part.shape).encode() + part.tobytes() for part in parts)).hexdigest()
 
     def clearance(self, points: ArrayLike) -> Array:
         """From points (..., 2) to the nearest wall [m]; negative within a circle, but not within a box."""

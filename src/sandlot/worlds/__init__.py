@@ -19,7 +19,10 @@ WORLDS = {
 }
 """Short name to class. Classes load when used, so that starting up stays quick."""
 
-VECTORS = {"water": "sandlot.worlds.water_vector:WaterVector"}
+VECTORS = {
+    "indoor": "sandlot.worlds.indoor_vector:IndoorVector",
+    "water": "sandlot.worlds.water_vector:WaterVector",
+}
 """Worlds of which ``gymnasium.make_vec`` gives many that are compiled as one."""
 
 

@@ -35,11 +35,13 @@ class World(gymnasium.Env[NDArray[Any], NDArray[Any]]):
         quantities: What its frames hold.
         reward_units: Of its reward.
         outcome_quantities: What its outcomes are; numbers.
+        endless: Whether its episodes never end by themselves.
     """
 
     Settings: ClassVar[type[WorldSettings]]
     reward_units: ClassVar[str] = "1"
     outcome_quantities: ClassVar[Mapping[str, Quantity]] = {}
+    endless: ClassVar[bool] = False
     quantities: Mapping[str, Quantity]
     settings: WorldSettings
 

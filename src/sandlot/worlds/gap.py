@@ -43,8 +43,8 @@ def measure_gap(
 
     Returns:
         The world's outcomes along ``fidelity`` (the most trusted last) and ``episode``, with units; ``exploded``, which
-        simulations did: these have no outcomes; and ``cut_off``, which episodes had not ended by themselves. Attributes
-        are world, controller, seed, steps and settings.
+        simulations did: these have no outcomes; and ``cut_off``, which episodes had not ended by themselves, in a world
+        where they do. Attributes are world, controller, seed, steps and settings.
 
     Raises:
         SandlotError: If the world has only one fidelity or names no outcomes.
@@ -58,7 +58,7 @@ def measure_gap(
     if not kind.outcome_quantities:
         raise SandlotError(f"{name} names no outcomes to compare")
     # All worlds and controllers are made before any runs: a mistake shows at once.
-    chosen = [build(kind.Settings, {**given, "fidelity": fidelity}) for fidelity in offered]
+    chosen = [build(kind.Settings, {**_meant(kind, given, fidelity), "fidelity": fidelity}) for fidelity in offered]
     worlds = [kind(**each.model_dump()) for each in chosen]
     driver = controller or next(iter(worlds[0].controllers()))
     seeds = [int(each.generate_state(1)[0]) for each in np.random.SeedSequence(seed).spawn(episodes)]
@@ -73,7 +73,7 @@ def measure_gap(
             before = (i * episodes + k) * steps
             act = world.controller(driver, np.random.SeedSequence(seeds[k]))
             ended = _run(world, act, seeds[k], steps, partial(_report, progress, before, total))
-            cut_off[i, k] = not ended
+            cut_off[i, k] = not (ended or kind.endless)
             exploded[i, k] = world.exploded
             if not world.exploded:
                 for key, value in world.outcomes().items():
@@ -96,6 +96,13 @@ def measure_gap(
         {"fidelity": offered, "episode": np.arange(episodes), "seed": ("episode", seeds)},
         {"world": name, "controller": driver, "seed": seed, "steps": steps, "settings": flatten(settings_kept)},
     )
+
+
+def _meant(kind: type[World], given: Mapping[str, Any], fidelity: str) -> dict[str, Any]:
+    """Settings without those that are only for another fidelity, as fields say by ``json_schema_extra``."""
+    extras = {name: field.json_schema_extra for name, field in kind.Settings.model_fields.items()}
+    only = {name: extra.get("fidelity", fidelity) for name, extra in extras.items() if isinstance(extra, dict)}
+    return {name: value for name, value in given.items() if only.get(name, fidelity) == fidelity}
 
 
 def _report(progress: Callable[[int, int], None], before: int, total: int, done: int) -> None:

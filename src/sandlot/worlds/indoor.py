@@ -2,28 +2,22 @@
 
 import math
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar
 
 import numpy as np
-from gymnasium.spaces import Box
 from numpy.typing import NDArray
 
 from sandlot.control.wandering import Wander, Wanderer
-from sandlot.errors import SandlotError
 from sandlot.recordings import Frame, Quantity
 from sandlot.recordings.frames import ONCE
 from sandlot.robots.round_robot import HEADING, ODOMETRY_HEADING, ODOMETRY_X, ODOMETRY_Y, SPEED, TURN, X, Y
-from sandlot.sensing.plans import load_plan
 from sandlot.worlds.actions import check_action
 from sandlot.worlds.base import Controller, World, WorldSettings
-from sandlot.worlds.indoor_floor import Floor
 from sandlot.worlds.indoor_picture import Picture
 from sandlot.worlds.indoor_settings import IndoorSettings
+from sandlot.worlds.indoor_task import ACTION, IndoorTask, Sensor, spaces
 
 Array = NDArray[np.float64]
-Sensor: TypeAlias = Callable[[Array, np.random.Generator], Array]
-"""Poses (n, 3) x, y [m], heading [rad] and chance in, ranges (n, beams) [m] out, not a number where none came back."""
-ACTION = "a speed [m/s] and a turn [rad/s]"
 
 
 class Indoor(World):
@@ -67,6 +61,10 @@ class Indoor(World):
     At ``learned``, no ray is cast: a sensor model, fitted to the log of a robot, says from the pose alone what the
     laser sees. It knows the medians of six segments, as the source's do; every beam of a segment returns its median.
 
+    ## Many at once
+    ``gymnasium.make_vec("sandlot/Indoor-v0", num_envs=64)`` drives all robots in one call of compiled code, each with
+    the floor for itself and with the same results: `sandlot.worlds.indoor_vector`.
+
     ## Controllers
     ``wander``, a random walk that avoids obstacles and turns by chance every few seconds; ``random``.
 
@@ -76,6 +74,8 @@ class Indoor(World):
 
     Settings: ClassVar[type[WorldSettings]] = IndoorSettings
     reward_units = "m^2"
+    endless = True
+    """Episodes never end by themselves."""
     metadata = {"render_modes": ["rgb_array"], "render_fps": 4}
     outcome_quantities: ClassVar[Mapping[str, Quantity]] = {
         "covered": Quantity("m^2", "floor that the robot's body has been on"),
@@ -88,23 +88,10 @@ class Indoor(World):
 
     def __init__(self, render_mode: str | None = None, **settings: Any) -> None:
         super().__init__(render_mode, **settings)
-        given = self.settings
-        self.plan = load_plan(given.plan, given.resolution)
-        self.floor = Floor(self.plan, given.robot.radius)
-        self.laser: Sensor = lambda poses, rng: given.laser.scan(self.plan, poses, rng)
-        if given.fidelity == "learned":
-            from sandlot.worlds.indoor_learned import learned_laser  # it lets a robot wander about this world
-
-            self.laser = learned_laser(given)
-        if given.start is not None:
-            self._check_start(np.array(given.start))
-        beams, robot = given.laser.beams, given.robot
-        top = np.array([robot.top_speed, robot.top_turn], np.float32)
-        # Noise may make a range longer than the laser sees.
-        far = np.full(beams, 2.0 * given.laser.most, np.float32)
-        self._limits = np.concatenate([0.0 * far, -top]), np.concatenate([far, top])
-        self.observation_space = Box(*self._limits, dtype=np.float32)
-        self.action_space = Box(-top, top, dtype=np.float32)
+        self.task = IndoorTask(self.settings)
+        self.plan, self.floor = self.task.plan, self.task.floor
+        self.observation_space, self.action_space = spaces(self.settings)
+        beams = self.settings.laser.beams
         self._picture: Picture | None = None
         self.quantities = {
             "time": Quantity("s", "time since the start"),
@@ -127,55 +114,52 @@ class Indoor(World):
         """Start anew; ``options={"start": (x, y, heading)}`` replaces the start of the settings."""
         super().reset(seed=seed)
         start = (options or {}).get("start", self.settings.start)
-        pose = self.floor.draw_pose(self.np_random) if start is None else self._check_start(np.asarray(start))
-        self.state = self.settings.robot.start(pose[None])
-        self._steps, self._way, self._bumps, self._bumped = 0, 0.0, 0, False
-        self.floor.forget()
-        self._covered = self.floor.cover(pose[:2])
-        self._scan()
-        return self._observe(), self._info()
+        self.task.restart(self.task.all, self.task.place(start, self.np_random)[None])
+        self._way = 0.0
+        self.task.scan(self.task.all, self.np_random)
+        return self.task.observe()[0], self._info()
 
     def step(self, action: NDArray[Any]) -> tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]:
         """Drive for one interval, and scan."""
-        wanted = check_action(action, (2,), ACTION)
-        robot, before = self.settings.robot, self.pose
-        slips = robot.draw_slips(1, self.np_random)
-        self._bumped = bool(
-            robot.drive(self.state, wanted[None], slips, self.plan.segments, self.plan.circles, self.settings.interval)[
-                0
-            ]
-        )
-        self._steps += 1
-        self._bumps += self._bumped
+        wanted, before = check_action(action, (2,), ACTION), self.pose
+        new = self.task.drive(wanted[None], self.settings.robot.draw_slips(1, self.np_random))
         self._way += math.dist(before[:2], self.pose[:2])
-        new = self.floor.cover(self.pose[:2])
-        self._covered += new
-        self._scan()
-        return self._observe(), new, False, False, self._info()
+        self.task.scan(self.task.all, self.np_random)
+        return self.task.observe()[0], float(new[0]), False, False, self._info()
+
+    @property
+    def laser(self) -> Sensor:
+        """What is asked for ranges."""
+        return self.task.laser
+
+    @laser.setter
+    def laser(self, sensor: Sensor) -> None:
+        self.task.laser = sensor
 
     @property
     def pose(self) -> Array:
         """Where the robot is: (3,) x, y [m], heading [rad]."""
-        return self.state[0, [X, Y, HEADING]]
+        return self.task.poses[0]
 
     @property
     def time(self) -> float:
         """Since the start [s]."""
-        return self._steps * self.settings.interval
+        return float(self.task.time[0])
 
     def outcomes(self) -> dict[str, float]:
         """What has come of the episode so far, as ``outcome_quantities`` names it."""
+        robot, covered = self.task.state[0], float(self.task.covered[0])
         return {
-            "covered": self._covered,
-            "share": self._covered / self.floor.area,
+            "covered": covered,
+            "share": covered / self.floor.area,
             "way": self._way,
-            "bumps": float(self._bumps),
-            "drift": math.dist(self.state[0, [X, Y]], self.state[0, [ODOMETRY_X, ODOMETRY_Y]]),
+            "bumps": float(self.task.bumps[0]),
+            "drift": math.dist(robot[[X, Y]], robot[[ODOMETRY_X, ODOMETRY_Y]]),
         }
 
     def frame(self) -> Frame:
         """Where the robot is, where it thinks it is, and what it sees."""
-        robot = self.state[0]
+        robot = self.task.state[0]
         return {
             "time": np.float64(self.time),
             "position": robot[[X, Y]],
@@ -184,16 +168,18 @@ class Indoor(World):
             "odometry_heading": robot[ODOMETRY_HEADING],
             "speed": robot[SPEED],
             "turn": robot[TURN],
-            "ranges": self._ranges,
+            "ranges": self.task.ranges[0].copy(),
             "bearings": self.settings.laser.bearings,
-            "bumped": np.bool_(self._bumped),
+            "bumped": self.task.bumped[0],
         }
 
     def render(self) -> NDArray[np.uint8]:
         """The plan from above, the robot blue, and what its laser sees: the longer side of 640 pixels."""
         if self._picture is None:
             self._picture = Picture(self.plan)
-        return self._picture.draw(self.pose, self.settings.robot.radius, self.settings.laser.bearings, self._ranges)
+        return self._picture.draw(
+            self.pose, self.settings.robot.radius, self.settings.laser.bearings, self.task.ranges[0]
+        )
 
     def controllers(self) -> dict[str, Callable[[np.random.SeedSequence], Controller]]:
         """Those of the class docstring."""
@@ -206,26 +192,7 @@ class Indoor(World):
         )
         return Wanderer(walk, self.settings.laser.bearings, self.settings.interval, seed)
 
-    def _check_start(self, pose: Array) -> Array:
-        """Refuse a start without room."""
-        if pose.shape != (3,) or not np.isfinite(pose).all():
-            raise SandlotError("start is x [m], y [m] and heading [rad]")
-        radius, bounds = self.settings.robot.radius, self.plan.bounds
-        if not ((pose[:2] > bounds[:2]) & (pose[:2] < bounds[2:])).all():
-            x, y = pose[:2]
-            raise SandlotError(f"start: ({x:g}, {y:g}) is outside of the plan, from {bounds[:2]} to {bounds[2:]} m")
-        if self.plan.clearance(pose[:2]) < radius:
-            x, y = pose[:2]
-            raise SandlotError(f"start: at ({x:g}, {y:g}) there is no room for a robot of radius {radius:g} m")
-        return pose
-
-    def _scan(self) -> None:
-        self._ranges = self.laser(self.pose[None], self.np_random)[0].astype(np.float32)
-
-    def _observe(self) -> NDArray[np.float32]:
-        most = self.settings.laser.most
-        seen = np.concatenate([np.nan_to_num(self._ranges, nan=most), self.state[0, [SPEED, TURN]]])
-        return np.clip(seen.astype(np.float32), *self._limits)
-
     def _info(self) -> dict[str, Any]:
-        return {"time": self.time, "bumped": self._bumped, "bumps": self._bumps, "covered": self._covered}
+        task = self.task
+        values = {"bumped": bool(task.bumped[0]), "bumps": int(task.bumps[0]), "covered": float(task.covered[0])}
+        return {"time": self.time, **values}

@@ -1,16 +1,20 @@
-"""The floor of a plan, in small squares: where a robot can be, and where it has been."""
+"""The floor of a plan, in small squares: where robots can be, and where each has been."""
 
 import math
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
 from sandlot.errors import SandlotError
+from sandlot.kernels import kernel
 from sandlot.physics.walls import block
 from sandlot.sensing.plans import Plan
 
-Array = NDArray[np.float64]
+Array: TypeAlias = NDArray[np.float64]
+Flags: TypeAlias = NDArray[np.bool_]
+Index: TypeAlias = NDArray[np.int64]
 SPACING = 0.1
 """Of squares [m]; larger where a plan would have too many."""
 MOST_SQUARES = 2**22
@@ -27,15 +31,16 @@ class Floor:
         spacing: Of squares [m].
         free: (ny, nx) whether the middle of a robot can be in the middle of a square.
         reachable: (ny, nx) whether its body can cover the middle of a square.
-        covered: (ny, nx) whether it has.
+        covered: (robots, ny, nx) whether the body of each has.
     """
 
-    def __init__(self, plan: Plan, radius: float) -> None:
+    def __init__(self, plan: Plan, radius: float, robots: int = 1) -> None:
         """Look where there is room.
 
         Args:
             plan: Walls and boxes.
-            radius: Of the robot [m].
+            radius: Of a robot [m].
+            robots: How many there are, each with a floor for itself.
 
         Raises:
             SandlotError: If there is none.
@@ -61,13 +66,13 @@ class Floor:
         sizes = closed if closed.any() else sizes
         if not sizes.any():
             raise SandlotError(f"there is no room in this plan for a robot of radius {radius:g} m")
-        self.free: NDArray[np.bool_] = labels == sizes.argmax()
+        self.free: Flags = labels == sizes.argmax()
         self._squares = np.argwhere(self.free)
         reach = math.ceil(radius / self.spacing)
         offsets = np.arange(-reach, reach + 1) * self.spacing
         disc = np.hypot(offsets[:, None], offsets) <= radius
-        self.reachable: NDArray[np.bool_] = ndimage.binary_dilation(self.free, disc)
-        self.covered = np.zeros_like(self.free)
+        self.reachable: Flags = ndimage.binary_dilation(self.free, disc)
+        self.covered: Flags = np.zeros((robots, ny, nx), np.bool_)
 
     @property
     def area(self) -> float:
@@ -83,20 +88,59 @@ class Floor:
             place = square + 0.5 * self.spacing
         return np.array([*place, heading])
 
-    def forget(self) -> None:
-        """Nothing has been covered."""
-        self.covered[:] = False
+    def forget(self, which: Index) -> None:
+        """Some robots have covered nothing."""
+        self.covered[which] = False
 
-    def cover(self, place: Array) -> float:
-        """Cover what the robot's body is on at (2,) [m]; returns how much of it is new [m^2]."""
-        low = np.floor((place - self._radius - self._corner) / self.spacing).astype(int)
-        high = np.ceil((place + self._radius - self._corner) / self.spacing).astype(int)
-        (left, bottom), (right, top) = np.maximum(low, 0), np.maximum(high, 0)
-        window = (slice(bottom, top), slice(left, right))
-        part = self.covered[window]
-        y, x = np.ogrid[: part.shape[0], : part.shape[1]]
-        middle = (place - self._corner) / self.spacing - (left + 0.5, bottom + 0.5)
-        under = np.hypot(x - middle[0], y - middle[1]) * self.spacing <= self._radius
-        new = under & ~part & self.reachable[window]
-        part |= new
-        return float(new.sum()) * self.spacing**2
+    def cover(self, which: Index, places: Array) -> Array:
+        """Cover what the bodies of some robots are on.
+
+        Args:
+            which: (n,) robots.
+            places: (n, 2) where they are [m].
+
+        Returns:
+            (n,) how much of it is new [m^2].
+        """
+        squares = np.zeros(len(which), np.int64)
+        cover_discs(which, places, self._radius, self._corner, self.spacing, self.reachable, self.covered, squares)
+        return squares.astype(np.float64) * self.spacing**2
+
+
+@kernel(error_model="numpy", allocates=False)
+def cover_discs(
+    which: Index,
+    places: Array,
+    radius: float,
+    corner: Array,
+    spacing: float,
+    reachable: Flags,
+    covered: Flags,
+    squares: Index,
+) -> None:
+    """Cover squares whose middle is under a disc, and that can be reached.
+
+    Args:
+        which: (n,) floors to cover.
+        places: (n, 2) middles of discs [m].
+        radius: Of discs [m].
+        corner: (2,) x and y of the corner of the first square [m].
+        spacing: Of squares [m].
+        reachable: (ny, nx)
+        covered: (floors, ny, nx) changed.
+        squares: (n,) how many are new is added to it.
+    """
+    ny, nx = reachable.shape
+    for k in range(which.size):
+        x, y = places[k, 0] - corner[0], places[k, 1] - corner[1]
+        left = max(math.floor((places[k, 0] - radius - corner[0]) / spacing), 0)
+        right = min(math.ceil((places[k, 0] + radius - corner[0]) / spacing), nx)
+        low = max(math.floor((places[k, 1] - radius - corner[1]) / spacing), 0)
+        high = min(math.ceil((places[k, 1] + radius - corner[1]) / spacing), ny)
+        x, y = x / spacing - (left + 0.5), y / spacing - (low + 0.5)  # from the first square around
+        floor = covered[which[k]]
+        for i in range(low, high):
+            for j in range(left, right):
+                if reachable[i, j] and not floor[i, j] and math.hypot(j - left - x, i - low - y) * spacing <= radius:
+                    floor[i, j] = True
+                    squares[k] += 1

@@ -2,18 +2,19 @@
 
 import functools
 import math
-from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sandlot.errors import SandlotError
+from sandlot.sensing.plans import Plan
 from sandlot.surrogates.files import load
 from sandlot.surrogates.local import Local
 from sandlot.surrogates.sensor_models import SensorModel
 from sandlot.surrogates.sensorgraph import Sensorgraph
 from sandlot.worlds.indoor import Indoor
 from sandlot.worlds.indoor_settings import IndoorSettings
+from sandlot.worlds.indoor_task import Sensor
 
 Array = NDArray[np.float64]
 SAMPLES = 1400
@@ -26,11 +27,11 @@ def explore(settings: IndoorSettings, samples: int = SAMPLES, seed: int = 0) -> 
     """Let a robot wander about, and keep what it sees.
 
     Args:
-        settings: Of the world; its rays are cast.
+        settings: Of the world; its rays are cast, whatever its fidelity.
         samples: How many scans.
         seed: Same seed, same way.
     """
-    world = Indoor(**settings.model_copy(update={"fidelity": "fast"}).model_dump())
+    world = Indoor(**settings.model_copy(update={"fidelity": "fast", "model": None}).model_dump())
     drive = world.controller("wander", np.random.SeedSequence(seed))
     observation, _ = world.reset(seed=seed)
     poses, ranges = np.empty((samples, 3)), np.empty((samples, settings.laser.beams))
@@ -40,15 +41,19 @@ def explore(settings: IndoorSettings, samples: int = SAMPLES, seed: int = 0) -> 
     return Sensorgraph(poses, ranges, settings.laser.bearings)
 
 
-def learned_laser(settings: IndoorSettings) -> Callable[[Array, np.random.Generator], Array]:
+def learned_laser(settings: IndoorSettings, plan: Plan) -> Sensor:
     """What takes the place of the laser: poses (n, 3) in, ranges (n, beams) [m] out; it needs no chance.
+
+    Args:
+        settings: Of the world.
+        plan: Its plan; a model that is fitted here is kept in mind until that changes.
 
     Raises:
         SandlotError: If the model cannot be read, or is of a laser with another field of view.
     """
     if settings.model is None:
         unlike = {"fidelity": "fast", "start": None}  # what makes no difference to the model
-        model = _fitted(settings.model_copy(update=unlike).model_dump_json())
+        model = _fitted(settings.model_copy(update=unlike).model_dump_json(), plan.digest)
     else:
         model = load(settings.model)
     if not math.isclose(model.spread_, settings.laser.field_of_view, abs_tol=ASIDE):
@@ -65,5 +70,6 @@ def learned_laser(settings: IndoorSettings) -> Callable[[Array, np.random.Genera
 
 
 @functools.lru_cache(maxsize=4)
-def _fitted(settings: str) -> SensorModel:
+def _fitted(settings: str, digest: str) -> SensorModel:
+    """The model of a world, by its settings and the digest of its plan, which may change under the same path."""
     return Local().fit(explore(IndoorSettings.model_validate_json(settings)))

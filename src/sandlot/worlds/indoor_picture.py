@@ -46,7 +46,7 @@ class Picture:
             pen.ellipse(self._box(np.array([x, y]), radius), outline=tuple(colour), width=2 * FINER)
         self._image = image
 
-    def draw(self, pose: Array, radius: float, bearings: Array, ranges: Array) -> NDArray[np.uint8]:
+    def draw(self, pose: Array, radius: float, bearings: Array, ranges: NDArray[np.floating]) -> NDArray[np.uint8]:
         """A robot, what its laser sees, and where it looks.
 
         Args:

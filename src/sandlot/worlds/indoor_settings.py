@@ -1,9 +1,9 @@
 """What can be set in the indoor world."""
 
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
 from sandlot.robots.round_robot import RoundRobot
 from sandlot.sensing.laser import Laser
@@ -36,7 +36,7 @@ class IndoorSettings(WorldSettings):
     laser: Laser = Laser()
     start: tuple[float, float, float] | None = None
     interval: float = Field(0.25, gt=0.0, le=10.0)
-    model: Path | None = None
+    model: Path | None = Field(None, json_schema_extra={"fidelity": "learned"})
 
     @field_validator("plan")
     @classmethod
@@ -45,3 +45,9 @@ class IndoorSettings(WorldSettings):
         if isinstance(plan, Path) and not plan.suffix and not plan.exists():
             raise ValueError(f"no such plan, and no such file; {nearest(str(plan), list(SHIPPED))}")
         return plan
+
+    @model_validator(mode="after")
+    def _model_is_used(self) -> Self:
+        if self.model is not None and self.fidelity != "learned":
+            raise ValueError(f"model={self.model} is only for fidelity=learned, not {self.fidelity}; leave it out")
+        return self
