@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from _side_by_side import Comparison, best_rates, main
 from sandlot.sensing.laser import Laser
@@ -183,10 +184,12 @@ def compare_fits(log: Sensorgraph) -> list[Comparison]:
     works = [partial(fit, ours, inputs, output), partial(fit, static, inputs, output)]
     for work in works:
         work()
-    lagged, plain, peers = best_rates(3 * REPETITIONS, *works, partial(fit_peer, other, inputs, output))
+    with threadpool_limits(1):  # of BLAS, which would only wait for each other, at the peer's expense
+        lagged, plain, peers = best_rates(3 * REPETITIONS, *works, partial(fit_peer, other, inputs, output))
     deciding = Narmax(DEGREE, input_lags=(1,), output_lags=(1,), most=TERMS)
     works = [partial(fit, deciding, inputs, output), partial(fit_peer, peer_model(True), inputs, output)]
-    decided, peers_decided = best_rates(REPETITIONS, *works)
+    with threadpool_limits(1):
+        decided, peers_decided = best_rates(REPETITIONS, *works)
     name = f"{len(log):,} samples, two inputs, degree {DEGREE}, {TERMS} terms"
     return [
         Comparison(

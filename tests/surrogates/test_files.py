@@ -97,6 +97,12 @@ def test_what_is_kept_predicts_the_same_to_the_last_bit(kind, folder):
     assert (folder / "again.json").read_bytes() == path.read_bytes()
 
 
+def test_files_of_before_said_the_same_of_every_segment_where_nothing_is_known(folder):
+    path = folder / "before.json"
+    path.write_text(json.dumps(json.loads(text("local", folder)) | {"usual": 2.5}))
+    assert load(path).usual_.tolist() == [2.5] * 6
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @settings(max_examples=10 if SLOW else 60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
@@ -144,6 +150,7 @@ def test_absurd_values_are_explained_or_harmless(kind, folder, data):
         ({"grids": 65 * [{}]}, False),
         ({"grids": None}, False),
         ({"usual": None}, False),
+        ({"usual": [1.0, 2.0]}, False),
         ({"spread": -1.0}, False),
         ({"spread": 1e9}, False),
         ({"segments": 0}, False),

@@ -10,6 +10,7 @@ from numba import config
 
 from sandlot.surrogates import lines
 from sandlot.surrogates.lines import Grid, Samples
+from sandlot.surrogates.looking import FIRST, look, pack
 from twins import lines as twin
 
 SLOW = bool(config.DISABLE_JIT)
@@ -50,10 +51,29 @@ def random_grid(seed, along=2, terms=3, degree=2, empty=0.3):
     return Grid(np.array(shape), np.full(2, -reach), origin, width, axes, model, factors, coefficients, limits)
 
 
-@given(SEEDS, st.integers(1, 3))
-def test_predictions_are_those_of_the_twin(seed, along):
-    grid, rays = random_grid(seed, along), rays_around(seed, 12, reach=5.0)
+@given(SEEDS, st.integers(1, 3), st.integers(1, 5))
+def test_predictions_are_those_of_the_twin(seed, along, degree):
+    grid, rays = random_grid(seed, along, degree=degree), rays_around(seed, 12, reach=5.0)
     np.testing.assert_allclose(lines.predict(grid, rays), twin.predict(grid, rays), rtol=1e-9, atol=1e-9)
+
+
+@given(SEEDS, st.integers(1, 5))
+def test_tables_hold_all_terms_in_the_order_in_which_they_are_added(seed, degree):
+    """Of two polynomials, by every row's powers; and only what is not known is asked for."""
+    grid = random_grid(seed, degree=degree, empty=0.0)
+    table = pack(grid)
+    most = max(degree, 3)
+    powers = [(i, j, k) for i in range(most + 1) for j in range(most + 1 - i) for k in range(most + 1 - i - j)][::-1]
+    powers.sort(reverse=True)
+    turn, across, along = np.random.default_rng(seed).normal(size=3)
+    said = table.rows[:, FIRST:] @ [turn**i * across**j * along**k for i, j, k in powers]
+    terms = zip(grid.factors, grid.coefficients, strict=True)
+    expected = [twin.polynomial(*each, (turn, across, along)) for each in terms]
+    np.testing.assert_allclose(said, expected, rtol=1e-9, atol=1e-12)
+    np.testing.assert_array_equal(table.rows[:, :2], grid.limits)
+    result = np.array([[1.5, np.nan]])
+    look(table, np.zeros((1, 3)), np.zeros(2), result)
+    assert result[0].tolist() == [1.5, lines.predict(grid, np.zeros((1, 3)))[0]]
 
 
 @given(SEEDS, st.floats(-3.0, 3.0))

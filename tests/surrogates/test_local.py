@@ -10,6 +10,7 @@ from sandlot.errors import SandlotError
 from sandlot.surrogates import lines
 from sandlot.surrogates.local import WIDE, Local
 from sandlot.surrogates.sensorgraph import Sensorgraph, directions
+from twins import lines as twin
 
 SLOW = bool(config.DISABLE_JIT)
 SIDE = 4.0
@@ -61,12 +62,32 @@ def test_where_nothing_is_known_it_says_what_is_usual():
     graph.poses[:, 2] *= 0.02
     model = Local(grids=((15.0, WIDE, WIDE),)).fit(graph)
     backwards = np.array([[0.0, 0.0, math.pi]])
-    medians = graph.windows()[1]
-    np.testing.assert_allclose(model.predict(backwards)[0, 1:5], np.median(medians))
+    usual = np.median(graph.segments(), 0)
+    assert np.ptp(usual) > 0.1
+    np.testing.assert_allclose(model.predict(backwards)[0, 1:5], usual[1:5])
     none = Local(grids=()).fit(graph)
-    np.testing.assert_array_equal(none.predict(graph.poses), np.full((30, 6), np.median(medians)))
+    np.testing.assert_array_equal(none.predict(graph.poses), np.tile(usual, (30, 1)))
     assert none.chosen_ == []
-    assert none.equation() == f"range = {np.median(medians):.4g}"
+    assert none.equation() == f"range = {usual[3]:.4g}"
+
+
+@pytest.mark.filterwarnings("error")
+def test_of_a_segment_that_never_returns_it_says_what_others_do():
+    graph = room(0, 40)
+    graph.ranges[:, :6] = np.nan
+    found = Local(grids=()).fit(graph).predict(graph.poses)
+    np.testing.assert_allclose(found[:, 0], np.nanmedian(graph.segments()))
+
+
+@pytest.mark.parametrize("degree", [1, 2, 3, 4, 5])
+def test_scans_are_what_polynomials_say_of_their_directions(degree):
+    model = Local(degree, grids=(COARSE, FINE)).fit(room(0, 40))
+    asked = room(1, 3).poses
+    expected = np.repeat(model.usual_[None], 3, 0)
+    for grid in reversed(model.grids_):
+        said = np.reshape(twin.predict(grid, directions(asked, model.centres_)), (3, 6))
+        expected = np.where(np.isnan(said), expected, said)
+    np.testing.assert_allclose(model.predict(asked), np.clip(expected, *model.limits_), rtol=1e-9)
 
 
 def test_it_says_nothing_beyond_what_was_seen():

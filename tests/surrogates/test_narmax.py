@@ -169,6 +169,21 @@ class TestStatic:
         model = Narmax(2).fit(x, x**2)
         np.testing.assert_allclose(model.predict(x), x**2, atol=1e-12)
 
+    @pytest.mark.parametrize("lags", [(), (1,)])
+    def test_data_that_must_not_be_changed_or_lie_apart_are_as_good(self, lags):
+        x, y = polynomial()
+        model = Narmax(3, (0,), lags, lags).fit(x, y)
+        x, y = np.repeat(x, 3, 1)[:, ::3], np.repeat(y, 2)[::2]
+        for array in (x, y):
+            array.flags.writeable = False
+        for again in (Narmax(3, (0,), lags, lags).fit(x, y), Narmax(3, [0], list(lags), np.array(lags)).fit(x, y)):
+            np.testing.assert_array_equal(again.coefficients_, model.coefficients_)
+            np.testing.assert_array_equal(again.predict(x, y), model.predict(x, y))
+        one = x[:, 0]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FitWarning)
+            assert np.isfinite(Narmax(2, (0,), lags).fit(one, y).coefficients_).all()
+
     def test_inputs_with_a_past_need_no_output(self):
         u = np.random.default_rng(0).normal(size=60)
         y = np.concatenate([[0.0, 0.0], u[:-2] + 0.5 * u[1:-1]])

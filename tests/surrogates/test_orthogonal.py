@@ -3,7 +3,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from sandlot.surrogates.orthogonal import bic, coefficients, errors, forward
+from sandlot.surrogates.orthogonal import bic, coefficients, errors, forward, solve, take
+from sandlot.surrogates.terms import wide
 from twins import narmax as twin
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -50,6 +51,20 @@ def test_coefficients_and_their_standard_errors_are_those_of_the_textbook(seed, 
     np.testing.assert_allclose(coefficients(path, count), found, rtol=1e-8, atol=1e-12)
     variance = left / (output.size - count) * np.linalg.inv(taken @ taken.T)
     np.testing.assert_allclose(errors(path, count, output.size), np.sqrt(np.diag(variance)), rtol=1e-6)
+
+
+@given(SEEDS, st.integers(1, 8), st.integers(33, 48))
+def test_rows_are_made_orthogonal_in_place_and_give_residuals(seed, count, samples):
+    rows, output = problem(seed, samples=samples)
+    work = np.zeros((8, wide(samples)))
+    work[:, :samples] = rows
+    path = take(work, output, 8, 0)
+    basis = work[path.order] / np.sqrt(path.norms)[:, None]
+    np.testing.assert_allclose(basis @ basis.T, np.eye(8), atol=1e-13)
+    found, wrong, rest = solve(path, work, count)
+    np.testing.assert_array_equal(found, coefficients(path, count))
+    np.testing.assert_array_equal(wrong, errors(path, count, samples))
+    np.testing.assert_allclose(rest, output - found @ rows[path.order[:count]], rtol=0, atol=1e-10)
 
 
 def test_standard_errors_are_how_far_coefficients_scatter():

@@ -4,10 +4,12 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from numba import config
 
 from sandlot.errors import SandlotError
-from sandlot.surrogates.rivals import Lookup, Mapped, Net
+from sandlot.surrogates.rivals import Lookup, Mapped, Net, _cast, _trace
 from sandlot.surrogates.sensorgraph import Sensorgraph
 
 SLOW = bool(config.DISABLE_JIT)
@@ -23,6 +25,71 @@ def room(seed, count, beams=24):
     cos, sin = np.cos(angles), np.sin(angles)
     ranges = np.minimum((np.copysign(SIDE, cos) - poses[:, :1]) / cos, (np.copysign(SIDE, sin) - poses[:, 1:2]) / sin)
     return Sensorgraph(poses, ranges, bearings)
+
+
+def traced(poses, bearings, ranges, corner, cell, shape):
+    """Beams counted in the cells where they end, and in those they go through, one after the other."""
+    ended, passed = np.zeros(shape), np.zeros(shape)
+    for (x, y, heading), scan in zip(poses, ranges, strict=True):
+        for bearing, far in zip(bearings, scan, strict=True):
+            if not math.isfinite(far):
+                continue
+            way = np.array([math.sin(heading + bearing), math.cos(heading + bearing)])
+            steps = np.arange(int(far / cell)) * cell
+            for away in steps[steps <= far - 1.5 * cell]:
+                place = tuple(np.trunc((np.array([y, x]) + away * way - corner[::-1]) / cell).astype(int))
+                if all(0 <= k < n for k, n in zip(place, shape, strict=True)):
+                    passed[place] += 1.0
+            ended[tuple(np.trunc((np.array([y, x]) + far * way - corner[::-1]) / cell).astype(int))] += 1.0
+    return ended, passed
+
+
+def cast(hits, poses, bearings, corner, cell, most):
+    """How far each ray goes until half of it is stopped."""
+    result = np.full((len(poses), len(bearings)), most)
+    for i, (x, y, heading) in enumerate(poses):
+        for k, bearing in enumerate(bearings):
+            left, before, away = 1.0, None, 0.0
+            while away < most:
+                place = (
+                    int((y + away * math.sin(heading + bearing) - corner[1]) / cell),
+                    int((x + away * math.cos(heading + bearing) - corner[0]) / cell),
+                )
+                if not all(0 <= n < size for n, size in zip(place, hits.shape, strict=True)):
+                    break
+                left, before = left * (1.0 if place == before else 1.0 - hits[place]), place
+                away += 0.5 * cell
+                if left <= 0.5:
+                    result[i, k] = min(away, most)
+                    break
+    return result
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from([0.1, 0.25, 0.6]))
+@settings(max_examples=5 if SLOW else 25)
+def test_beams_are_counted_as_by_the_twin(seed, cell):
+    graph = room(seed, 4, beams=7)
+    graph.ranges[np.random.default_rng(seed).random(graph.ranges.shape) < 0.2] = np.nan
+    corner, shape = np.array([-3.5, -3.3]), (math.ceil(7.0 / cell), math.ceil(7.0 / cell))
+    ended, passed = np.zeros(shape), np.zeros(shape)
+    _trace(graph.poses, graph.bearings, graph.ranges, corner, cell, ended, passed)
+    expected = traced(graph.poses, graph.bearings, graph.ranges, corner, cell, shape)
+    np.testing.assert_array_equal(ended, expected[0])
+    np.testing.assert_array_equal(passed, expected[1])
+    assert ended.sum() == np.isfinite(graph.ranges).sum()
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from([0.1, 0.25, 0.6]), st.floats(0.5, 6.0))
+@settings(max_examples=5 if SLOW else 25)
+def test_rays_in_a_map_end_where_those_of_the_twin_do(seed, cell, most):
+    rng = np.random.default_rng(seed)
+    hits = np.where(rng.random((20, 25)) < 0.2, rng.choice([0.2, 0.4, 0.5, 1.0], (20, 25)), 0.0)
+    corner = rng.uniform(-1.0, 1.0, 2)
+    poses = rng.uniform((-0.5, -0.5, -4.0), (25.0 * cell + 0.5, 20.0 * cell + 0.5, 4.0), (5, 3))
+    poses[:, :2] += corner
+    bearings = np.linspace(-1.5, 1.5, 6)
+    found = _cast(hits, poses, bearings, corner, cell, most)
+    np.testing.assert_allclose(found, cast(hits, poses, bearings, corner, cell, most), rtol=1e-12)
 
 
 def test_at_a_pose_of_the_log_the_table_gives_its_scan():

@@ -1,3 +1,4 @@
+import math
 from math import comb
 
 import numpy as np
@@ -5,9 +6,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sandlot.surrogates.terms import KINDS, NONE, Variable, design, evaluate, lagged, monomials, roll, variables
+from sandlot.surrogates.terms import (
+    KINDS,
+    NONE,
+    Variable,
+    design,
+    evaluate,
+    extent,
+    finite,
+    lagged,
+    monomials,
+    prepare,
+    roll,
+    variables,
+    wide,
+)
 from twins import narmax as twin
 
+SEEDS = st.integers(0, 2**32 - 1)
 CASES = st.tuples(st.integers(1, 3), st.integers(1, 3), st.integers(0, 2**32 - 1))
 
 
@@ -49,7 +65,10 @@ def test_variables_come_outputs_first_and_residuals_last():
 def test_design_is_the_product_of_factors(case):
     count, degree, seed = case
     values, factors = np.random.default_rng(seed).normal(size=(7, count)), monomials(count, degree)
-    np.testing.assert_allclose(design(values, factors), twin.products(values, factors), rtol=1e-14)
+    found = design(np.ascontiguousarray(values.T), factors)
+    assert found.shape[1] == wide(7) == 8
+    np.testing.assert_allclose(found[:, :7], twin.products(values, factors), rtol=1e-14)
+    assert not found[:, 7:].any()
 
 
 @given(CASES)
@@ -66,7 +85,23 @@ def test_a_polynomial_is_the_sum_of_its_terms(case):
 def test_lagged_variables_are_shifted_series(inputs, seed):
     x, y, found, *_ = system(inputs, seed)
     e = np.random.default_rng(seed).normal(size=len(y))
-    np.testing.assert_array_equal(lagged(x, y, e, layout(found), 3), twin.lagged(x, y, e, found, 3))
+    expected = twin.lagged(x, y, e, found, 3)
+    series = np.ascontiguousarray(x.T)
+    np.testing.assert_array_equal(lagged(series, y, e, layout(found), 3), expected.T)
+    factors = monomials(len(found), 2)
+    rows, most = prepare(series, y, e, layout(found), 3, factors)
+    np.testing.assert_array_equal(rows, design(np.ascontiguousarray(expected.T), factors))
+    assert np.abs(rows).max() <= most == max(np.abs(expected).max(), 1.0) ** 2
+
+
+@given(st.integers(1, 40), st.sampled_from([0.0, 1e308, -1e308, math.inf, -math.inf, math.nan]), SEEDS)
+def test_whether_all_are_numbers(count, value, seed):
+    rng = np.random.default_rng(seed)
+    values = rng.normal(size=count)
+    values[rng.integers(count)] = value
+    assert finite(values) == np.isfinite(values).all()
+    if finite(values):
+        assert extent(values) == (values.min(), values.max())
 
 
 @given(st.integers(1, 2), st.booleans(), st.integers(0, 2**32 - 1))

@@ -23,7 +23,7 @@ KINDS: dict[str, type[Sectors] | type[Headings] | type[Local]] = {
 }
 """Models that can be kept, by name; the first is the best."""
 INTEGERS = ("shape", "factors")
-MOST_CELLS, MOST_GRIDS = 10_000_000, 8
+MOST_CELLS, MOST_GRIDS, MOST_DEGREE = 10_000_000, 8, 20
 SUFFIXES = {"python": ".py", "c": ".c", "latex": ".tex", "text": ".txt"}
 """Of files with equations."""
 COMMENTS = {"python": "# ", "c": "// ", "latex": "% ", "text": ""}
@@ -108,7 +108,7 @@ def _content(model: Sectors | Headings | Local) -> dict[str, Any]:
             kept = {name: getattr(grid, name).tolist() for name in Grid._fields if name != "model"}
             grids.append(kept | {"cells": np.flatnonzero(grid.model >= 0).tolist()})  # few have one
         return plain | {
-            "usual": model.usual_,
+            "usual": model.usual_.tolist(),
             "centres": model.centres_.tolist(),
             "limits": model.limits_,
             "grids": grids,
@@ -123,7 +123,10 @@ def _model(content: dict[str, Any]) -> Sectors | Headings | Local:
     _require(0.0 < spread <= 7.0 and abs(middle) <= 7.0)
     if kind == "local":
         local = Local(degree, segments=segments)
-        local.spread_, local.middle_, local.usual_ = spread, middle, _number(content["usual"])
+        local.spread_, local.middle_ = spread, middle
+        usual = _numbers(content["usual"])  # files of before have one number for all segments
+        _require(usual.shape in ((1,), (segments,)))
+        local.usual_ = np.full(segments, usual)
         local.limits_ = _number(content["limits"][0]), _number(content["limits"][1])
         local.centres_ = _numbers(content["centres"])
         _require(local.centres_.shape == (segments,) and bool((np.abs(local.centres_) <= 7.0).all()))
@@ -141,6 +144,7 @@ def _model(content: dict[str, Any]) -> Sectors | Headings | Local:
     model.origin_ = _numbers(content["origin"])
     _require(model.origin_.shape == (2,))
     _require(model.lowest_.shape == model.highest_.shape == (segments,))
+    model.prepare()
     return model
 
 
@@ -155,6 +159,7 @@ def _grid(content: dict[str, Any], degree: int) -> Grid:
     model[cells] = np.arange(len(cells))
     grid = Grid(model=model, **arrays)
     polynomials, terms = grid.coefficients.shape
+    _require(degree <= MOST_DEGREE)  # all terms are laid out, whether there or not
     _require(len(cells) == polynomials)
     _require(grid.factors.shape == (polynomials, terms, degree) and grid.limits.shape == (polynomials, 2))
     _require(grid.factors.min(initial=NONE) >= NONE and grid.factors.max(initial=NONE) < 3)

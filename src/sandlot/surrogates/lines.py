@@ -13,6 +13,7 @@ import numpy as np
 
 from sandlot.kernels import kernel
 from sandlot.surrogates import equations
+from sandlot.surrogates.looking import look, pack
 from sandlot.surrogates.orthogonal import bic, coefficients, take
 from sandlot.surrogates.terms import NONE, Array, Index, Variable, design, monomials
 
@@ -70,56 +71,6 @@ class Grid(NamedTuple):
     limits: Array
 
 
-@kernel(nogil=True, error_model="numpy")
-def predict(grid: Grid, rays: Array) -> Array:
-    """Mean of the polynomials around each ray, the nearest counting most: (rays,), not a number where there is none."""
-    result = np.empty(rays.shape[0])
-    value = np.empty(3)
-    for i in range(rays.shape[0]):
-        x, y = rays[i, 0] - grid.origin[0], rays[i, 1] - grid.origin[1]
-        cos, sin = np.cos(rays[i, 2]), np.sin(rays[i, 2])
-        turned = rays[i, 2] % (2.0 * np.pi) / grid.width[0]
-        total, weight = 0.0, 0.0
-        if not np.isfinite(turned + x + y):
-            result[i] = np.nan
-            continue
-        for side in range(2):
-            direction = min(int(turned), grid.shape[0] - 1) + side  # -1e-20 % 2 pi is 2 pi
-            turn = turned - direction
-            axis_x, axis_y = grid.axes[direction, 0], grid.axes[direction, 1]
-            across = (y * axis_x - x * axis_y - grid.corner[0]) / grid.width[1] - 0.5
-            along = (x * axis_x + y * axis_y - grid.corner[1]) / grid.width[2] - 0.5
-            across = min(across, grid.shape[1] - 1.0) if across > 0.0 else 0.0  # nor is it ever not a number
-            along = min(along, grid.shape[2] - 1.0) if along > 0.0 else 0.0
-            for a in range(int(across), min(int(across) + 2, grid.shape[1])):
-                for b in range(int(along), min(int(along) + 2, grid.shape[2])):
-                    w = (1.0 - abs(turn)) * (1.0 - abs(across - a)) * (1.0 - abs(along - b))
-                    which = grid.model[(direction % grid.shape[0] * grid.shape[1] + a) * grid.shape[2] + b]
-                    if which < 0 or w <= 0.0:
-                        continue
-                    u = grid.corner[0] + (a + 0.5) * grid.width[1]
-                    v = grid.corner[1] + (b + 0.5) * grid.width[2]
-                    dx, dy = x - (v * axis_x - u * axis_y), y - (v * axis_y + u * axis_x)
-                    ahead = dx * cos + dy * sin
-                    value[0], value[1] = turn, (dy * cos - dx * sin) / grid.width[1]
-                    value[2] = ahead / grid.width[2]
-                    polynomial = 0.0
-                    for t in range(grid.coefficients.shape[1]):
-                        product = grid.coefficients[which, t]
-                        if product == 0.0:
-                            break
-                        for k in range(grid.factors.shape[2]):
-                            if grid.factors[which, t, k] == NONE:
-                                break
-                            product *= value[grid.factors[which, t, k]]
-                        polynomial += product
-                    polynomial = min(max(polynomial, grid.limits[which, 0]), grid.limits[which, 1])
-                    total += w * (polynomial - ahead)
-                    weight += w
-        result[i] = total / weight if weight > 0.0 else np.nan
-    return result
-
-
 @kernel()
 def _fit(
     values: Array, target: Array, scans: Index, begins: Index, candidates: Index, most: int, shared: float
@@ -133,7 +84,8 @@ def _fit(
         for k in range(low + 1, high):
             if scans[k] != scans[k - 1]:
                 here += 1
-        path = take(design(values[low:high], candidates), target[low:high], min(most, max(1, here // PER)), 0)
+        rows = design(np.ascontiguousarray(values[:, low:high]), candidates)
+        path = take(rows, target[low:high], min(most, max(1, here // PER)), 0)
         if path.order.size == 0:
             continue
         count = int(np.argmin(bic(path, max((high - low) / shared, 2.0)))) + 1
@@ -177,6 +129,13 @@ def fit(samples: Samples, widths: tuple[float, float, float], degree: int, most:
     return Grid(np.array(shape), np.full(2, -reach), origin, width, axes, model, factors, found, limits)
 
 
+def predict(grid: Grid, rays: Array) -> Array:
+    """Mean of the polynomials around each ray, the nearest counting most: (rays,), not a number where there is none."""
+    result = np.full((len(rays), 1), np.nan)
+    look(pack(grid), np.ascontiguousarray(rays), np.zeros(1), result)
+    return result[:, 0]
+
+
 def equation(grid: Grid, which: int) -> str:
     """One of the polynomials, for people: of turn, across and along as shares of a cell, and of ``ahead`` in metres."""
     names = [Variable(name) for name in NAMES]
@@ -214,7 +173,7 @@ def _members(
 def _coordinates(
     rays: Array, cells: Index, shape: tuple[int, int, int], width: Array, axes: Array, origin: Array, reach: float
 ) -> tuple[Array, Array]:
-    """Turn, across and along of rays in their cells, (rays, 3), as shares of a cell; and along, (rays,) [m]."""
+    """Turn, across and along of rays in their cells, (3, rays), as shares of a cell; and along, (rays,) [m]."""
     direction, a, b = np.unravel_index(cells, shape)
     axis_x, axis_y = axes[direction].T
     u, v = (a + 0.5) * width[1] - reach, (b + 0.5) * width[2] - reach
@@ -223,4 +182,4 @@ def _coordinates(
     cos, sin = np.cos(rays[:, 2]), np.sin(rays[:, 2])
     turn = (rays[:, 2] % (2.0 * np.pi) / width[0] - direction + 0.5 * shape[0]) % shape[0] - 0.5 * shape[0]
     ahead = dx * cos + dy * sin
-    return np.column_stack([turn, (dy * cos - dx * sin) / width[1], ahead / width[2]]), ahead
+    return np.array([turn, (dy * cos - dx * sin) / width[1], ahead / width[2]]), ahead

@@ -7,7 +7,8 @@ from typing import Self
 import numpy as np
 
 from sandlot.surrogates import lines
-from sandlot.surrogates.lines import Samples
+from sandlot.surrogates.lines import Grid, Samples
+from sandlot.surrogates.looking import look, pack
 from sandlot.surrogates.sensorgraph import SEGMENTS, Sensorgraph, directions
 from sandlot.surrogates.terms import Array
 
@@ -39,8 +40,8 @@ class Local:
         segments: Of a scan.
 
     Attributes:
-        grids_: Those that are asked, in this order.
-        chosen_: Their widths.
+        chosen_: Widths of the grids that are asked, in this order.
+        usual_: (segments,) the median of each, said where no cell knows anything [m].
         wrong_: Mean absolute error in cross-validation [m].
     """
 
@@ -59,7 +60,7 @@ class Local:
         graph.check(self.segments)
         samples = self._samples(graph)
         self.spread_, self.middle_, self.centres_ = graph.spread, graph.middle, graph.centres(self.segments)
-        self.usual_ = float(np.median(samples.medians))
+        self.usual_ = _usual(graph.segments(self.segments))
         self.limits_ = float(samples.medians.min()), float(samples.medians.max())
         self.chosen_, self.wrong_ = self._choose(graph)
         self.grids_ = [lines.fit(samples, widths, self.degree, self.most) for widths in self.chosen_]
@@ -67,16 +68,20 @@ class Local:
 
     def predict(self, poses: Array) -> Array:
         """Medians of the segments, from the right to the left: (poses, segments) [m]."""
-        rays = directions(np.ascontiguousarray(poses, np.float64), self.centres_)
-        result = np.full(len(rays), np.nan)
-        for grid in self.grids_:
-            unknown = np.isnan(result)
-            if unknown.all():
-                result = lines.predict(grid, rays)
-            elif unknown.any():
-                result[unknown] = lines.predict(grid, rays[unknown])
-        result = np.clip(np.where(np.isnan(result), self.usual_, result), *self.limits_)
-        return result.reshape(-1, self.segments)
+        asked = np.ascontiguousarray(poses, np.float64)
+        result = np.full((len(asked), self.segments), np.nan)
+        for table in self._tables:
+            look(table, asked, self.centres_, result)
+        return np.clip(np.where(np.isnan(result), self.usual_, result), *self.limits_)
+
+    @property
+    def grids_(self) -> list[Grid]:
+        """Those that are asked, in this order."""
+        return self._grids
+
+    @grids_.setter
+    def grids_(self, grids: Sequence[Grid]) -> None:
+        self._grids, self._tables = list(grids), [pack(grid) for grid in grids]
 
     @property
     def size(self) -> int:
@@ -86,7 +91,7 @@ class Local:
     def equation(self) -> str:
         """One of the polynomials, for people; `lines.equation` says of what."""
         some = [(grid, len(grid.coefficients) // 2) for grid in self.grids_ if len(grid.coefficients)]
-        return lines.equation(*some[0]) if some else f"range = {self.usual_:.4g}"
+        return lines.equation(*some[0]) if some else f"range = {self.usual_[self.segments // 2]:.4g}"
 
     def _samples(self, graph: Sensorgraph) -> Samples:
         rays, medians, scans = graph.windows(self.segments)
@@ -95,13 +100,13 @@ class Local:
     def _choose(self, graph: Sensorgraph) -> tuple[list[tuple[float, float, float]], float]:
         """Which grids are least wrong about parts that were left out, and how wrong they are [m]."""
         truth = graph.segments(self.segments)
-        guesses, usual = np.full((len(self.grids), *truth.shape), np.nan), np.full(truth.shape, self.usual_)
+        guesses, usual = np.full((len(self.grids), *truth.shape), np.nan), np.tile(self.usual_, (len(truth), 1))
         for part in np.array_split(np.arange(len(graph)), self.folds):
             samples = self._samples(graph.part(np.delete(np.arange(len(graph)), part)))
             if not (len(part) and len(samples.medians)):  # so few scans there are
                 continue
             asked = directions(graph.poses[part], self.centres_)
-            usual[part] = np.median(samples.medians)
+            usual[part] = _usual(np.delete(truth, part, 0))
             for k, widths in enumerate(self.grids):
                 grid = lines.fit(samples, widths, self.degree, self.most)
                 guesses[k, part] = lines.predict(grid, asked).reshape(-1, self.segments)
@@ -114,3 +119,10 @@ class Local:
             wrong[chosen] = float(np.nanmean(np.abs(np.clip(guess, *self.limits_) - truth)))
         best = min(wrong, key=lambda each: wrong[each])
         return [self.grids[k] for k in reversed(best)], wrong[best]
+
+
+def _usual(medians: Array) -> Array:
+    """The median of each segment: (segments,); of all of them for one that never had a return."""
+    never = np.isnan(medians).all(0)
+    usual: Array = np.nanmedian(np.where(never, np.nanmedian(medians), medians), 0)
+    return usual

@@ -9,7 +9,7 @@ the factors. A model without lags is the simple case: a polynomial of its inputs
 import warnings
 from collections.abc import Sequence
 from numbers import Integral
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
 import numpy as np
 import xarray as xr
@@ -18,20 +18,9 @@ from sklearn.base import BaseEstimator, RegressorMixin
 
 from sandlot.errors import SandlotError
 from sandlot.surrogates import equations, validity
-from sandlot.surrogates.orthogonal import Path, bic, coefficients, errors, forward
-from sandlot.surrogates.terms import (
-    KINDS,
-    NOISE,
-    NONE,
-    Array,
-    Index,
-    Variable,
-    design,
-    evaluate,
-    lagged,
-    monomials,
-    variables,
-)
+from sandlot.surrogates.candidates import candidates
+from sandlot.surrogates.orthogonal import Path, bic, coefficients, forward, solve, take
+from sandlot.surrogates.terms import Array, Index, evaluate, extent, finite, prepare
 from sandlot.surrogates.terms import roll as roll_on
 
 ROUNDS = 300
@@ -115,33 +104,26 @@ class Narmax(RegressorMixin, BaseEstimator):
             SandlotError: If the data have another shape, or are not all numbers.
         """
         self._check_settings()
-        inputs, output = _samples(X), np.ascontiguousarray(y, np.float64).reshape(-1)
-        if output.size != inputs.shape[0]:
-            raise SandlotError(f"y has {output.size} samples and X {inputs.shape[0]}; give as many of both")
-        if not np.isfinite(output).all():
+        inputs, output = _series(X), np.ascontiguousarray(y, np.float64).reshape(-1)
+        if output.size != inputs.shape[1]:
+            raise SandlotError(f"y has {output.size} samples and X {inputs.shape[1]}; give as many of both")
+        if not finite(output):
             raise SandlotError("y has values that are not numbers; leave these samples out")
-        self.n_features_in_ = inputs.shape[1]
-        names = self.names or [f"x{k + 1}" for k in range(inputs.shape[1])]
-        if len(names) != inputs.shape[1]:
-            raise SandlotError(f"{len(names)} names for {inputs.shape[1]} inputs; give one for each")
-        others = [*("y" * bool(self.output_lags)), *("e" * bool(self.noise_lags))]
-        if len({*names, *others}) < len(names) + len(others):
-            raise SandlotError(f"names={tuple(names)} must differ, also from y, the output, and e, its residuals")
-        found = variables(list(names), self.input_lags, self.output_lags, self.noise_lags)
-        self.lag_ = max([each.lag for each in found], default=0)
-        if output.size <= self.lag_:
-            raise SandlotError(f"{output.size} samples are not enough for lags of {self.lag_}; give more")
-        self.variables_ = found
-        self._layout = _layout(found)
-        values = lagged(inputs, output, np.zeros_like(output), self._layout, self.lag_)
-        candidates = monomials(len(found), self.degree)
-        noisy = _has_noise(candidates, found)
-        target, process = output[self.lag_ :], candidates[~noisy]
-        rows = self._rows(values, process, target)
+        self.n_features_in_ = len(inputs)
+        names = tuple(self.names or [f"x{k + 1}" for k in range(len(inputs))])
+        if len(names) != len(inputs):
+            raise SandlotError(f"{len(names)} names for {len(inputs)} inputs; give one for each")
+        lags = (tuple(self.input_lags), tuple(self.output_lags), tuple(self.noise_lags))
+        found = candidates(names, *lags, self.degree)
+        if output.size <= found.lag:
+            raise SandlotError(f"{output.size} samples are not enough for lags of {found.lag}; give more")
+        self.variables_, self.lag_, self._layout = list(found.variables), found.lag, found.layout
+        target = output[self.lag_ :]
+        rows = self._rows(inputs, output, np.zeros_like(output), found.process)
         path, chosen = self._structure(rows, target)
-        self._keep(process, rows, target, path, chosen)
-        if noisy.any() and self.residuals_ @ self.residuals_ > EXACT * path.energy:
-            self._fit_noise(inputs, output, candidates)
+        self._keep(found.process, rows, path, chosen)
+        if found.noisy and self.residuals_ @ self.residuals_ > EXACT * path.energy:
+            self._fit_noise(inputs, output, found.factors)
         return self
 
     def predict(self, X: ArrayLike, y: ArrayLike | None = None) -> Array:  # noqa: N803
@@ -156,12 +138,12 @@ class Narmax(RegressorMixin, BaseEstimator):
             SandlotError: If a model with a past is not given one.
         """
         self._check_fitted()
-        inputs = _samples(X, self.n_features_in_)
+        inputs = _series(X, self.n_features_in_)
         if self.lag_ == 0:
-            return evaluate(inputs.take(self._layout[:, 1], 1), self.factors_, self.coefficients_)
+            return evaluate(inputs.T.take(self._layout[:, 1], 1), self.factors_, self.coefficients_)
         if y is None and self._past():
             raise SandlotError("this model has a past: give predict(X, y) what was measured, or use free_run(X, start)")
-        measured = np.full(inputs.shape[0], np.nan) if y is None else np.ascontiguousarray(y, np.float64).reshape(-1)
+        measured = np.full(inputs.shape[1], np.nan) if y is None else np.ascontiguousarray(y, np.float64).reshape(-1)
         return self._roll(inputs, measured, free=False)
 
     def free_run(self, X: ArrayLike, start: ArrayLike = ()) -> Array:  # noqa: N803
@@ -172,10 +154,10 @@ class Narmax(RegressorMixin, BaseEstimator):
             start: The first ``lag_`` outputs.
         """
         self._check_fitted()
-        inputs, begin = _samples(X, self.n_features_in_), np.ascontiguousarray(start, np.float64).reshape(-1)
+        inputs, begin = _series(X, self.n_features_in_), np.ascontiguousarray(start, np.float64).reshape(-1)
         if begin.size < self.lag_:
             raise SandlotError(f"start has {begin.size} outputs; this model needs the first {self.lag_}")
-        output = np.zeros(inputs.shape[0])
+        output = np.zeros(inputs.shape[1])
         size = min(self.lag_, output.size)
         output[:size] = begin[:size]
         return self._roll(inputs, output, free=True)
@@ -197,7 +179,7 @@ class Narmax(RegressorMixin, BaseEstimator):
             lags: How far to look.
         """
         self._check_fitted()
-        return validity.correlations(self.residuals_, _samples(X, self.n_features_in_)[self.lag_ :], lags)
+        return validity.correlations(self.residuals_, _series(X, self.n_features_in_).T[self.lag_ :], lags)
 
     def table(self) -> xr.Dataset:
         """Every term with its coefficient, standard error and ERR, in the order in which they were taken."""
@@ -217,15 +199,18 @@ class Narmax(RegressorMixin, BaseEstimator):
         return equations.text(self) if hasattr(self, "coefficients_") else repr(self)
 
     def _structure(self, rows: Array, target: Array) -> tuple[Path, int]:
-        """The path through the terms, and how many of them to keep."""
+        """The path through the terms, as `orthogonal.take` leaves their rows, and how many of them to keep."""
         limit = self.most if isinstance(self.count, str) else self.count
         room = max(1, target.size // 2)
         if min(rows.shape[0], limit) > room:
             warnings.warn(f"{target.size} samples are few: at most {room} terms", FitWarning, stacklevel=3)
-        if np.ptp(target) <= 1e-12 * np.abs(target).max():
+        low, high = extent(target)
+        if high - low <= 1e-12 * max(-low, high):
             warnings.warn("the output is constant: there is nothing to explain", FitWarning, stacklevel=3)
-            return forward(rows, target, 1, 1), 1
-        path = forward(rows, target, min(limit, room))
+            return take(rows, target, 1, 1), 1
+        crossed = self.count == "cv" and target.size >= 2 * self.folds
+        whole = rows.copy() if crossed else rows
+        path = take(rows, target, min(limit, room, rows.shape[0]), 0)
         if path.collinear:
             warnings.warn(f"{path.collinear} terms repeat others, and are left out", FitWarning, stacklevel=3)
         if not isinstance(self.count, str):
@@ -233,8 +218,8 @@ class Narmax(RegressorMixin, BaseEstimator):
         if self.count == "err":
             enough = np.flatnonzero(1.0 - np.cumsum(path.err) <= self.threshold)
             return path, int(enough[0]) + 1 if enough.size else path.order.size
-        if self.count == "cv" and target.size >= 2 * self.folds:
-            wrong = np.maximum(self._crossed(rows, target, path.order.size), 1e-15 * path.energy)
+        if crossed:
+            wrong = np.maximum(self._crossed(whole, target, path.order.size), 1e-15 * path.energy)
         else:
             wrong = bic(path, target.size)
         return path, int(np.argmin(wrong)) + 1
@@ -251,26 +236,25 @@ class Narmax(RegressorMixin, BaseEstimator):
                 wrong[k] += float(((target[part] - coefficients(path, n) @ left_out[:n]) ** 2).sum())
         return wrong
 
-    def _keep(self, candidates: Index, rows: Array, target: Array, path: Path, chosen: int) -> None:
+    def _keep(self, factors: Index, rows: Array, path: Path, chosen: int) -> None:
         taken = path.order[:chosen]
-        self.factors_, self.err_ = candidates[taken], path.err[:chosen]
-        self.coefficients_, self.errors_ = coefficients(path, chosen), errors(path, chosen, target.size)
-        self.residuals_ = target - self.coefficients_ @ rows[taken]
-        if not np.isfinite([self.coefficients_, self.errors_]).all():
+        self.factors_, self.err_ = factors[taken], path.err[:chosen]
+        self.coefficients_, self.errors_, self.residuals_ = solve(path, rows, chosen)
+        if not (finite(self.coefficients_) and finite(self.errors_)):
             raise SandlotError("X is too small beside y; give them in other units")
 
-    def _fit_noise(self, inputs: Array, output: Array, candidates: Index) -> None:
+    def _fit_noise(self, inputs: Array, output: Array, factors: Index) -> None:
         """Choose among all terms, now that there are residuals; again if better residuals change the choice."""
         plain = {name: getattr(self, name) for name in LEARNED}
         target, before = output[self.lag_ :], set[tuple[int, ...]]()
         for _ in range(CHOICES):
-            rows = self._rows(self._values(inputs, output), candidates, target)
+            rows = self._rows(inputs, output, self._noise(), factors)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", FitWarning)  # said before
                 path, chosen = self._structure(rows, target)
-            factors = candidates[path.order[:chosen]]
-            self._settle(inputs, output, factors)
-            now = {tuple(each) for each in factors.tolist()}
+            taken = factors[path.order[:chosen]]
+            self._settle(inputs, output, taken)
+            now = {tuple(each) for each in taken.tolist()}
             if now == before:
                 break
             before = now
@@ -285,33 +269,34 @@ class Narmax(RegressorMixin, BaseEstimator):
         """Extended least squares: coefficients from residuals, residuals from coefficients, until both stay."""
         target, before = output[self.lag_ :], np.empty(0)
         for _ in range(ROUNDS):
-            rows = self._rows(self._values(inputs, output), factors, target)
-            path = forward(rows, target, len(factors), len(factors))
+            rows = self._rows(inputs, output, self._noise(), factors)
+            path = take(rows, target, len(factors), len(factors))
             if path.order.size < len(factors):  # residuals that say nothing new
                 return
-            self._keep(factors, rows, target, path, len(factors))
+            self._keep(factors, rows, path, len(factors))
             now, close = self.coefficients_, SETTLED * (np.abs(self.coefficients_) + self.errors_)
             if before.size and (np.abs(now - before) <= close).all():
                 return
             before = now
         warnings.warn(f"extended least squares did not settle in {ROUNDS} rounds", FitWarning, stacklevel=3)
 
-    def _rows(self, values: Array, factors: Index, target: Array) -> Array:
-        rows = design(values, factors)
-        with np.errstate(over="ignore"):
-            most = max(values.max(initial=1.0), -values.min(initial=-1.0)) ** float(self.degree)
-        if not max(most, target.max(), -target.min()) <= LARGEST:
+    def _rows(self, inputs: Array, output: Array, noise: Array, factors: Index) -> Array:
+        rows, most = prepare(inputs, output, noise, self._layout, self.lag_, factors)
+        low, high = extent(output[self.lag_ :])
+        if not max(most, -low, high) <= LARGEST:
             raise SandlotError(f"X or y is too large for a degree of {self.degree}; give it in other units")
         return rows
 
-    def _values(self, inputs: Array, output: Array) -> Array:
-        noise = np.concatenate([np.zeros(self.lag_), self.residuals_])
-        return lagged(inputs, output, noise, self._layout, self.lag_)
+    def _noise(self) -> Array:
+        """The residuals of the fit, of all samples."""
+        return np.concatenate([np.zeros(self.lag_), self.residuals_])
 
     def _roll(self, inputs: Array, output: Array, free: bool) -> Array:
-        if output.size != inputs.shape[0]:
-            raise SandlotError(f"y has {output.size} samples and X {inputs.shape[0]}; give as many of both")
-        return roll_on(inputs, output, self._layout, self.lag_, self.factors_, self.coefficients_, free)
+        if output.size != inputs.shape[1]:
+            raise SandlotError(f"y has {output.size} samples and X {inputs.shape[1]}; give as many of both")
+        return roll_on(
+            np.ascontiguousarray(inputs.T), output, self._layout, self.lag_, self.factors_, self.coefficients_, free
+        )
 
     def _past(self) -> bool:
         """Whether it looks at what the output was before."""
@@ -322,11 +307,6 @@ class Narmax(RegressorMixin, BaseEstimator):
             raise SandlotError("this model has not been fitted; call fit(X, y) first")
 
     def _check_settings(self) -> None:
-        lags = {"input_lags": (self.input_lags, 0), "output_lags": (self.output_lags, 1)}
-        lags["noise_lags"] = (self.noise_lags, 1)
-        for name, (given, least) in lags.items():
-            if any(int(lag) != lag or lag < least for lag in given) or len(set(given)) < len(given):
-                raise SandlotError(f"{name}={tuple(given)} is not possible; allowed: different numbers from {least} on")
         if not _whole(self.degree) or self.degree < 1:
             raise SandlotError(f"degree={self.degree} is not possible; allowed: whole numbers from 1 on")
         if isinstance(self.count, str) and self.count not in ("bic", "err", "cv"):
@@ -339,8 +319,9 @@ class Narmax(RegressorMixin, BaseEstimator):
             raise SandlotError(f"folds={self.folds} is not possible; allowed: from 2 on")
 
 
-def _samples(values: ArrayLike, inputs: int | None = None) -> Array:
-    array = np.ascontiguousarray(values, np.float64)
+def _series(values: ArrayLike, inputs: int | None = None) -> Array:
+    """Each input over time: (inputs, samples)."""
+    array = np.asarray(values, np.float64)
     if array.ndim == 1:
         array = array[:, None]
     if array.ndim != 2:
@@ -349,19 +330,11 @@ def _samples(values: ArrayLike, inputs: int | None = None) -> Array:
         raise SandlotError(f"X has {array.shape[1]} inputs; this model was fitted with {inputs}")
     if array.shape[0] == 0:
         raise SandlotError("X has no samples")
-    if not np.isfinite(array).all():
+    series = np.ascontiguousarray(array.T)
+    if not finite(series.reshape(-1)):
         raise SandlotError("X has values that are not numbers; leave these samples out")
-    return array
+    return series
 
 
 def _whole(value: object) -> bool:
     return isinstance(value, Integral)
-
-
-def _layout(found: Sequence[Variable]) -> Index:
-    return np.array([(KINDS[each.kind], each.index, each.lag) for each in found], np.int64).reshape(-1, 3)
-
-
-def _has_noise(factors: Index, found: Sequence[Variable]) -> Any:
-    noisy = np.array([KINDS[each.kind] == NOISE for each in found] + [False])
-    return noisy[np.where(factors == NONE, len(found), factors)].any(1)

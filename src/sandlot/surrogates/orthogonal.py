@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sandlot.kernels import kernel
-from sandlot.surrogates.terms import Array, Index
+from sandlot.surrogates.terms import Array, Index, wide
 
 COLLINEAR = 1e-10
 """A term of whose energy no more than this share is left says nothing that the others do not."""
@@ -32,6 +32,7 @@ class Path(NamedTuple):
         gains: (taken,) how much of each orthogonal term is in the output.
         norms: (taken,) energy of each orthogonal term.
         upper: (taken, terms) how much of each orthogonal term is in every term that was left.
+        rest: (samples,) what all of them leave of the output.
         energy: Of the output: its squares, summed.
         collinear: How many others could not be told from those taken.
     """
@@ -41,6 +42,7 @@ class Path(NamedTuple):
     gains: Array
     norms: Array
     upper: Array
+    rest: Array
     energy: float
     collinear: int
 
@@ -54,45 +56,47 @@ def _dot(a: Array, b: Array) -> float:
 
 
 @kernel(fastmath=LOOSE, allocates=False)
-def _subtract(row: Array, share: float, other: Array) -> None:
-    """Take a share of another row away."""
-    for k in range(row.shape[0]):
-        row[k] -= share * other[k]
+def _dots(a: Array, b: Array) -> tuple[float, float]:
+    """Inner products of a row with another, and with itself."""
+    total, energy = 0.0, 0.0
+    for k in range(a.shape[0]):
+        total += a[k] * b[k]
+        energy += a[k] * a[k]
+    return total, energy
 
 
 @kernel(fastmath=LOOSE, allocates=False)
-def _dots(rows: Array, which: Index, count: int, other: Array, result: Array) -> None:
-    """Inner products of some rows with another; four at a time, so that the other is read less often."""
-    for first in range(0, count, 4):
-        a, b = rows[which[first]], rows[which[min(first + 1, count - 1)]]
-        c, d = rows[which[min(first + 2, count - 1)]], rows[which[min(first + 3, count - 1)]]
-        p, q, r, s = 0.0, 0.0, 0.0, 0.0
-        for k in range(other.shape[0]):
-            value = other[k]
-            p += a[k] * value
-            q += b[k] * value
-            r += c[k] * value
-            s += d[k] * value
-        result[which[first]] = p
-        result[which[min(first + 1, count - 1)]] = q
-        result[which[min(first + 2, count - 1)]] = r
-        result[which[min(first + 3, count - 1)]] = s
+def _subtract(row: Array, share: float, other: Array, following: Array) -> float:
+    """Take a share of another row away; returns the inner product of what is left with the one that follows."""
+    total = 0.0
+    for k in range(row.shape[0]):
+        rest = row[k] - share * other[k]
+        row[k] = rest
+        total += rest * following[k]
+    return total
 
 
 @kernel()
 def take(rows: Array, output: Array, most: int, forced: int) -> Path:
-    """As `forward`, for kernels."""
-    terms, samples = rows.shape
-    target = output.copy()
+    """As `forward`, for kernels. Of the rows, those that are taken are overwritten by what is orthogonal of them.
+
+    Args:
+        rows: (terms, samples or more) as `terms.design` gives them, with zeros behind the samples.
+        output: (samples,)
+        most: How many to take.
+        forced: So many of the first are taken before all others, in their order.
+    """
+    terms = rows.shape[0]
+    target = np.zeros(rows.shape[1])
+    target[: output.size] = output
     first, left, inner = np.empty(terms), np.empty(terms), np.empty(terms)
     open_ = np.ones(terms, np.bool_)
-    which, products = np.arange(terms), np.empty(terms)
-    _dots(rows, which, terms, target, inner)
     for t in range(terms):
-        first[t] = left[t] = _dot(rows[t], rows[t])
+        inner[t], first[t] = _dots(rows[t], target)
+        left[t] = first[t]
     energy = _dot(target, target)
     order, err, gains, norms = np.empty(most, np.int64), np.empty(most), np.empty(most), np.empty(most)
-    taken, upper = np.empty((most, samples)), np.zeros((most, terms))
+    upper = np.zeros((most, terms))
     count, asked, collinear = 0, 0, 0
     while count < most:
         best, reduced = -1, -1.0
@@ -100,7 +104,7 @@ def take(rows: Array, output: Array, most: int, forced: int) -> Path:
             if open_[t] and left[t] <= COLLINEAR * first[t] + NOTHING:
                 open_[t] = False
                 collinear += 1
-            if open_[t] and inner[t] * (inner[t] / left[t]) > reduced and (asked >= forced or t == asked):
+            if open_[t] and (asked >= forced or t == asked) and inner[t] * (inner[t] / left[t]) > reduced:
                 best, reduced = t, inner[t] * (inner[t] / left[t])
         if best < 0:
             asked += 1
@@ -109,15 +113,15 @@ def take(rows: Array, output: Array, most: int, forced: int) -> Path:
             break
         open_[best] = False
         # Only the term that is taken is made orthogonal; of the others it is enough to know what would be left of them.
-        chosen = taken[count]
-        chosen[:] = rows[best]
+        chosen = rows[best]
         upper[:count, best] = 0.0
-        norm, before = 0.0, first[best]
+        norm, product, before = 0.0, 0.0, first[best]
         for _ in range(2):
+            product = _dot(chosen, rows[order[0]] if count else target)
             for s in range(count):
-                share = _dot(taken[s], chosen) / norms[s]
+                share = product / norms[s]
                 upper[s, best] += share
-                _subtract(chosen, share, taken[s])
+                product = _subtract(chosen, share, rows[order[s]], rows[order[s + 1]] if s + 1 < count else target)
             norm = _dot(chosen, chosen)
             if norm > MUCH * before:  # else once more, for what rounding left
                 break
@@ -126,23 +130,22 @@ def take(rows: Array, output: Array, most: int, forced: int) -> Path:
             collinear += 1
             continue
         asked += 1
-        gain = _dot(chosen, target) / norm
-        _subtract(target, gain, chosen)
+        gain = product / norm
+        _subtract(target, gain, chosen, chosen)
         order[count], norms[count], gains[count] = best, norm, gain
         err[count] = gain * norm / energy * gain if energy > 0.0 else 0.0
-        rest = 0
+        count += 1
+        if count == most:
+            break
         for t in range(terms):
             if open_[t]:
-                which[rest] = t
-                rest += 1
-        _dots(rows, which, rest, chosen, products)
-        for t in which[:rest]:
-            share = products[t] / norm
-            upper[count, t] = share
-            left[t] -= share * products[t]
-            inner[t] -= products[t] * gain
-        count += 1
-    return Path(order[:count], err[:count], gains[:count], norms[:count], upper[:count], energy, collinear)
+                product = _dot(rows[t], chosen)
+                share = product / norm
+                upper[count - 1, t] = share
+                left[t] -= share * product
+                inner[t] -= product * gain
+    rest = target[: output.size]
+    return Path(order[:count], err[:count], gains[:count], norms[:count], upper[:count], rest, energy, collinear)
 
 
 def forward(rows: Array, output: Array, most: int, forced: int = 0) -> Path:
@@ -155,9 +158,9 @@ def forward(rows: Array, output: Array, most: int, forced: int = 0) -> Path:
         forced: So many of the first are taken before all others, in their order.
     """
     most = min(most, *rows.shape)
-    return take(
-        np.ascontiguousarray(rows, np.float64), np.ascontiguousarray(output, np.float64), most, min(forced, most)
-    )
+    work = np.zeros((rows.shape[0], wide(rows.shape[1])))
+    work[:, : rows.shape[1]] = rows
+    return take(work, np.ascontiguousarray(output, np.float64), most, min(forced, most))
 
 
 @kernel()
@@ -174,11 +177,32 @@ def coefficients(path: Path, count: int) -> Array:
 def errors(path: Path, count: int, samples: int) -> Array:
     """Standard errors of these coefficients: (count,)."""
     unexplained = max(1.0 - path.err[:count].sum(), 0.0) * path.energy / max(samples - count, 1)
-    inverse = np.eye(count)
-    for s in range(count - 1, -1, -1):
-        for t in range(s + 1, count):
-            inverse[s] -= path.upper[s, path.order[t]] * inverse[t]
-    return np.sqrt(unexplained) * np.sqrt((inverse**2 / path.norms[:count]).sum(1))
+    result, column = np.zeros(count), np.empty(count)
+    for c in range(count):  # of the inverse of the triangle
+        column[c] = 1.0
+        for s in range(c, -1, -1):
+            if s < c:
+                column[s] = 0.0
+                for t in range(s + 1, c + 1):
+                    column[s] -= path.upper[s, path.order[t]] * column[t]
+            result[s] += column[s] * column[s] / path.norms[c]
+    return np.sqrt(unexplained) * np.sqrt(result)
+
+
+@kernel()
+def solve(path: Path, rows: Array, count: int) -> tuple[Array, Array, Array]:
+    """The first terms of a path: their coefficients, standard errors, and what they leave of the output.
+
+    Args:
+        path: As `take` gives.
+        rows: As `take` leaves them.
+        count: How many of the terms.
+    """
+    rest = path.rest.copy()
+    for s in range(count, path.order.size):
+        row = rows[path.order[s], : rest.size]
+        _subtract(rest, -path.gains[s], row, row)
+    return coefficients(path, count), errors(path, count, rest.size), rest
 
 
 @kernel()

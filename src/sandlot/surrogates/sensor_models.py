@@ -3,7 +3,7 @@
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Protocol, Self
+from typing import NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,37 +68,65 @@ def assess(model: SensorModel, logs: Sequence[Sensorgraph], share: float) -> Arr
     return result
 
 
+class Plan(NamedTuple):
+    """Products that several polynomials share, each made of an earlier one, and which of them each polynomial has.
+
+    Attributes:
+        parents: (products, 2) the earlier product, and the variable it is multiplied by; the first product is 1.
+        places: (sets, outputs, terms) which product each term is.
+        counts: (sets, outputs) how many terms there are.
+    """
+
+    parents: Index
+    places: Index
+    counts: Index
+
+
+def plan(factors: Index, coefficients: Array) -> Plan:
+    """Find what polynomials share.
+
+    Args:
+        factors: (sets, outputs, terms, degree) as `terms.monomials`.
+        coefficients: (sets, outputs, terms), 0 from the first term on that there is none.
+    """
+    counts = (np.cumprod(coefficients != 0.0, 2)).sum(2)
+    known: dict[tuple[int, ...], int] = {(): 0}
+    parents, places = [(0, 0)], np.zeros(coefficients.shape, np.int64)
+    for s, o in np.ndindex(counts.shape):
+        for t in range(counts[s, o]):
+            used = tuple(f for f in sorted(factors[s, o, t].tolist()) if f != NONE)
+            for size in range(1, len(used) + 1):
+                if used[:size] not in known:
+                    known[used[:size]] = len(parents)
+                    parents.append((known[used[: size - 1]], used[size - 1]))
+            places[s, o, t] = known[used]
+    return Plan(np.array(parents, np.int64), places, counts)
+
+
 @kernel(nogil=True)
-def polynomials(
-    values: Array, which: Index, factors: Index, coefficients: Array, lowest: Array, highest: Array
-) -> Array:
+def polynomials(values: Array, which: Index, shared: Plan, coefficients: Array, lowest: Array, highest: Array) -> Array:
     """Several polynomials at every sample, within limits.
 
     Args:
         values: (samples, variables)
         which: (samples,) the set of polynomials to take.
-        factors: (sets, outputs, terms, degree) as `terms.monomials`.
-        coefficients: (sets, outputs, terms), 0 from the first term on that there is none.
+        shared: As `plan` makes.
+        coefficients: (sets, outputs, terms)
         lowest: (outputs,)
         highest: (outputs,)
 
     Returns:
         (samples, outputs)
     """
-    result = np.empty((values.shape[0], factors.shape[1]))
+    parents, places, counts = shared.parents, shared.places, shared.counts
+    result, products = np.empty((values.shape[0], counts.shape[1])), np.ones(parents.shape[0])
     for i in range(values.shape[0]):
-        for o in range(factors.shape[1]):
+        for k in range(1, products.size):
+            products[k] = products[parents[k, 0]] * values[i, parents[k, 1]]
+        for o in range(counts.shape[1]):
             total = 0.0
-            for t in range(factors.shape[2]):
-                product = coefficients[which[i], o, t]
-                if product == 0.0:
-                    break
-                for k in range(factors.shape[3]):
-                    f = factors[which[i], o, t, k]
-                    if f == NONE:
-                        break
-                    product *= values[i, f]
-                total += product
+            for t in range(counts[which[i], o]):
+                total += coefficients[which[i], o, t] * products[places[which[i], o, t]]
             if not total > lowest[o]:  # or not a number
                 total = lowest[o]
             result[i, o] = min(total, highest[o])
@@ -155,7 +183,12 @@ class _Polynomials(ABC):
                     self.coefficients_[g, s, :count] = model.coefficients_[used]
         self.spread_, self.middle_ = graph.spread, graph.middle
         self.lowest_, self.highest_ = lowest, highest
+        self.prepare()
         return self
+
+    def prepare(self) -> None:
+        """Find what polynomials share, once they are known."""
+        self._plan = plan(self.factors_, self.coefficients_)
 
     def _fit_one(self, values: Array, medians: Array) -> Narmax:
         with warnings.catch_warnings():
@@ -165,7 +198,7 @@ class _Polynomials(ABC):
     def predict(self, poses: Array) -> Array:
         """Medians of the segments, from the right to the left: (poses, segments) [m]; never beyond what was seen."""
         poses = np.ascontiguousarray(poses, np.float64)
-        packed = (self.factors_, self.coefficients_, self.lowest_, self.highest_)
+        packed = (self._plan, self.coefficients_, self.lowest_, self.highest_)
         return polynomials(self.inputs(poses), self.group(poses), *packed)
 
     def narmax(self, group: int, segment: int) -> Narmax:

@@ -16,6 +16,7 @@ Index = NDArray[np.int64]
 NONE = -1
 """Fills the rest of a term that has fewer factors than the polynomial has degrees."""
 INPUT, OUTPUT, NOISE = 0, 1, 2
+GREATEST = float(np.finfo(np.float64).max)
 KINDS: dict[str, int] = {"input": INPUT, "output": OUTPUT, "noise": NOISE}
 
 
@@ -65,26 +66,40 @@ def monomials(count: int, degree: int) -> Index:
     return array
 
 
+@kernel(allocates=False)
+def wide(samples: int) -> int:
+    """How long a row of so many samples is: every row of a table begins where a processor likes to load from."""
+    return (samples + 7) // 8 * 8
+
+
 @kernel()
 def design(values: Array, factors: Index) -> Array:
     """The value of every term at every sample.
 
     Args:
-        values: (samples, variables)
+        values: (variables, samples)
         factors: (terms, degree) as `monomials`.
 
     Returns:
-        (terms, samples)
+        (terms, samples and some more, as `wide` says): there are zeros behind the samples.
     """
-    samples, terms = values.shape[0], factors.shape[0]
-    columns = np.ascontiguousarray(values.T)
-    result = np.ones((terms, samples))
-    for t in range(terms):
-        for f in factors[t]:
+    count, samples = values.shape
+    padded = np.zeros((count + 1, wide(samples)))
+    padded[:count, :samples] = values
+    padded[NONE, :samples] = 1.0  # the last: what has no factor there is multiplied by 1
+    result = np.empty((factors.shape[0], padded.shape[1]))
+    for t in range(factors.shape[0]):
+        row, one, other = result[t], padded[factors[t, 0]], padded[NONE]
+        if factors.shape[1] > 1:
+            other = padded[factors[t, 1]]
+        for i in range(row.size):
+            row[i] = one[i] * other[i]
+        for f in factors[t, 2:]:
             if f == NONE:
                 break
-            for i in range(samples):
-                result[t, i] *= columns[f, i]
+            other = padded[f]
+            for i in range(row.size):
+                row[i] *= other[i]
     return result
 
 
@@ -118,26 +133,57 @@ def lagged(inputs: Array, output: Array, noise: Array, layout: Index, first: int
     """The variables at every sample from ``first`` on.
 
     Args:
-        inputs: (samples, inputs)
+        inputs: (inputs, samples)
         output: (samples,)
         noise: (samples,)
         layout: (variables, 3) kind, index and lag.
         first: The greatest lag.
 
     Returns:
-        (samples - first, variables)
+        (variables, samples - first)
     """
-    result = np.empty((inputs.shape[0] - first, layout.shape[0]))
+    result = np.empty((layout.shape[0], output.size - first))
     for v in range(layout.shape[0]):
         kind, index, lag = layout[v]
-        for i in range(result.shape[0]):
-            if kind == INPUT:
-                result[i, v] = inputs[i + first - lag, index]
-            elif kind == OUTPUT:
-                result[i, v] = output[i + first - lag]
-            else:
-                result[i, v] = noise[i + first - lag]
+        begin, end = first - lag, output.size - lag
+        if kind == INPUT:
+            result[v] = inputs[index, begin:end]
+        elif kind == OUTPUT:
+            result[v] = output[begin:end]
+        else:
+            result[v] = noise[begin:end]
     return result
+
+
+@kernel(fastmath={"nnan", "nsz"}, allocates=False)
+def extent(values: Array) -> tuple[float, float]:
+    """The least and the greatest of numbers: (count,) in, none of them not a number."""
+    low, high = np.inf, -np.inf
+    for k in range(values.size):
+        low, high = min(low, values[k]), max(high, values[k])
+    return low, high
+
+
+@kernel(allocates=False)
+def finite(values: Array) -> bool:
+    """Whether all are numbers: (count,) in."""
+    others = 0
+    for k in range(values.size):
+        others += not abs(values[k]) <= GREATEST
+    return others == 0
+
+
+@kernel()
+def prepare(
+    inputs: Array, output: Array, noise: Array, layout: Index, first: int, factors: Index
+) -> tuple[Array, float]:
+    """The value of every term at every sample from ``first`` on, as `design`, and more than any of them can be.
+
+    Arguments are those of `lagged` and `design`.
+    """
+    values = lagged(inputs, output, noise, layout, first)
+    low, high = extent(values.ravel())
+    return design(values, factors), max(1.0, -low, high) ** factors.shape[1]
 
 
 @kernel()
