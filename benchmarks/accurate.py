@@ -7,6 +7,8 @@ of processor time, so that they are those of one core; the one of all cores is b
 Models are fitted to the log of a robot that wanders about the arena for 1,400 scans, as many as the source's log has.
 SysIdentPy is given the same lagged data, and must choose the same terms; what is fitted without lags is what a sensor
 model is made of. Predictions are of all six segments of a scan, for many poses at once.
+
+Worlds are stepped as one, compiled, and one after the other in Gymnasium's way; both see the same, bit for bit.
 """
 
 import math
@@ -19,6 +21,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
@@ -32,6 +35,7 @@ from sandlot.surrogates.narmax import Narmax
 from sandlot.surrogates.sensor_models import Headings, Sectors, SensorModel
 from sandlot.surrogates.sensorgraph import Sensorgraph
 from sandlot.surrogates.terms import NONE
+from sandlot.worlds import register
 from sandlot.worlds.indoor_learned import explore
 from sandlot.worlds.indoor_settings import IndoorSettings
 
@@ -42,6 +46,7 @@ SIDE, BOXES = 20.0, 61
 ROOM = ((0.0, 0.0), (SIDE, 0.0), (SIDE, SIDE), (0.0, SIDE), (0.0, 0.0))
 PARTITIONS = (((5.0, 0.0), (5.0, 6.0)), ((SIDE, 12.0), (14.0, 12.0)))
 POSES, PEER_POSES = 20_000, 100
+ROBOTS = 64
 DEGREE, TERMS = 4, 15
 FITS = 10
 """At a time: one would be too short to time."""
@@ -227,10 +232,29 @@ def wall_rate(plan: Plan, poses: Array) -> float:
     return best
 
 
+def drive(world: Any, actions: list[Any]) -> float:
+    """Let all robots drive; returns how many steps they made."""
+    world.reset(seed=0)
+    for wanted in actions:
+        world.step(wanted)
+    return float(world.num_envs * len(actions))
+
+
+def compare_worlds() -> list[Comparison]:
+    """Compare many indoor worlds that are compiled as one with Gymnasium's way, one after the other."""
+    register()
+    modes = (None, "sync")
+    worlds = [gymnasium.make_vec("sandlot/Indoor-v0", num_envs=ROBOTS, vectorization_mode=mode) for mode in modes]
+    worlds[0].action_space.seed(0)
+    actions = [worlds[0].action_space.sample() for _ in range(50)]
+    ours, peer = best_rates(5, *(partial(drive, world, actions) for world in worlds))
+    return [Comparison(f"{ROBOTS} robots in the arena, as one; Gymnasium's SyncVectorEnv", ours, "steps/s", peer)]
+
+
 def compare() -> list[Comparison]:
     """Compare what must be exact with peers: ray casting with ir-sim's lidar, models with SysIdentPy's."""
     log = explore(IndoorSettings())
-    return [*compare_rays(), *compare_fits(log), *compare_predictions(log)]
+    return [*compare_rays(), *compare_fits(log), *compare_predictions(log), *compare_worlds()]
 
 
 if __name__ == "__main__":
