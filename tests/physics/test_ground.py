@@ -20,7 +20,10 @@ from sandlot.physics.ground import (
     TOUCHED,
     Ground,
     add,
+    aligned,
     beside,
+    outward,
+    outward_at,
     push,
     queue,
     release,
@@ -128,6 +131,16 @@ def spilled(ground, amount, x=0.4, y=0.0, mark=11.0, room=None, velocity=(0.0, 0
     rim = np.full(len(ground.nodes) if room is None else room, -1, np.int64)
     spill(ground, under(ground), STEP, mark, amount, x, y, velocity, rim, np.zeros(len(rim)))
     return rim[rim >= 0]
+
+
+@pytest.mark.parametrize("shape", [(1,), (7, NODE), (300, NODE), (24 * 64,)])
+def test_aligned_zeros_begin_a_line_of_the_cache(shape):
+    zeros = aligned(*shape)
+    assert zeros.shape == shape
+    assert zeros.dtype == np.float64
+    assert zeros.flags.c_contiguous
+    assert zeros.ctypes.data % 64 == 0
+    assert not zeros.any()
 
 
 @pytest.mark.parametrize("wrap", [False, True])
@@ -312,6 +325,21 @@ def test_a_body_that_moves_presses_soil_out_to_its_sides(degrees):
     sides, ends = heights[np.abs(along) < 0.3].mean(), heights[np.abs(along) > 0.95].mean()
     assert ends < 0.2 * sides
     assert volume(ground) == pytest.approx(0.1, rel=1e-9)
+
+
+@settings(max_examples=EXAMPLES)
+@given(grounds(touched=0.5))
+def test_out_is_away_from_all_that_is_touched_around(ground):
+    """As its plain twin says, at the edge of the ground and within."""
+    ny, nx = ground.ny, ground.nx
+    held = (ground.nodes[:, TOUCHED] == STEP).reshape(ny, nx)
+    around = np.pad(held, 1, mode="wrap" if ground.wrap else "constant").astype(float)
+    for i, j in np.ndindex(ny, nx):
+        window = around[i : i + 3, j : j + 3]
+        expected = (window[:, 0].sum() - window[:, 2].sum(), window[0].sum() - window[2].sum())
+        assert outward_at(ground, i, j, STEP) == expected
+        if 0 < i < ny - 1 and 0 < j < nx - 1:
+            assert outward(ground.nodes, i * nx + j, nx, STEP) == expected
 
 
 @settings(max_examples=EXAMPLES)

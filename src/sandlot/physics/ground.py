@@ -53,6 +53,14 @@ class Ground(NamedTuple):
     ends: Whole
 
 
+def aligned(*shape: int) -> Array:
+    """Zeros, of which the first begins a line of the processor's cache, so that no node lies in two of them."""
+    line, size = 64, 8 * math.prod(shape)
+    room = np.zeros(size + line, np.uint8)
+    first = -room.ctypes.data % line
+    return room[first : first + size].view(np.float64).reshape(shape)
+
+
 DEEP = 0.03
 """Soil that was moved is loose, and carries nothing; what lies deeper than this is firm under its weight [m]."""
 TIE = 1e-2
@@ -82,14 +90,11 @@ def add(nodes: Array, index: int, amount: float) -> None:
     """Put loose soil on a node that nothing touches, or take some away [m]."""
     nodes[index, HEIGHT] += amount
     loose = nodes[index, LOOSE] + amount
-    if loose < 0.0:
-        nodes[index, FREE] += loose
-    elif loose > DEEP:
-        # First it makes up for what was pressed.
-        more = loose - DEEP
-        back = min(more, nodes[index, SUNK])
-        nodes[index, SUNK] -= back
-        nodes[index, FREE] += more - back
+    more = max(loose - DEEP, 0.0)
+    # First it makes up for what was pressed.
+    back = min(more, nodes[index, SUNK])
+    nodes[index, SUNK] -= back
+    nodes[index, FREE] += min(loose, 0.0) + (more - back)
     nodes[index, LOOSE] = min(max(loose, 0.0), DEEP)
 
 
@@ -108,25 +113,26 @@ def slide(ground: Ground, repose: float, step: float, most: int) -> None:
     straight, diagonal = repose * ground.spacing, math.sqrt(2.0) * repose * ground.spacing
     for _ in range(min(most, ends[1])):
         here = ring[ends[0]]
-        ends[0], ends[1] = (ends[0] + 1) % len(ring), ends[1] - 1
+        ends[0], ends[1] = ends[0] + 1 if ends[0] + 1 < len(ring) else 0, ends[1] - 1
         waits[here] = False
         if nodes[here, TOUCHED] == step:
             continue
-        i, j = here // nx, here % nx
+        i = here // nx
+        j = here - i * nx
         inside = 0 < i < ny - 1 and 0 < j < nx - 1
-        for k in range(9):
-            di, dj = k // 3 - 1, k % 3 - 1
-            there = here + di * nx + dj if inside else beside(i + di, j + dj, ny, nx, wrap)
-            if there < 0:
-                continue
-            stable = straight if di * dj == 0 else diagonal
-            fall = nodes[here, HEIGHT] - nodes[there, HEIGHT]
-            if abs(fall) > (1.0 + TIE) * stable and nodes[there, TOUCHED] != step:
-                amount = math.copysign(0.5 * (abs(fall) - stable), fall)
-                add(nodes, here, -amount)
-                add(nodes, there, amount)
-                queue(waits, ring, ends, here)
-                queue(waits, ring, ends, there)
+        for di in range(-1, 2):
+            for dj in range(-1, 2):
+                there = here + di * nx + dj if inside else beside(i + di, j + dj, ny, nx, wrap)
+                if there < 0:
+                    continue
+                stable = straight if di == 0 or dj == 0 else diagonal
+                fall = nodes[here, HEIGHT] - nodes[there, HEIGHT]
+                if (abs(fall) > (1.0 + TIE) * stable) & (nodes[there, TOUCHED] != step):
+                    amount = math.copysign(0.5 * (abs(fall) - stable), fall)
+                    add(nodes, here, -amount)
+                    add(nodes, there, amount)
+                    queue(waits, ring, ends, here)
+                    queue(waits, ring, ends, there)
 
 
 AHEAD = 0.01
@@ -164,6 +170,34 @@ def push(ground: Ground, index: int, amount: float, step: float) -> float:
 
 
 @kernel(error_model="numpy", allocates=False)
+def held(nodes: Array, index: int, step: float) -> float:
+    """1 if a node is touched in this step, else 0."""
+    return 1.0 if nodes[index, TOUCHED] == step else 0.0
+
+
+@kernel(error_model="numpy", allocates=False)
+def outward(nodes: Array, index: int, nx: int, step: float) -> tuple[float, float]:
+    """Away from what is touched around a node, along x and y; the node is not at the edge of the ground."""
+    south, north = index - nx, index + nx
+    sw, s, se = held(nodes, south - 1, step), held(nodes, south, step), held(nodes, south + 1, step)
+    nw, n, ne = held(nodes, north - 1, step), held(nodes, north, step), held(nodes, north + 1, step)
+    w, e = held(nodes, index - 1, step), held(nodes, index + 1, step)
+    return (sw + w + nw) - (se + e + ne), (sw + s + se) - (nw + n + ne)
+
+
+@kernel(error_model="numpy", allocates=False)
+def outward_at(ground: Ground, i: int, j: int, step: float) -> tuple[float, float]:
+    """As `outward`, for any node, by row and column."""
+    out_x, out_y = 0.0, 0.0
+    for n in range(9):
+        di, dj = n // 3 - 1, n % 3 - 1
+        other = beside(i + di, j + dj, ground.ny, ground.nx, ground.wrap)
+        if other >= 0 and ground.nodes[other, TOUCHED] == step:
+            out_x, out_y = out_x - dj, out_y - di
+    return out_x, out_y
+
+
+@kernel(error_model="numpy", allocates=False)
 def spill(
     ground: Ground, edge: Whole, step: float, mark: float, volume: float, x: float, y: float, velocity: Three,
     rim: Whole, weight: Array,
@@ -189,34 +223,42 @@ def spill(
     aside = (1.0 - AHEAD) / (velocity[0] ** 2 + velocity[1] ** 2 + SLOW * SLOW)
     count, total = 0, 0.0
     for k in range(len(edge)):
+        index = edge[k]
+        i = index // nx
+        j = index - i * nx
+        inside = 0 < i < ny - 1 and 0 < j < nx - 1
         for m in range(4):
-            i, j = edge[k] // nx + (m == 0) - (m == 1), edge[k] % nx + (m == 2) - (m == 3)
-            there = beside(i, j, ny, nx, wrap)
-            if there < 0 or nodes[there, TOUCHED] == step or nodes[there, TOUCHED] == -mark or count == len(rim):
+            di, dj = (m == 0) - (m == 1), (m == 2) - (m == 3)
+            there = index + di * nx + dj if inside else beside(i + di, j + dj, ny, nx, wrap)
+            if there < 0 or count == len(rim):
                 continue
-            nodes[there, TOUCHED] = -mark
-            # Which way is out, and how far from where the soil comes.
-            out_x, out_y = 0.0, 0.0
-            inside = 0 < i < ny - 1 and 0 < j < nx - 1
-            for n in range(9):
-                di, dj = n // 3 - 1, n % 3 - 1
-                other = there + di * nx + dj if inside else beside(i + di, j + dj, ny, nx, wrap)
-                if other >= 0 and nodes[other, TOUCHED] == step:
-                    out_x, out_y = out_x - dj, out_y - di
-            ahead = (out_x * velocity[0] + out_y * velocity[1]) ** 2 / max(out_x**2 + out_y**2, 1.0)
-            dy, dx = i - row, j - column
-            if wrap:
-                dy, dx = dy - ny * np.rint(dy / ny), dx - nx * np.rint(dx / nx)
-            rim[count], weight[count] = there, (1.0 - aside * ahead) / (dx * dx + dy * dy + 1.0)
-            total += weight[count]
-            count += 1
+            touched = nodes[there, TOUCHED]
+            fresh = (touched != step) & (touched != -mark)
+            nodes[there, TOUCHED] = -mark if fresh else touched
+            # No branch, as which ones are fresh is hard to foresee.
+            rim[count] = there if fresh else rim[count]
+            count += fresh
+    for k in range(count):
+        # Which way is out, and how far from where the soil comes.
+        there = rim[k]
+        i = there // nx
+        j = there - i * nx
+        inside = 0 < i < ny - 1 and 0 < j < nx - 1
+        out_x, out_y = outward(nodes, there, nx, step) if inside else outward_at(ground, i, j, step)
+        ahead = (out_x * velocity[0] + out_y * velocity[1]) ** 2 / max(out_x**2 + out_y**2, 1.0)
+        dy, dx = i - row, j - column
+        if wrap:
+            dy, dx = dy - ny * np.rint(dy / ny), dx - nx * np.rint(dx / nx)
+        weight[k] = (1.0 - aside * ahead) / (dx * dx + dy * dy + 1.0)
+        total += weight[k]
     if count == 0:
         # Nowhere to go.
         for k in range(len(edge)):
             nodes[edge[k], HEIGHT] += volume / len(edge)
         return
+    share = volume / total
     for k in range(count):
-        add(nodes, rim[k], volume * weight[k] / total)
+        add(nodes, rim[k], share * weight[k])
         queue(ground.waits, ground.ring, ground.ends, rim[k])
 
 

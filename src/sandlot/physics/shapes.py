@@ -108,7 +108,7 @@ def lowest_prism(half: float, radius: float, width: float, p: Three, d: Three, s
     return (low, 1.0) if low <= high else (MISS, 0.0)
 
 
-@kernel(error_model="numpy", allocates=False)
+@kernel(error_model="numpy", allocates=False, inline="always")
 def prism_row(
     half: float, radius: float, width: float, p: Three, d: Three, e: Three, spacing: float, low: Array, covered: Array
 ) -> None:
@@ -128,19 +128,23 @@ def prism_row(
     square = d[0] * d[0] + d[1] * d[1]
     rise = 1.0 / d[1] if half > 0.0 else 0.0
     down, per_square, per_cell = radius if d[1] > 0.0 else -radius, 1.0 / square, 1.0 / spacing
-    for k in range(len(low)):
+    # How far a line is from the axis, times its length, and where it is nearest: both change evenly from line to line.
+    off, more_off = p[0] * d[1] - p[1] * d[0], e[0] * d[1] - e[1] * d[0]
+    near, more_near = p[0] * d[0] + p[1] * d[1], e[0] * d[0] + e[1] * d[1]
+    for n in range(len(low)):
+        k = np.int32(n)
         x, z, y = p[0] + k * e[0], p[1] + k * e[1], p[2] + k * e[2]
         t = -(down + z) * rise
         at = x + t * d[0]
-        x -= math.copysign(half, at)
-        middle = x * d[0] + z * d[1]
-        inside = middle * middle - square * (x * x + z * z - radius * radius)
-        around = -(middle + math.sqrt(max(inside, 0.0))) * per_square
+        pulley = math.copysign(half, at)
+        away = off + k * more_off - pulley * d[1]
+        inside = square * radius * radius - away * away
+        around = -(near + k * more_near - pulley * d[0] + math.sqrt(max(inside, 0.0))) * per_square
         straight = abs(at) < half
         t = t if straight else around
         part = min(max(0.5 + (width - abs(y + t * d[2])) * per_cell, 0.0), 1.0)
-        low[k] = t
-        covered[k] = part if straight or inside >= 0.0 else 0.0
+        low[n] = t
+        covered[n] = part if straight or inside >= 0.0 else 0.0
 
 
 @kernel(error_model="numpy", allocates=False)

@@ -21,8 +21,8 @@ from pydantic import Field
 from sandlot.errors import SandlotError
 from sandlot.physics import shapes
 from sandlot.physics.attached import Track, check_data, check_integrator, check_track, choose_geoms
-from sandlot.physics.ground import FREE, HEIGHT, NODE, TOUCHED, Ground, release, slide
-from sandlot.physics.soil_contact import ELASTIC, FINE, PATCH, REPOSE
+from sandlot.physics.ground import FREE, HEIGHT, NODE, TOUCHED, Ground, aligned, release, slide
+from sandlot.physics.soil_contact import ELASTIC, FINE, LANES, PATCH, REPOSE, ROWS
 from sandlot.physics.soil_step import Bodies, Simulation, advance
 from sandlot.settings import Settings
 
@@ -133,7 +133,7 @@ class Soil:
         self.spacing, self.wrap = float(spacing), wrap
         middle = (-0.5 * spacing * (nx - 1), -0.5 * spacing * (ny - 1))
         self.corner = np.array(middle if corner is None else corner, np.float64)
-        nodes = np.zeros((ny * nx, NODE))
+        nodes = aligned(ny * nx, NODE)
         nodes[:, HEIGHT] = nodes[:, FREE] = field.ravel()
         nodes[:, TOUCHED] = LONG_AGO
         waits, ring, ends = np.zeros(ny * nx, np.bool_), np.zeros(ny * nx, np.int64), np.zeros(2, np.int64)
@@ -268,14 +268,19 @@ class Soil:
             faces=np.concatenate(faces).astype(np.int32),
             under=np.zeros(room, np.int64),
             edge=np.zeros(room, np.int64),
-            patch=np.zeros((room, PATCH)),
-            line=np.zeros((2, int(across.max()))),
+            patch=aligned(room, PATCH),
+            line=np.zeros((2, int(across.max()) + 3)),
             before=np.zeros(room, np.int64),
             counts=np.zeros(3, np.int64),
             rim=np.zeros(rim, np.int64),
             weight=np.zeros(rim),
             sums=np.zeros((len(whole), 11)),
             account=np.zeros((len(whole), 2)),
+            pose=np.zeros((len(whole), 12)),
+            ends=np.zeros(len(whole) + 1, np.int64),
+            work=aligned(ROWS * LANES),
+            forces=np.zeros((model.nbody, 6)),
+            torques=np.zeros(model.nv),
         )
         self._model = model
         return self

@@ -16,20 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sandlot.kernels import kernel
-from sandlot.physics.ground import FREE, HEIGHT, LOOSE, PART, SUNK, TOUCHED, Ground, beside, push
-from sandlot.physics.shapes import (
-    BOX,
-    CYLINDER,
-    MESH,
-    STEEP,
-    TRACK,
-    Three,
-    box_row,
-    lowest,
-    lowest_mesh,
-    prism_row,
-    reach,
-)
+from sandlot.physics.ground import FREE, HEIGHT, PART, SUNK, TOUCHED, Ground, beside, push
+from sandlot.physics.shapes import TRACK, Three
 
 Array: TypeAlias = NDArray[np.float64]
 Whole: TypeAlias = NDArray[np.int64]
@@ -56,97 +44,6 @@ this step; soil that is displaced, pressed down by what covers the cell or pushe
 it, as a height of its cell [m]; and elastic energy [J]."""
 PATCH = 8
 """As many of them are known before anything is pressed."""
-HAIR = 1e-3
-"""What was touched remains so until the body is so far off [m]; else walls would fall in beneath one that is lifted by
-less than anybody could see."""
-
-
-@kernel(error_model="numpy")
-def find(
-    ground: Ground, kind: int, size: Three, pos: Array, mat: Array, points: Array, faces: NDArray[np.int32],
-    step: float, under: Whole, patch: Array, line: Array,
-) -> int:  # fmt: skip
-    """Find the nodes that a shape touches.
-
-    Args:
-        ground: Not changed.
-        kind: Of the shape, as in `sandlot.physics.shapes`.
-        size: Of the shape [m].
-        pos: (3,) where it is [m].
-        mat: (9,) its rotation.
-        points: (points, 3) of a mesh [m].
-        faces: (faces, 3) of a mesh.
-        step: Which.
-        under: Room for the nodes that are found.
-        patch: (n, 8) room for the first rows of each node; slopes are left out.
-        line: (2, n) room for lowest points above one row of nodes.
-
-    Returns:
-        How many there are.
-    """
-    nodes, ny, nx, wrap, spacing = ground.nodes, ground.ny, ground.nx, ground.wrap, ground.spacing
-    corner = ground.corner
-    turned = np.empty((len(points) if kind == MESH else 0, 3))
-    x0, x1, y0, y1 = np.inf, -np.inf, np.inf, -np.inf
-    if kind == MESH:
-        for k in range(len(points)):
-            for row in range(3):
-                turned[k, row] = pos[row]
-                for m in range(3):
-                    turned[k, row] += mat[3 * row + m] * points[k, m]
-            x0, x1 = min(x0, turned[k, 0]), max(x1, turned[k, 0])
-            y0, y1 = min(y0, turned[k, 1]), max(y1, turned[k, 1])
-    else:
-        rx, ry = reach(kind, size, mat[0], mat[1], mat[2]), reach(kind, size, mat[3], mat[4], mat[5])
-        x0, x1, y0, y1 = pos[0] - rx, pos[0] + rx, pos[1] - ry, pos[1] + ry
-    i0, i1 = math.floor((y0 - corner[1]) / spacing), math.ceil((y1 - corner[1]) / spacing)
-    j0, j1 = math.floor((x0 - corner[0]) / spacing), math.ceil((x1 - corner[0]) / spacing)
-    if not wrap:
-        i0, i1, j0, j1 = max(i0, 0), min(i1, ny - 1), max(j0, 0), min(j1, nx - 1)
-    count = j1 - j0 + 1
-    if i1 < i0 or count < 1:
-        return 0
-    below = np.empty((i1 - i0 + 1, count) if kind == MESH else (0, 0))
-    if kind == MESH:
-        lowest_mesh(turned, faces, corner[0] + j0 * spacing, corner[1] + i0 * spacing, spacing, below)
-    d = (mat[6], mat[7], mat[8])
-    flat = kind == BOX and abs(d[0]) < STEEP and abs(d[1]) < STEEP
-    upright = (kind == CYLINDER and abs(d[2]) < STEEP) or (kind == TRACK and abs(d[1]) < STEEP and abs(d[2]) > STEEP)
-    end = 0
-    for i in range(i0, i1 + 1):
-        y, x = corner[1] + i * spacing, corner[0] + j0 * spacing
-        ox, oy, oz = x - pos[0], y - pos[1], -pos[2]
-        p = (
-            mat[0] * ox + mat[3] * oy + mat[6] * oz,
-            mat[1] * ox + mat[4] * oy + mat[7] * oz,
-            mat[2] * ox + mat[5] * oy + mat[8] * oz,
-        )
-        e = (mat[0] * spacing, mat[1] * spacing, mat[2] * spacing)
-        if kind == MESH:
-            for k in range(count):
-                line[0, k], line[1, k] = below[i - i0, k], 1.0
-        elif flat:
-            box_row(size, p, d, e, spacing, line[0, :count], line[1, :count])
-        elif upright and kind == CYLINDER:
-            prism_row(0.0, size[0], size[1], p, d, e, spacing, line[0, :count], line[1, :count])
-        elif upright:
-            ends = (p[0], p[2], p[1]), (d[0], d[2], d[1]), (e[0], e[2], e[1])
-            prism_row(size[0], size[1], size[2], ends[0], ends[1], ends[2], spacing, line[0, :count], line[1, :count])
-        else:
-            for k in range(count):
-                q = (p[0] + k * e[0], p[1] + k * e[1], p[2] + k * e[2])
-                line[0, k], line[1, k] = lowest(kind, size, q, d, spacing)
-        for k in range(count):
-            if line[1, k] > 0.0:
-                index = beside(i, j0 + k, ny, nx, wrap)
-                top = nodes[index, FREE] - nodes[index, SUNK] + nodes[index, LOOSE]
-                held = HAIR if nodes[index, TOUCHED] == step - 1.0 else 0.0
-                if line[0, k] < top + held and end < len(under):
-                    under[end] = index
-                    patch[end, X], patch[end, Y] = x + k * spacing, y
-                    patch[end, Z], patch[end, COVERED] = line[0, k], line[1, k]
-                    end += 1
-    return end
 
 
 @kernel(error_model="numpy", allocates=False)
@@ -191,12 +88,25 @@ def slope(nodes: Array, index: int, low: int, high: int, per: float, step: float
 def slopes(ground: Ground, under: Whole, patch: Array, step: float, edge: Whole) -> int:
     """How steep the ground is at every node of a patch, into ``patch``, and which are at its edge; returns how many."""
     nodes, ny, nx, wrap, per = ground.nodes, ground.ny, ground.nx, ground.wrap, 1.0 / ground.spacing
-    count = 0
+    count, i, first, half_per = 0, 0, 0, 0.5 * per
     for k in range(len(under)):
         index = under[k]
-        i, j = index // nx, index % nx
+        if not first <= index < first + nx:
+            # Another row; it begins with another node.
+            i = index // nx
+            first = i * nx
+        j = index - first
         west, east, south, north = index - 1, index + 1, index - nx, index + nx
-        if not (0 < i < ny - 1 and 0 < j < nx - 1):
+        if 0 < i < ny - 1 and 0 < j < nx - 1:
+            across = (nodes[west, TOUCHED] == step) & (nodes[east, TOUCHED] == step)
+            if across & (nodes[south, TOUCHED] == step) & (nodes[north, TOUCHED] == step):
+                # As most are: the same as below, without asking again.
+                rise_x, rise_y = nodes[east, FREE] - nodes[west, FREE], nodes[north, FREE] - nodes[south, FREE]
+                patch[k, ALONG_X], patch[k, ALONG_Y] = rise_x * half_per, rise_y * half_per
+                patch[k, BODY_X] = (rise_x - nodes[east, SUNK] + nodes[west, SUNK]) * half_per
+                patch[k, BODY_Y] = (rise_y - nodes[north, SUNK] + nodes[south, SUNK]) * half_per
+                continue
+        else:
             west, east = beside(i, j - 1, ny, nx, wrap), beside(i, j + 1, ny, nx, wrap)
             south, north = beside(i - 1, j, ny, nx, wrap), beside(i + 1, j, ny, nx, wrap)
         patch[k, ALONG_X], patch[k, BODY_X], within = slope(nodes, index, west, east, per, step)
@@ -221,7 +131,7 @@ def gather(
     Args:
         ground: Not changed.
         under: (n,) nodes, at most 64.
-        patch: (n, 8) of them, as from `find` and `slopes`.
+        patch: (n, 8) of them, as from `sandlot.physics.soil_find.find` and `slopes`.
         work: (24 * 64,) rows to be filled.
         belt: Whether a belt lies on them.
         half: Half the way between its pulleys [m].
@@ -230,26 +140,27 @@ def gather(
     """
     nodes = ground.nodes
     for k in range(len(under)):
-        index = under[k]
         for name in range(PATCH):
             work[name * LANES + k] = patch[k, name]
+    for k in range(len(under)):
+        index = under[k]
         for name in range(5):
             work[(OLD_FREE + name) * LANES + k] = nodes[index, FREE + name]
         work[MEAN * LANES + k], work[OLD_PART * LANES + k] = nodes[index, HEIGHT], nodes[index, PART]
-        work[BELT_X * LANES + k] = work[BELT_Y * LANES + k] = work[BELT_Z * LANES + k] = 0.0
-        if belt:
-            # Around a pulley, or straight.
-            x, y, z = work[X * LANES + k] - pos[0], work[Y * LANES + k] - pos[1], work[Z * LANES + k] - pos[2]
-            f, u = mat[0] * x + mat[3] * y + mat[6] * z, mat[2] * x + mat[5] * y + mat[8] * z
-            over = f - min(max(f, -half), half)
-            length = math.sqrt(over * over + u * u)
-            f, u = u / length, -over / length
-            work[BELT_X * LANES + k] = mat[0] * f + mat[2] * u
-            work[BELT_Y * LANES + k] = mat[3] * f + mat[5] * u
-            work[BELT_Z * LANES + k] = mat[6] * f + mat[8] * u
+    work[BELT_X * LANES : (BELT_Z + 1) * LANES] = 0.0
+    for k in range(len(under) if belt else 0):
+        # Around a pulley, or straight.
+        x, y, z = work[X * LANES + k] - pos[0], work[Y * LANES + k] - pos[1], work[Z * LANES + k] - pos[2]
+        f, u = mat[0] * x + mat[3] * y + mat[6] * z, mat[2] * x + mat[5] * y + mat[8] * z
+        over = f - min(max(f, -half), half)
+        length = math.sqrt(over * over + u * u)
+        f, u = u / length, -over / length
+        work[BELT_X * LANES + k] = mat[0] * f + mat[2] * u
+        work[BELT_Y * LANES + k] = mat[3] * f + mat[5] * u
+        work[BELT_Z * LANES + k] = mat[6] * f + mat[8] * u
 
 
-@kernel(error_model="numpy", allocates=False)
+@kernel(error_model="numpy", allocates=False, fastmath={"contract"})
 def press(
     work: Array, count: int, soil: Array, modulus: float, stiff: float, rebound: float, still: float, spacing: float,
     dt: float, belt: float, velocity: Array, about: Array,
@@ -277,12 +188,13 @@ def press(
     per_shear, per_stiff, per_rebound = 1.0 / soil[SHEAR], 1.0 / stiff, 1.0 / rebound
     per_creep = 1.0 / CREEP**2
     # Loops over all lanes, of which the last may hold nothing, are compiled to vector instructions; the one that looks
-    # up powers is not. Until there are forces, their rows hold depth, Bekker's stress, and how upright the normal is.
+    # up powers is not. Until there are forces, their rows hold depth, Bekker's stress, and how much longer the
+    # surface is than its cell.
     for k in range(LANES):
         along_x, along_y = work[ALONG_X * LANES + k], work[ALONG_Y * LANES + k]
-        up = 1.0 / math.sqrt(1.0 + along_x * along_x + along_y * along_y)
-        work[FORCE_X * LANES + k] = max((work[OLD_FREE * LANES + k] - work[Z * LANES + k]) * up, 0.0)
-        work[FORCE_Z * LANES + k] = up
+        longer = math.sqrt(1.0 + along_x * along_x + along_y * along_y)
+        work[FORCE_X * LANES + k] = max((work[OLD_FREE * LANES + k] - work[Z * LANES + k]) / longer, 0.0)
+        work[FORCE_Z * LANES + k] = longer
     for k in range(count):
         at = work[FORCE_X * LANES + k] * (1.0 / FINE)
         low = min(int(at), last)
@@ -295,7 +207,8 @@ def press(
             work[OLD_LOOSE * LANES + k],
             work[Z * LANES + k],
         )
-        depth, plastic, up = work[FORCE_X * LANES + k], work[FORCE_Y * LANES + k], work[FORCE_Z * LANES + k]
+        depth, plastic, longer = work[FORCE_X * LANES + k], work[FORCE_Y * LANES + k], work[FORCE_Z * LANES + k]
+        up = 1.0 / longer
         along_x, along_y = work[ALONG_X * LANES + k], work[ALONG_Y * LANES + k]
         n_x, n_y = -along_x * up, -along_y * up
         # Loose soil gives way to anything.
@@ -304,7 +217,7 @@ def press(
         # Stress: elastic from where it was pressed to before, but no more than Bekker's.
         elastic = stiff * (level - z) * up
         stress = max(min(elastic, plastic), 0.0)
-        more = max((depth - stress * per_stiff) / up - sunk, 0.0) if elastic > plastic else 0.0
+        more = max((depth - stress * per_stiff) * longer - sunk, 0.0) if elastic > plastic else 0.0
         work[OLD_SUNK * LANES + k] = sunk + more
         work[OLD_LOOSE * LANES + k] = loose - away
         # What lies beside the body in a cell is pushed along as it comes to cover more of it.
@@ -331,16 +244,35 @@ def press(
         new = (1.0 - old) / max(slip, 1e-12)
         sx, sy = work[OLD_X * LANES + k] * old + vx * new, work[OLD_Y * LANES + k] * old + vy * new
         work[OLD_X * LANES + k], work[OLD_Y * LANES + k] = firm * sx, firm * sy
-        sz = -(sx * n_x + sy * n_y) / up
+        sz = -(sx * n_x + sy * n_y) * longer
         slow = 1.0 + square * per_creep
         calm = CALM / (slow * slow)
         limit = firm * cohesion + stress * friction
-        area = work[COVERED * LANES + k] * cell / up
+        area = work[COVERED * LANES + k] * cell * longer
         n_x += still * up * (along_x - work[BODY_X * LANES + k])
         n_y += still * up * (along_y - work[BODY_Y * LANES + k])
         work[FORCE_X * LANES + k] = area * (stress * n_x - limit * (sx + calm * vx))
         work[FORCE_Y * LANES + k] = area * (stress * n_y - limit * (sy + calm * vy))
         work[FORCE_Z * LANES + k] = area * (stress * up - limit * (sz + calm * vz))
+
+
+@kernel(error_model="numpy", allocates=False, fastmath={"reassoc", "contract", "nsz"})
+def add_up(work: Array, count: int, centre: Array, sums: Array) -> None:
+    """Sum up what some nodes of a patch do to the body, in whichever order is fastest; arguments as for `scatter`."""
+    x0, y0, z0 = centre[0], centre[1], centre[2]
+    fx = fy = fz = tx = ty = tz = along = out = out_x = out_y = stored = 0.0
+    for k in range(count):
+        x, y, z = work[X * LANES + k], work[Y * LANES + k], work[Z * LANES + k] - z0
+        px, py, pz = work[FORCE_X * LANES + k], work[FORCE_Y * LANES + k], work[FORCE_Z * LANES + k]
+        part = work[DOWN * LANES + k]
+        fx, fy, fz = fx + px, fy + py, fz + pz
+        tx, ty, tz = tx + (y - y0) * pz - z * py, ty + z * px - (x - x0) * pz, tz + (x - x0) * py - (y - y0) * px
+        along += px * work[BELT_X * LANES + k] + py * work[BELT_Y * LANES + k] + pz * work[BELT_Z * LANES + k]
+        out, out_x, out_y = out + part, out_x + part * x, out_y + part * y
+        stored += work[STORED * LANES + k]
+    parts = (fx, fy, fz, tx, ty, tz, along, out, out_x, out_y, stored)
+    for k in range(11):
+        sums[k] += parts[k]
 
 
 @kernel(error_model="numpy", allocates=False)
@@ -357,26 +289,16 @@ def scatter(ground: Ground, under: Whole, work: Array, step: float, centre: Arra
             cell [m], and this times x and y of where it comes from [m]; and elastic energy [J].
     """
     nodes = ground.nodes
-    fx = fy = fz = tx = ty = tz = along = out = out_x = out_y = stored = 0.0
     for k in range(len(under)):
         index = under[k]
-        part, ahead = work[DOWN * LANES + k], work[PUSHED * LANES + k]
-        nodes[index, HEIGHT] -= part + ahead
+        ahead = work[PUSHED * LANES + k]
+        nodes[index, HEIGHT] -= work[DOWN * LANES + k] + ahead
         if ahead > 0.0:
-            part += push(ground, index, ahead, step)
+            work[DOWN * LANES + k] += push(ground, index, ahead, step)
         nodes[index, PART] = work[COVERED * LANES + k]
         for name in range(1, 5):
             nodes[index, FREE + name] = work[(OLD_FREE + name) * LANES + k]
-        x, y, z = work[X * LANES + k] - centre[0], work[Y * LANES + k] - centre[1], work[Z * LANES + k] - centre[2]
-        px, py, pz = work[FORCE_X * LANES + k], work[FORCE_Y * LANES + k], work[FORCE_Z * LANES + k]
-        fx, fy, fz = fx + px, fy + py, fz + pz
-        tx, ty, tz = tx + y * pz - z * py, ty + z * px - x * pz, tz + x * py - y * px
-        along += px * work[BELT_X * LANES + k] + py * work[BELT_Y * LANES + k] + pz * work[BELT_Z * LANES + k]
-        out, out_x, out_y = out + part, out_x + part * work[X * LANES + k], out_y + part * work[Y * LANES + k]
-        stored += work[STORED * LANES + k]
-    parts = (fx, fy, fz, tx, ty, tz, along, out, out_x, out_y, stored)
-    for k in range(11):
-        sums[k] += parts[k]
+    add_up(work, len(under), centre, sums)
 
 
 @kernel(error_model="numpy", allocates=False)
@@ -394,7 +316,7 @@ def tread(
         rebound: As for `press`.
         still: As for `press`.
         under: (n,) nodes that it touches.
-        patch: (n, 8) of them, as from `find`.
+        patch: (n, 8) of them, as from `sandlot.physics.soil_find.find`.
         step: Which.
         dt: How long it is [s].
         kind: Of the shape.

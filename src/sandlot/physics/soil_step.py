@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from sandlot.kernels import kernel
 from sandlot.physics.ground import Ground, release, slide, spill
 from sandlot.physics.shapes import Three
-from sandlot.physics.soil_contact import LANES, REPOSE, ROWS, find, tread
+from sandlot.physics.soil_contact import REPOSE, tread
+from sandlot.physics.soil_find import find
 
 Array: TypeAlias = NDArray[np.float64]
 Whole: TypeAlias = NDArray[np.int64]
@@ -46,7 +47,7 @@ class Bodies(NamedTuple):
         faces: (faces, 3) of all meshes.
         under: Nodes that are touched, shape by shape.
         edge: Those at the edge of their patch, shape by shape.
-        patch: (nodes, 8) as in `sandlot.physics.soil_contact.find`.
+        patch: (nodes, 8) as in `sandlot.physics.soil_find.find`.
         line: (2, columns) room for one row of the ground.
         before: Nodes that were touched in the last step.
         counts: (3,) how many these are; and number of steps and of rims so far.
@@ -54,6 +55,11 @@ class Bodies(NamedTuple):
         weight: Room for a rim.
         sums: (shapes, 11) what the ground did in the last step, as in `sandlot.physics.soil_contact.scatter`.
         account: (shapes, 2) elastic energy in the ground, and energy that came from nowhere [J].
+        pose: (shapes, 12) where each is [m], and its rotation.
+        ends: (shapes + 1,) where the edge of each begins, and where the last one ends.
+        work: Room to work in, as in `sandlot.physics.soil_contact.tread`.
+        forces: (bodies of the model, 6) room for what the user applies to them.
+        torques: (degrees of freedom,) room for what the user applies to them.
     """
 
     whole: Whole
@@ -70,6 +76,11 @@ class Bodies(NamedTuple):
     weight: Array
     sums: Array
     account: Array
+    pose: Array
+    ends: Whole
+    work: Array
+    forces: Array
+    torques: Array
 
 
 class Simulation(NamedTuple):
@@ -88,28 +99,28 @@ class Simulation(NamedTuple):
 
 
 @kernel(error_model="numpy", allocates=False)
-def place(bodies: Bodies, shape: int, simulation: Simulation, pos: Array, mat: Array) -> None:
-    """Where a shape is now: into ``pos`` (3,) [m] and ``mat`` (9,)."""
-    body, geom = bodies.whole[shape, 1], bodies.whole[shape, 4]
+def place(bodies: Bodies, shape: int, simulation: Simulation) -> None:
+    """Where a shape is now: into ``bodies.pose``."""
+    body, geom, pose = bodies.whole[shape, 1], bodies.whole[shape, 4], bodies.pose[shape]
     if geom >= 0:
         for k in range(3):
-            pos[k] = simulation.geom_xpos[geom, k]
+            pose[k] = simulation.geom_xpos[geom, k]
         for k in range(9):
-            mat[k] = simulation.geom_xmat[geom, k]
+            pose[3 + k] = simulation.geom_xmat[geom, k]
         return
     real, xmat = bodies.real[shape], simulation.xmat[body]
     for row in range(3):
-        pos[row] = simulation.xpos[body, row]
+        pose[row] = simulation.xpos[body, row]
         for k in range(3):
-            pos[row] += xmat[3 * row + k] * real[3 + k]
-            mat[3 * row + k] = 0.0
+            pose[row] += xmat[3 * row + k] * real[3 + k]
+            pose[3 + 3 * row + k] = 0.0
             for m in range(3):
-                mat[3 * row + k] += xmat[3 * row + m] * real[6 + 3 * m + k]
+                pose[3 + 3 * row + k] += xmat[3 * row + m] * real[6 + 3 * m + k]
 
 
 @kernel(error_model="numpy", allocates=False)
 def speed(bodies: Bodies, shape: int, simulation: Simulation, point: Array) -> Three:
-    """How fast a point (3,) [m] of a shape's body moves [m/s]."""
+    """How fast a point (3 or more) [m] of a shape's body moves [m/s]."""
     v, about = simulation.cvel[bodies.whole[shape, 1]], simulation.subtree_com[bodies.whole[shape, 2]]
     x, y, z = point[0] - about[0], point[1] - about[1], point[2] - about[2]
     return v[3] + v[1] * z - v[2] * y, v[4] + v[2] * x - v[0] * z, v[5] + v[0] * y - v[1] * x
@@ -162,18 +173,18 @@ def calm(bodies: Bodies, shape: int, simulation: Simulation, belt: float, dt: fl
     bodies.account[shape, 1] = owed
 
 
-@kernel(error_model="numpy")
+@kernel(error_model="numpy", allocates=False)
 def exchange(ground: Ground, soil: Array, bodies: Bodies, simulation: Simulation, dt: float) -> None:
     """Let bodies and ground act on each other for one step: forces into ``bodies.sums``, traces into the ground."""
     whole, counts = bodies.whole, bodies.counts
     counts[1] += 1
     step, total = float(counts[1]), 0
-    pos, mat, work, sums = np.empty(3), np.empty(9), np.zeros(ROWS * LANES), bodies.sums
-    ends = np.zeros(len(whole) + 1, np.int64)
+    sums, ends = bodies.sums, bodies.ends
     for k in range(len(whole)):
         kind, body, dof = whole[k, 0], whole[k, 1], whole[k, 3]
         size = (bodies.real[k, 0], bodies.real[k, 1], bodies.real[k, 2])
-        place(bodies, k, simulation, pos, mat)
+        place(bodies, k, simulation)
+        pos, mat = bodies.pose[k, :3], bodies.pose[k, 3:]
         points = bodies.points[whole[k, 5] : whole[k, 5] + whole[k, 6]]
         faces = bodies.faces[whole[k, 7] : whole[k, 7] + whole[k, 8]]
         under, patch = bodies.under[total:], bodies.patch[total:]
@@ -188,7 +199,7 @@ def exchange(ground: Ground, soil: Array, bodies: Bodies, simulation: Simulation
             ends[k + 1] += tread(
                 ground, soil, bodies.real[k, 15], rebound, still, under[:count], patch[:count], step, dt, kind, size,
                 pos, mat, belt, simulation.cvel[body], simulation.subtree_com[whole[k, 2]], simulation.xipos[body],
-                sums[k], bodies.edge[ends[k] :], work,
+                sums[k], bodies.edge[ends[k] :], bodies.work,
             )  # fmt: skip
             calm(bodies, k, simulation, belt, dt)
         bodies.account[k, 0] = sums[k, 10]
@@ -198,8 +209,7 @@ def exchange(ground: Ground, soil: Array, bodies: Bodies, simulation: Simulation
         if volume > 0.0:
             counts[2] += 1
             edge, mark = bodies.edge[ends[k] : ends[k + 1]], float(counts[2])
-            place(bodies, k, simulation, pos, mat)
-            x, y, velocity = sums[k, 8] / volume, sums[k, 9] / volume, speed(bodies, k, simulation, pos)
+            x, y, velocity = sums[k, 8] / volume, sums[k, 9] / volume, speed(bodies, k, simulation, bodies.pose[k])
             spill(ground, edge, step, mark, volume, x, y, velocity, bodies.rim, bodies.weight)
     for k in range(total):
         bodies.before[k] = bodies.under[k]
@@ -223,7 +233,7 @@ def _call(_context: Any, _address: Any, _model: Any, _data: Any) -> Any:
 _run: Any = intrinsic(_call)
 
 
-@kernel(error_model="numpy", nogil=True)
+@kernel(error_model="numpy", allocates=False, nogil=True)
 def advance(
     ground: Ground, soil: Array, bodies: Bodies, simulation: Simulation, dt: float, steps: int, first: np.uint64,
     second: np.uint64, model: np.uint64, data: np.uint64,
@@ -244,7 +254,12 @@ def advance(
     """
     whole, forces, torques = bodies.whole, simulation.xfrc_applied, simulation.qfrc_applied
     # What the user applies stays as it is.
-    mine, yours = forces.copy(), torques.copy()
+    mine, yours = bodies.forces, bodies.torques
+    for k in range(len(mine)):
+        for m in range(6):
+            mine[k, m] = forces[k, m]
+    for k in range(len(yours)):
+        yours[k] = torques[k]
     for _ in range(steps):
         _run(first, model, data)
         exchange(ground, soil, bodies, simulation, dt)

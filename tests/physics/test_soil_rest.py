@@ -1,0 +1,262 @@
+"""Bodies on soil that are pressed into it, come to rest, or slide down a slope."""
+
+import mujoco
+import numpy as np
+import pytest
+
+from sandlot.physics.soil import PRESETS, Soil
+from soil_scenes import (
+    BODIES,
+    BOX,
+    GRAVITY,
+    YIELDING,
+    compiled,
+    energy,
+    field,
+    hold,
+    loose_body,
+    make,
+    plate,
+)
+
+
+class TestPlate:
+    @compiled
+    @pytest.mark.parametrize("turn", [0.0, 30.0])
+    @pytest.mark.parametrize("spacing", [0.013, 0.02, 0.033, 0.05])
+    @pytest.mark.parametrize("kind", YIELDING)
+    def test_it_sinks_as_bekker_says(self, kind, spacing, turn):
+        (model, data), soil = plate(turn), field(spacing=spacing, kind=kind)
+        soil.attach(model)
+        known = PRESETS[kind]
+        for depth in np.linspace(1e-3, 0.08, 40):
+            pressure = (known.kphi + known.kc / 0.2) * depth**known.exponent
+            assert hold(soil, data, -depth) == pytest.approx(0.08 * pressure, rel=0.02)
+        assert np.abs(soil.forces[0, [0, 1]]).max() < 1e-3 * soil.forces[0, 2]
+        # It is symmetric, whatever the grid.
+        assert np.abs(soil.forces[0, 3:]).max() < 0.02 * 0.1 * soil.forces[0, 2]
+
+    @compiled
+    @pytest.mark.parametrize("kind", YIELDING)
+    def test_it_sinks_under_a_load_until_the_soil_carries_it(self, kind):
+        known = PRESETS[kind]
+        load = 0.08 * (known.kphi + known.kc / 0.2) * 0.03**known.exponent
+        (model, data), soil = plate(mass=load / GRAVITY, damping=20.0 * load), field(kind=kind)
+        soil.attach(model).step(data, 8000)
+        assert -data.qpos[0] == pytest.approx(0.03, rel=0.02)
+        assert soil.forces[0, 2] == pytest.approx(load, rel=1e-3)
+
+    def pressed(self, kind, depth, **options):
+        """A plate that was pressed to a depth, and as much as it takes to press it there [N]."""
+        (model, data), soil = plate(mass=200.0), field(kind=kind, **options)
+        soil.attach(model)
+        for z in np.linspace(0.0, -depth, 41):
+            most = hold(soil, data, z)
+        return soil, data, most
+
+    @compiled
+    @pytest.mark.parametrize(("kind", "depth"), [("soft", 0.04), ("mid", 0.04), ("LETE sand", 0.01)])
+    def test_what_was_pressed_springs_back_a_little_and_carries_again(self, kind, depth):
+        """If walls stand, and all cells are covered or none is."""
+        stands = PRESETS[kind].model_copy(update={"repose": 89.99})
+        soil, data, most = self.pressed(stands, depth, corner=(-0.59, -0.59))
+        ways = np.linspace(0.0, 1e-3, 21) - depth
+        up = [hold(soil, data, z) for z in ways]
+        assert np.all(np.diff(up) <= 1e-9 * most)
+        assert up[-1] < 1e-9 * most, "all of it is gone after a millimetre"
+        rut = soil.heights
+        assert rut.min() == pytest.approx(-depth, abs=1e-3)
+        for z in (0.0, 0.1, 0.0, -0.5 * depth):
+            assert hold(soil, data, z) < 1e-9 * most
+        assert soil.heights == pytest.approx(rut, abs=1e-15), "the rut stays"
+        down = [hold(soil, data, z) for z in ways[::-1]]
+        assert down == pytest.approx(up[::-1], rel=1e-6, abs=1e-6 * most)
+        assert down[-1] == pytest.approx(most, rel=1e-6)
+        # And goes on along Bekker's curve.
+        pressure = (stands.kphi + stands.kc / 0.2) * (1.5 * depth) ** stands.exponent
+        assert hold(soil, data, -1.5 * depth) == pytest.approx(0.08 * pressure, rel=0.02)
+
+    @compiled
+    @pytest.mark.parametrize("kind", ["soft", "mid"])
+    def test_it_is_off_after_a_millimetre_on_any_grid(self, kind):
+        soil, data, most = self.pressed(kind, 0.04)
+        up = [hold(soil, data, z) for z in np.linspace(-0.04, -0.039, 21)]
+        assert up[-1] < 0.01 * most
+
+    @compiled
+    def test_it_presses_out_what_lies_around_it(self):
+        (model, data), soil = plate(), field()
+        soil.attach(model)
+        for depth in np.linspace(0.0, 0.05, 200):
+            hold(soil, data, -depth)
+        heights = soil.heights
+        assert heights.min() == pytest.approx(-0.05, abs=1e-3)
+        assert heights.max() > 0.01
+        assert heights.sum() == pytest.approx(0.0, abs=1e-12)
+        assert pytest.approx(heights[heights > 0.0].sum() * soil.spacing**2, rel=0.05) == 0.08 * 0.05
+
+
+on_every_soil = pytest.mark.parametrize(("kind", "body"), [(kind, body) for kind in PRESETS for body in BODIES])
+
+
+class TestRest:
+    @compiled
+    @on_every_soil
+    def test_every_body_rests_on_every_soil(self, kind, body):
+        (model, data), soil = loose_body(BODIES[body]), field(kind=kind)
+        soil.attach(model).step(data, 4000)
+        before, forces = data.qpos.copy(), []
+        for _ in range(1000):
+            soil.step(data)
+            forces.append(soil.forces[0, 2])
+        assert np.mean(forces) == pytest.approx(20.0 * GRAVITY, rel=1e-3)
+        assert np.abs(data.qpos - before).max() < 2e-4
+        assert np.abs(data.qvel).max() < 2e-3
+
+    @compiled
+    @pytest.mark.parametrize("kind", PRESETS)
+    @pytest.mark.parametrize("body", BODIES)
+    def test_a_body_that_falls_on_its_edge_comes_to_rest(self, kind, body):
+        (model, data), soil = loose_body(BODIES[body], turn=(10, 5, 20)), field(kind=kind)
+        soil.attach(model).step(data, 5000)
+        before = data.qpos.copy()
+        soil.step(data, 1000)
+        # What is round may go on rolling on hard ground for a while.
+        assert np.abs(data.qpos - before).max() < (2e-3 if kind == "rigid" else 1e-4)
+        assert soil.forces[0, 2] == pytest.approx(20.0 * GRAVITY, rel=1e-3)
+
+    @compiled
+    @on_every_soil
+    def test_nothing_gains_energy(self, kind, body):
+        """From the soil's springs, what fell gets back a part of what it lost, but never more."""
+        (model, data), soil = loose_body(BODIES[body]), field(kind=kind)
+        soil.attach(model)
+        start, course = energy(model, data).sum(), []
+        fall = 20.0 * GRAVITY * 0.1
+        for _ in range(250):
+            soil.step(data, 20)
+            course.append(energy(model, data).sum())
+        assert max(course) <= start + 1e-6 * fall
+        peaks = np.array(course).reshape(5, 50).max(axis=1)
+        assert np.all(np.diff(peaks) <= 0.01 * fall), "second by second"
+        assert energy(model, data)[1] < 1e-3 * fall
+
+    @compiled
+    @pytest.mark.parametrize("integrator", ["Euler", "implicit", "implicitfast"])
+    def test_the_integrator_does_not_matter(self, integrator):
+        (model, data), soil = loose_body(BODIES["box"], integrator=integrator), Soil(np.zeros((61, 61)), 0.02, "mid")
+        soil.attach(model).step(data, 2000)
+        assert soil.forces[0, 2] == pytest.approx(20.0 * GRAVITY, rel=1e-3)
+        assert data.qpos[2] == pytest.approx(0.0687, abs=2e-3)
+
+    @compiled
+    def test_what_the_user_applies_is_kept(self):
+        model, data = loose_body(BODIES["box"])
+        soil = Soil(np.zeros((61, 61)), 0.02, "mid").attach(model)
+        mine, yours = np.zeros((2, 6)), np.zeros(6)
+        mine[1, 2], yours[2] = 60.0, 30.0
+        data.xfrc_applied[:], data.qfrc_applied[:] = mine, yours
+        soil.step(data, 3000)
+        assert np.array_equal(data.xfrc_applied, mine)
+        assert np.array_equal(data.qfrc_applied, yours)
+        assert soil.forces[0, 2] == pytest.approx(20.0 * GRAVITY - 90.0, rel=1e-3)
+
+    @compiled
+    def test_without_ground_below_it_is_mujoco_alone(self):
+        (model, data), soil = loose_body(BODIES["box"], place=(0.0, 0.0, 50.0), turn=(10, 20, 30)), field()
+        alone = mujoco.MjData(model)
+        data.qvel[:] = alone.qvel[:] = (1.0, 2.0, 3.0, 0.4, 0.5, 0.6)
+        soil.attach(model).step(data, 500)
+        mujoco.mj_step(model, alone, 500)
+        assert np.array_equal(data.qpos, alone.qpos)
+        assert np.all(soil.forces == 0.0)
+
+    @compiled
+    def test_a_foot_may_leave_its_mass_to_the_leg(self):
+        model, data = make(
+            """<body pos="0 0 0.3"><freejoint/><geom type="box" size="0.05 0.05 0.05" mass="5"/>
+            <body pos="0 0 -0.15"><geom name="foot" type="box" size="0.08 0.08 0.02" mass="0"/></body></body>"""
+        )
+        soil = field().attach(model, ["foot"])
+        soil.step(data, 2000)
+        assert soil.forces[0, 2] == pytest.approx(5.0 * GRAVITY, rel=1e-3)
+
+    @compiled
+    def test_a_body_that_covers_all_of_a_round_world_loses_nothing(self):
+        (model, data), soil = loose_body('type="box" size="0.6 0.6 0.1"', mass=300.0), field(side=0.38, wrap=True)
+        soil.attach(model).step(data, 1000)
+        assert soil.forces[0, 2] > 0.0
+        assert soil.volume == pytest.approx(0.0, abs=1e-12)
+
+    @compiled
+    def test_what_has_not_come_down_touches_nothing(self):
+        (model, data), soil = loose_body(BODIES["box"], place=(0.0, 0.0, BOX[2] + 5e-4), gravity="0 0 0"), field()
+        soil.attach(model).step(data)
+        assert soil._bodies.counts[0] == 0
+
+    @compiled
+    def test_what_is_there_for_its_looks_feels_nothing_unless_told(self):
+        looks = '<geom name="looks" size="0.2" mass="0" contype="0" conaffinity="0"/>'
+        model = make(f'<body><freejoint/><geom name="solid" size="0.1" mass="1"/>{looks}</body>')[0]
+        assert len(field().attach(model).forces) == 1
+        assert len(field().attach(model, ["solid", "looks"]).forces) == 2
+
+    @compiled
+    def test_steps_may_be_made_one_by_one(self):
+        ends = []
+        for size in (1, 200):
+            (model, data), soil = loose_body(BODIES["wheel"], turn=(5, 0, 0)), field()
+            data_soil = soil.attach(model)
+            for _ in range(200 // size):
+                data_soil.step(data, size)
+            ends.append((data.qpos.copy(), soil.heights))
+        assert np.array_equal(ends[0][0], ends[1][0])
+        assert np.array_equal(ends[0][1], ends[1][1])
+
+    @compiled
+    def test_bodies_still_touch_each_other(self):
+        model, data = make(
+            """<body pos="0 0 0.1"><freejoint/><geom type="box" size="0.15 0.15 0.08" mass="20"/></body>
+            <body pos="0 0 0.3"><freejoint/><geom type="box" size="0.1 0.1 0.08" mass="10"/></body>"""
+        )
+        soil = Soil(np.zeros((61, 61)), 0.02, "mid").attach(model)
+        soil.step(data, 3000)
+        assert soil.forces[:, 2] == pytest.approx([30.0 * GRAVITY, 0.0], rel=2e-3)
+
+
+class TestSlope:
+    def ramp(self, kind, degrees, seconds, repose=None):
+        """A box on a plane of soil: where it is along the slope, 20 times a second [m]."""
+        angle, x = np.radians(degrees), 0.02 * (np.arange(161) - 80)
+        known = PRESETS[kind].model_copy(update={} if repose is None else {"repose": repose})
+        soil = Soil(np.tile(np.tan(angle) * x, (51, 1)), 0.02, known)
+        place = 0.6 * np.array([1.0, 0.0, np.tan(angle)]) + 0.051 * np.array([-np.sin(angle), 0.0, np.cos(angle)])
+        model, data = loose_body('type="box" size="0.15 0.1 0.05"', place=place, turn=(0.0, -degrees, 0.0))
+        soil.attach(model)
+        way = []
+        for _ in range(round(20 * seconds)):
+            soil.step(data, 50)
+            way.append((data.qpos[0] - 0.6) / np.cos(angle))
+        return np.array(way)
+
+    @compiled
+    @pytest.mark.parametrize("kind", PRESETS)
+    def test_below_the_angle_of_friction_a_body_stays(self, kind):
+        way = self.ramp(kind, 15.0, 5.0)
+        assert abs(way[-1]) < 0.06
+        assert np.abs(way[60:] - way[-1]).max() < 1e-3
+
+    @compiled
+    @pytest.mark.parametrize(("kind", "degrees"), [("soft", 40.0), ("mid", 40.0), ("rigid", 45.0)])
+    def test_above_it_slides(self, kind, degrees):
+        way = self.ramp(kind, degrees, 1.5, repose=80.0)
+        assert way[-1] < -0.5
+        assert np.all(np.diff(way) < 0.0)
+
+    @compiled
+    def test_on_hard_ground_it_slides_as_coulomb_says(self):
+        way = self.ramp("rigid", 45.0, 1.5)
+        angle, friction = np.radians(45.0), np.tan(np.radians(PRESETS["rigid"].friction))
+        speed = np.diff(way) / 0.05
+        faster = (speed[9] - speed[-1]) / (0.05 * (len(speed) - 10))
+        assert np.tan(angle) - faster / (GRAVITY * np.cos(angle)) == pytest.approx(friction, rel=0.03)
