@@ -1,6 +1,7 @@
 """The statistics, against SciPy, by hand, and by counting."""
 
 import itertools
+import math
 
 import numpy as np
 import pytest
@@ -128,3 +129,14 @@ def test_several_comparisons_are_corrected_together():
 def test_above_and_below_need_significance_and_the_right_side(p, effect, above, below):
     found = Comparison("group", "base", "cycles", 1.0, p, effect)
     assert (found.above(), found.below()) == (above, below)
+
+
+def test_a_baseline_of_nothing():
+    base, group = np.zeros(5), np.ones(5)
+    (found,) = compare({"base": base, "group": group}, "base", "slip")
+    assert found.ratio == math.inf
+    assert found.above()
+    (same,) = compare({"base": base, "group": base}, "base", "slip")
+    assert math.isnan(same.ratio)
+    assert not same.above()
+    assert not same.below()

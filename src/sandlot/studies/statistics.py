@@ -1,5 +1,6 @@
 """The statistics of the studies: means with confidence, and tests between groups."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -45,7 +46,7 @@ class Comparison:
         group: Name of the group.
         baseline: Name of what it is compared with.
         quantity: What was compared.
-        ratio: Mean of the group over mean of the baseline.
+        ratio: Mean of the group over mean of the baseline; infinite if that is zero.
         p: Mann-Whitney U, two-sided, Holm-corrected over the groups compared together.
         effect: Vargha-Delaney A: the chance that a value of the group exceeds one of the baseline; 0.5 for no effect.
     """
@@ -76,9 +77,14 @@ def compare(groups: Mapping[str, NDArray[np.float64]], baseline: str, quantity: 
             name,
             baseline,
             quantity,
-            float(group.mean() / base.mean()),
+            _over(float(group.mean()), float(base.mean())),
             float(p),
             float(test.statistic / (group.size * base.size)),
         )
         for (name, group), test, p in zip(others.items(), tests, holm([test.pvalue for test in tests]), strict=True)
     ]
+
+
+def _over(mean: float, base: float) -> float:
+    """A mean over another, which may be nothing: then it is infinite, or no number if both are."""
+    return mean / base if base else mean * math.inf
