@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from numba import njit
+import numba
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -34,9 +34,11 @@ def kernel(allocates: bool = True, **options: Any) -> Callable[[F], F]:
     """
 
     def compile_(function: F) -> F:
-        compiled: Any = njit(**{"cache": True, "_nrt": allocates, **options})(function)
+        compiled: Any = numba.njit(**{"cache": True, "_nrt": allocates, **options})(function)
         if compiled is not function:  # as it is when NUMBA_DISABLE_JIT is set
-            compiled._cache._cache_file._source_stamp = STAMP
+            kept = compiled._cache._cache_file
+            # The version is looked at first: what old sources left may not even be readable.
+            kept._version, kept._source_stamp = f"{numba.__version__} {STAMP.hex()}", STAMP
         return compiled
 
     return compile_
