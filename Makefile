@@ -13,10 +13,10 @@ test: $(VENV)/ready-test  ## every test but the slow ones, then the kernels' tes
 	$(PYTEST) -n auto -m "not slow"
 	NUMBA_DISABLE_JIT=1 $(PYTEST) -n auto -m "not slow" tests/physics tests/control tests/sensing \
 		tests/surrogates/test_terms.py tests/surrogates/test_orthogonal.py tests/surrogates/test_lines.py \
-		tests/surrogates/test_sensor_models.py
+		tests/surrogates/test_sensor_models.py tests/worlds/test_indoor_floor.py
 
-test-all: $(VENV)/ready-test  ## every test
-	$(PYTEST) -n auto
+test-all: $(VENV)/ready-test  ## every test, and new examples of properties
+	$(PYTEST) -n auto --hypothesis-profile=search
 
 lint: $(VENV)/ready-lint  ## format, lint, types, and who may import whom
 	$(BIN)/ruff format --check

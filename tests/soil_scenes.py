@@ -87,8 +87,8 @@ def wheel(kind, slip, spacing=0.02, seconds=3.0, load=500.0, speed=0.4, heights=
     data.qvel[:] = speed, 0.0, speed / (0.25 * (1.0 - slip))
     steps, sinkage, pull = round(seconds / DT), [], []
     soil.step(data, steps // 2)
-    for _ in range(steps // 20):
-        soil.step(data, 10)
+    for _ in range(steps // 2):
+        soil.step(data)
         sinkage.append(0.25 - data.qpos[1])
         pull.append(soil.forces[0, 0])
     return np.mean(sinkage), np.mean(pull), soil

@@ -7,14 +7,20 @@ from sandlot.physics import shapes
 from sandlot.physics.ground import FREE, HEIGHT, LOOSE, NODE, PART, SHEAR_X, SHEAR_Y, SUNK, TOUCHED
 from sandlot.physics.soil import PRESETS, SoilKind
 from sandlot.physics.soil_contact import (
+    ALONG_X,
+    ALONG_Y,
     BELT_X,
     BELT_Z,
+    BODY_X,
+    BODY_Y,
     COVERED,
     LANES,
+    PATCH,
     ROWS,
     THIN,
     gather,
     slope,
+    slopes,
     tread,
     width,
 )
@@ -68,6 +74,33 @@ def test_the_slope_under_a_body_is_that_of_what_it_lies_on(neighbours, touched, 
     assert free == pytest.approx(10.0 * expected)
     nodes[:, FREE], nodes[:, SUNK] = nodes[:, FREE] - nodes[:, SUNK], 0.0
     assert slope(nodes, 1, *neighbours, 10.0, STEP)[:2] == pytest.approx((hollow, hollow))
+
+
+@pytest.mark.parametrize("wrap", [False, True])
+@pytest.mark.parametrize("share", [0.3, 0.9, 1.0])
+def test_slopes_of_a_patch_are_those_of_its_nodes(share, wrap):
+    """Also where all neighbours are touched, which has a way of its own."""
+    rng = np.random.default_rng(1)
+    ground = level(9, 7)._replace(wrap=wrap)
+    nodes, (ny, nx) = ground.nodes, (ground.ny, ground.nx)
+    nodes[:, FREE], nodes[:, SUNK] = rng.uniform(-0.1, 0.1, (2, ny * nx))
+    under = np.flatnonzero(rng.random(ny * nx) < share)
+    nodes[under, TOUCHED] = STEP
+    patch, edge = np.zeros((len(under), PATCH)), np.zeros(len(under), np.int64)
+    count = slopes(ground, under, patch, STEP, edge)
+    rim = []
+    for index, row in zip(under, patch, strict=True):
+        i, j = divmod(int(index), nx)
+        beside = [(i, j - 1), (i, j + 1), (i - 1, j), (i + 1, j)]
+        if wrap:
+            beside = [(a % ny, b % nx) for a, b in beside]
+        west, east, south, north = (a * nx + b if 0 <= a < ny and 0 <= b < nx else -1 for a, b in beside)
+        along_x, body_x, within = slope(nodes, index, west, east, 1.0 / SPACING, STEP)
+        along_y, body_y, between = slope(nodes, index, south, north, 1.0 / SPACING, STEP)
+        assert row[[ALONG_X, ALONG_Y, BODY_X, BODY_Y]] == pytest.approx([along_x, along_y, body_x, body_y], rel=1e-12)
+        if not (within and between):
+            rim.append(index)
+    assert edge[:count].tolist() == (rim or under.tolist())
 
 
 @pytest.mark.parametrize("tilt", [0.0, 0.3, -0.4])

@@ -90,7 +90,7 @@ def test_pressing_agrees_with_its_twin(kind, seed, across):
         assert patch[OLD_SUNK][k] == pytest.approx(node.sunk, rel=1e-3, abs=1e-5)
         assert patch[OLD_LOOSE][k] == pytest.approx(node.loose, abs=1e-15)
         assert (patch[OLD_X][k], patch[OLD_Y][k]) == pytest.approx(tuple(node.shear[:2]), abs=1e-4)
-        if deep[k] or not stress.any():
+        if deep[k] or row[Z] >= row[OLD_FREE] - row[OLD_SUNK]:  # where powers are known well, or not needed
             expected = stress * node.area * cells[k]
             # What damping takes away can leave little of a pressure that is right to 1 in 1000.
             damped = kind.damping * abs(moves @ node.normal) * node.area * cells[k]
