@@ -7,9 +7,8 @@ import pytest
 from PIL import Image
 
 from sandlot.errors import SandlotError
-from sandlot.sensing.plans import SHIPPED, load_plan
+from sandlot.sensing.plans import SHIPPED
 from sandlot.worlds.indoor import Indoor
-from sandlot.worlds.indoor_floor import Floor
 
 QUIET = {"robot": {"slip": 0.0, "slip_noise": 0.0}}
 EXACT = dict.fromkeys(("noise", "noise_growth", "missing", "specular", "mixed"), 0.0)
@@ -93,30 +92,6 @@ def test_no_start_is_within_furniture_nor_outside(tmp_path):
     assert (np.abs(places).max(axis=1) > 1.8).all()
     assert (np.hypot(*places.T) < 5.0).all()
     assert world.floor.area == pytest.approx(64.95 - 9.0, rel=0.05)
-
-
-def test_the_kernel_covers_as_its_twin():
-    """Every square of the floor, whether its middle is under the robot."""
-    floor = Floor(load_plan("office"), 0.3, robots=3)
-    ny, nx = floor.reachable.shape
-    y, x = np.mgrid[:ny, :nx]
-    low = load_plan("office").bounds[:2] - floor.spacing
-    rng, known = np.random.default_rng(0), np.zeros((3, ny, nx), bool)
-    which = np.array([2, 0, 1])
-    for _ in range(30):
-        places = low + floor.spacing * rng.uniform(-9.0, (nx + 9.0, ny + 9.0), (3, 2))
-        new = floor.cover(which, places)
-        for k, place in zip(which, places, strict=True):
-            away = np.hypot(
-                low[0] + (x + 0.5) * floor.spacing - place[0], low[1] + (y + 0.5) * floor.spacing - place[1]
-            )
-            under = (away <= 0.3) & floor.reachable & ~known[k]
-            known[k] |= under
-            assert new[list(which).index(k)] == under.sum() * floor.spacing**2
-        np.testing.assert_array_equal(floor.covered, known)
-    assert known.any(axis=(1, 2)).all()
-    floor.forget(np.array([1]))
-    assert floor.covered.any(axis=(1, 2)).tolist() == [True, False, True]
 
 
 def test_wandering_covers_the_arena_in_all_directions():

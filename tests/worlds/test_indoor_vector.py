@@ -170,6 +170,10 @@ def test_pictures():
 def test_a_mistake_is_told():
     with pytest.raises(SandlotError, match="num_envs=0"):
         IndoorVector(0)
+    with pytest.raises(SandlotError, match=r"num_envs=2.0 is not possible"):
+        IndoorVector(2.0)
+    with pytest.raises(SandlotError, match="max_episode_steps=0 is not possible"):
+        IndoorVector(1, max_episode_steps=0)
     with pytest.raises(SandlotError, match="allowed: rgb_array"):
         IndoorVector(1, render_mode="human")
     with pytest.raises(SandlotError, match="did you mean 'fidelity'"):
@@ -184,10 +188,28 @@ def test_a_mistake_is_told():
     with pytest.raises(SandlotError, match="reset_mask is 2 times true or false"):
         world.reset(options={"reset_mask": np.array([1, 0])})
     with pytest.raises(SandlotError, match="start is x"):
-        world.reset(options={"start": (1.0, 2.0)})
+        world.reset(seed=1, options={"start": (1.0, 2.0)})
+    with pytest.raises(SandlotError, match="before the first step, reset all worlds"):
+        world.step(np.zeros((2, 2)))
     world.reset(seed=0)
     with pytest.raises(SandlotError, match=r"shape \(2, 2\), not \(2,\)"):
         world.step(np.zeros(2))
     with pytest.raises(SandlotError, match=r"1 of 4 are not finite") as said:
         world.step(np.array([[0.0, np.nan], [0.0, 0.0]]))
     assert "\n" not in str(said.value)
+
+
+def test_a_reset_that_is_refused_changes_nothing():
+    one, other = (IndoorVector(2, **FEW) for _ in range(2))
+    for world in (one, other):
+        world.reset(seed=np.int64(3))
+    with pytest.raises(SandlotError, match="no room"):
+        one.reset(seed=5, options={"start": (0.1, 0.1, 0.0)})
+    told = np.full((2, 2), 0.3)
+    assert_same(one.step(told)[0], other.step(told)[0])
+
+
+def test_gymnasium_has_no_limit_at_minus_one():
+    world = IndoorVector(1, max_episode_steps=-1, **FEW)
+    world.reset(seed=0)
+    assert not any(world.step(np.zeros((1, 2)))[3].any() for _ in range(5))

@@ -129,3 +129,11 @@ def test_a_mistake_is_told():
     world.reset(seed=0)
     with pytest.raises(SandlotError, match=r"shape \(2, 5\), not \(5,\)"):
         world.step(np.zeros(5))
+
+
+def test_it_starts_with_a_reset():
+    world = WaterVector(2, max_episode_steps=1)
+    with pytest.raises(SandlotError, match="before the first step, reset all worlds"):
+        world.step(np.zeros((2, 16)))
+    with pytest.raises(SandlotError, match="target=up is not possible"):
+        world.reset(options={"target": "up"})

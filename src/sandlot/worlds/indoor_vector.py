@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sandlot.errors import SandlotError
 from sandlot.settings import build
 from sandlot.worlds.actions import check_action
 from sandlot.worlds.indoor_picture import Picture
@@ -22,7 +21,7 @@ class IndoorVector(CompiledVector[Seen]):
 
     Robot k is seeded with ``seed + k``, as in Gymnasium's ``SyncVectorEnv``, and has the floor for itself. Chance comes
     from a generator of its own, in the same order as in `Indoor`: it sees the same, bit for bit. One whose episode has
-    ended starts anew with the next step, whatever its action; that step has no reward.
+    ended starts anew with the next step, whatever it is told; that step has no reward.
 
     Attributes:
         settings: What it was made with.
@@ -62,16 +61,18 @@ class IndoorVector(CompiledVector[Seen]):
     ) -> tuple[Seen, dict[str, Any]]:
         """Start all anew, or those of ``options["reset_mask"]``; ``options["start"]`` is as in `Indoor`."""
         given = options or {}
+        start = given.get("start", self.settings.start)
+        if start is not None:
+            self.task.check(start)  # before anything is changed
         mask = self._seed(seed, given)
-        self._restart(mask, given.get("start", self.settings.start))
+        self._restart(mask, start)
         self._scan(mask)
         return self.task.observe(), self._info(mask)
 
     def step(self, actions: NDArray[Any]) -> tuple[Seen, Array, Flags, Flags, dict[str, Any]]:
         """Drive for one interval, and scan, all at once."""
+        self._check_begun()
         wanted = check_action(actions, (self.num_envs, 2), ACTION)
-        if len(self.generators) < self.num_envs:
-            raise SandlotError("before the first step, reset all worlds")
         ended = self._ended
         draws = np.zeros((self.num_envs, 2))
         for k in np.flatnonzero(~ended).tolist():  # those that have ended do not drive: they draw a start

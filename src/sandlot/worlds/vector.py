@@ -21,7 +21,7 @@ class CompiledVector(VectorEnv[Seen, Array, NDArray[Any]]):
     """Many worlds in one.
 
     World k is seeded with ``seed + k``, as in Gymnasium's ``SyncVectorEnv``. One whose episode has ended starts anew
-    with the next step, whatever its action; that step has no reward.
+    with the next step, whatever it is told; that step has no reward.
 
     Attributes:
         max_episode_steps: After which episodes are truncated; None for never.
@@ -36,13 +36,15 @@ class CompiledVector(VectorEnv[Seen, Array, NDArray[Any]]):
         Raises:
             SandlotError: If a number is impossible, or the mode not known.
         """
-        if num_envs < 1:
-            raise SandlotError(f"num_envs={num_envs} is not possible; allowed: a whole number at least 1")
+        limit = None if max_episode_steps == -1 else max_episode_steps  # as Gymnasium has it
+        for name, value in {"num_envs": num_envs, "max_episode_steps": 1 if limit is None else limit}.items():
+            if not (isinstance(value, int | np.integer) and value >= 1):
+                raise SandlotError(f"{name}={value} is not possible; allowed: a whole number at least 1")
         if render_mode not in (None, *self.metadata["render_modes"]):
             raise SandlotError(f"render_mode={render_mode} is not possible; allowed: rgb_array")
-        self.num_envs, self.render_mode, self.max_episode_steps = num_envs, render_mode, max_episode_steps
+        self.num_envs, self.render_mode, self.max_episode_steps = num_envs, render_mode, limit
         self.generators: dict[int, np.random.Generator] = {}
-        self._ended = np.zeros(num_envs, np.bool_)
+        self._begun, self._ended = np.zeros((2, num_envs), np.bool_)
         self._steps = np.zeros(num_envs, np.int64)
 
     def _set_spaces(self, observation: Box, action: Box) -> None:
@@ -53,11 +55,17 @@ class CompiledVector(VectorEnv[Seen, Array, NDArray[Any]]):
 
     def _seed(self, seed: int | Sequence[int | None] | None, options: Mapping[str, Any]) -> Flags:
         """Seed the worlds that are to be reset; returns which these are: (num_envs,)."""
-        mask = np.asarray(options.get("reset_mask", np.ones(self.num_envs, np.bool_)))
+        try:
+            mask = np.asarray(options.get("reset_mask", np.ones(self.num_envs, np.bool_)))
+        except ValueError:  # rows of different lengths
+            mask = np.empty(0)
         if mask.shape != (self.num_envs,) or mask.dtype != np.bool_:
             raise SandlotError(f"reset_mask is {self.num_envs} times true or false")
-        if seed is None or isinstance(seed, int):
-            seeds = [None if seed is None else seed + k for k in range(self.num_envs)]
+        seeds: list[int | None]
+        if seed is None:
+            seeds = [None] * self.num_envs
+        elif isinstance(seed, int | np.integer):
+            seeds = [int(seed) + k for k in range(self.num_envs)]
         else:
             seeds = list(seed)
         if len(seeds) != self.num_envs:
@@ -67,9 +75,14 @@ class CompiledVector(VectorEnv[Seen, Array, NDArray[Any]]):
                 self.generators[k] = seeding.np_random(seeds[k])[0]
         return mask
 
+    def _check_begun(self) -> None:
+        """Refuse to go on before there was a start."""
+        if not self._begun.all():
+            raise SandlotError("before the first step, reset all worlds")
+
     def _begin(self, mask: Flags) -> None:
         """Episodes of these worlds begin."""
-        self._ended = self._ended & ~mask
+        self._begun, self._ended = self._begun | mask, self._ended & ~mask
         self._steps[mask] = 0
 
     def _end(self, terminations: Flags, truncations: Flags) -> tuple[Flags, Flags]:

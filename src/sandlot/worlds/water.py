@@ -144,7 +144,7 @@ class Water(World):
         """Start anew; ``options={"target": (x, y)}`` replaces the target of the settings."""
         super().reset(seed=seed)
         target = (options or {}).get("target", self.settings.target)
-        mark = self.task.draw(self.np_random) if target is None else self.task.check(np.asarray(target, np.float64))
+        mark = self.task.draw(self.np_random) if target is None else self.task.check(target)
         self.task.restart(np.array([0]), mark[None])
         return self.task.observe()[0], self._info()
 

@@ -78,19 +78,24 @@ class WaterTask:
                 return target
         raise SandlotError(f"distance={most:g} leaves no room for a target beside the body; allowed: more")
 
-    def check(self, target: Array) -> Array:
+    def check(self, target: object) -> Array:
         """Refuse a target that is not a point or, at ``reference``, would lie inside the straight body.
 
         Raises:
             SandlotError: If it is so.
         """
-        if np.shape(target) != (2,) or not np.isfinite(target).all():
-            raise SandlotError(f"target={np.asarray(target).tolist()} is not possible; allowed: x, y [m]")
-        room = self._room(target)
+        try:
+            mark = np.asarray(target, np.float64)
+        except (TypeError, ValueError):
+            mark = np.empty(0)
+        if mark.shape != (2,) or not np.isfinite(mark).all():
+            said = target.tolist() if isinstance(target, np.ndarray) else target
+            raise SandlotError(f"target={said} is not possible; allowed: x, y [m]")
+        room = self._room(mark)
         if self.settings.fidelity == "reference" and room <= 0.0:
-            x, y = target
+            x, y = mark
             raise SandlotError(f"target=[{x:g}, {y:g}] lies inside the body; allowed: {-room:.2g} m further away")
-        return np.asarray(target, np.float64)
+        return mark
 
     def _room(self, target: Array) -> float:
         """Between a ball there and the straight body [m]."""

@@ -17,7 +17,7 @@ class WaterVector(CompiledVector[Array]):
     """What ``gymnasium.make_vec("sandlot/Water-v0", num_envs=...)`` gives: the same as so many `Water`, but faster.
 
     Body k is seeded with ``seed + k``, as in Gymnasium's ``SyncVectorEnv``. One whose episode has ended starts anew
-    with the next step, whatever its action; that step has no reward.
+    with the next step, whatever it is told; that step has no reward.
 
     Attributes:
         settings: What it was made with.
@@ -56,12 +56,16 @@ class WaterVector(CompiledVector[Array]):
     ) -> tuple[Array, dict[str, Any]]:
         """Start all anew, or those of ``options["reset_mask"]``; ``options["target"]`` is as in `Water`."""
         given = options or {}
+        target = given.get("target", self.settings.target)
+        if target is not None:
+            target = self.task.check(target)  # before anything is changed
         mask = self._seed(seed, given)
-        self._restart(mask, given.get("target", self.settings.target))
+        self._restart(mask, target)
         return self.task.observe(), self._info(mask)
 
     def step(self, actions: NDArray[Any]) -> tuple[Array, Array, Flags, Flags, dict[str, Any]]:
         """Go on to the next command, all at once."""
+        self._check_begun()
         ended = self._ended
         rewards = self.task.command(check_action(actions, (self.num_envs, self.settings.snake.joints), ACTION))
         self._steps += 1
@@ -81,7 +85,7 @@ class WaterVector(CompiledVector[Array]):
         if target is None:
             marks = np.array([self.task.draw(self.generators[k]) for k in which.tolist()])
         else:
-            marks = np.tile(self.task.check(np.asarray(target, np.float64)), (which.size, 1))
+            marks = np.tile(target, (which.size, 1))
         self.task.restart(which, marks)
         self._begin(mask)
 
