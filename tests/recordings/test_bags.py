@@ -209,6 +209,14 @@ def stops(robot, pause, scans):
             yield time, topic, message
 
 
+def test_odometry_that_begins_late(tmp_path):
+    source, scans = read(write(tmp_path, "mcap", lambda robot: stops(robot, (-1.0, 5.05), 126)))
+    assert scans[0].pose == scans[40].pose
+    (note,) = (note for note in source.notes if "odometry" in note)
+    assert note.startswith("odometry begins 5.")
+    assert note.endswith(" scans before it have its first pose")
+
+
 def test_odometry_that_ends_before_the_scans(tmp_path):
     source, scans = read(write(tmp_path, "mcap", lambda robot: stops(robot, (0.5, math.inf), 126)))
     assert len(scans) == 126

@@ -243,6 +243,18 @@ def test_a_recording_may_know_less_and_more(tmp_path, suffix, settings):
         assert np.isnan(second["speed"]).all()
 
 
+def test_a_robot_of_ones_own_keeps_its_laser_and_its_start(tmp_path):
+    settings = {"laser_position": [0.2, 0.1], "start": 1e9}
+    with recordings.Writer(tmp_path / "a", quantities(2), settings=settings, seed=None, world="my rover") as out:
+        out.append(Scan(0.0, np.float32([1, 2]), np.array([0.0, 1.0]), Pose(0.0, 0.0, 0.0)).frame())
+    export_log(tmp_path / "a", tmp_path / "a.mcap")
+    import_log(tmp_path / "a.mcap", tmp_path / "b")
+    with recordings.open(tmp_path / "b") as dataset:
+        found = recordings.settings(dataset)
+    assert found["laser_position"] == pytest.approx([0.2, 0.1])
+    assert found["start"] == pytest.approx(1e9)
+
+
 @pytest.mark.parametrize("name", ["ranges", "bearings"])
 def test_a_damaged_recording_is_not_exported(tmp_path, name):
     import_log(write(tmp_path / "a.log", CARMEN), tmp_path / "a")

@@ -14,7 +14,7 @@ from sandlot.errors import SandlotError
 from sandlot.recordings.mcap import MAGIC as MCAP_MAGIC
 from sandlot.recordings.mcap import read_mcap
 from sandlot.recordings.messages import MOST_BYTES, WANTED, ZSTD, Message, unpack
-from sandlot.recordings.odometry import Moment, Track
+from sandlot.recordings.odometry import Moment, Odometry
 from sandlot.recordings.rosbag1 import MAGIC as ROSBAG1_MAGIC
 from sandlot.recordings.rosbag1 import read_rosbag1
 from sandlot.recordings.scans import MOST_ANGLE, MOST_BEAMS, Pose, Scan, no_returns, placed
@@ -118,7 +118,7 @@ class _Reader:
         self.others: set[str] = set()
         self.odometry_topic: str | None = None
         self.base: str | None = None
-        self.odometry = Track(2 * WAITING)
+        self.odometry = Odometry(2 * WAITING)
         self.waiting: deque[_Laser] = deque()
         self.frames = Frames()
         self.drift: Pose | None = None  # of odometry on the map

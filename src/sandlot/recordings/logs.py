@@ -54,9 +54,6 @@ SCANS = {
 }
 """What scans are in each format."""
 
-LOG = "log"
-"""The world of a recording that comes from a log."""
-
 BUFFER = 2**22
 """Most bytes of frames that wait in memory, if a frame is smaller than that."""
 
@@ -189,7 +186,7 @@ def _writer(source: Source, draft: Path, scan: Scan) -> Writer:
     kept = quantities(len(scan.ranges))
     frame = sum(each.nbytes for each in kept.values())
     chunk = max(1, min(256, BUFFER // frame))
-    return Writer(draft, kept, settings=source.settings, seed=None, world=LOG, chunk=chunk)
+    return Writer(draft, kept, settings=source.settings, seed=None, world="log", chunk=chunk)
 
 
 def _same(bearings: np.ndarray[Any, Any], others: np.ndarray[Any, Any]) -> bool:
@@ -255,11 +252,17 @@ def _export(dataset: xr.Dataset, draft: Path, suffix: str, progress: Progress) -
         return
     from sandlot.recordings.mcap_out import McapOut
 
-    # A world has settings of its own, and may mean something else by a start.
-    about = settings(dataset) if dataset.attrs["world"] == LOG else {}
-    x, y = about.get("laser_position", (0.0, 0.0))
+    # A world has settings of its own, and may mean something else by these words.
+    about = settings(dataset)
+    start = about.get("start")
+    began = float(start) if isinstance(start, int | float) else 0.0
+    match about.get("laser_position"):
+        case [int() | float() as x, int() | float() as y]:
+            place = float(x), float(y)
+        case _:
+            place = 0.0, 0.0
     farthest = max((float(np.nanmax(block["ranges"].values, initial=0.0)) for block in blocks()), default=0.0)
-    with McapOut(draft, bearings, (x, y), about.get("start", 0.0), farthest) as bag:
+    with McapOut(draft, bearings, place, began, farthest) as bag:
         for block in shown(blocks()):
             bag.write(block)
 

@@ -18,7 +18,7 @@ class Moment(NamedTuple):
     turn: float = math.nan
 
 
-class Track:
+class Odometry:
     """The last messages of odometry.
 
     Args:
@@ -28,8 +28,8 @@ class Track:
     def __init__(self, kept: int) -> None:
         self._moments: deque[Moment] = deque(maxlen=kept)
         self._asked = 0
-        self._stale = self._paused = 0  # scans since odometry stopped, and in all pauses
-        self._longest = 0.0
+        self._stale = self._paused = self._early = 0  # scans since odometry stopped, in all pauses, and before it began
+        self._longest = self._late = 0.0
 
     def __len__(self) -> int:
         return len(self._moments)
@@ -61,6 +61,8 @@ class Track:
             after = each
         if before is None or after is None:
             self._stale += before is not None and self._is_gap(time - before.time)
+            if after is not None and self._is_gap(after.time - time):
+                self._early, self._late = self._early + 1, max(self._late, (after.time - time) / 1e9)
             return before or after or Moment(time, NOWHERE)
         if self._is_gap(after.time - before.time):
             self._pause(1, after.time - before.time)
@@ -77,6 +79,9 @@ class Track:
     def notes(self) -> list[str]:
         """What the user should know: scans went on while odometry paused, or when it had ended."""
         found = []
+        if self._early:
+            scans = f"{self._early:,} scans before it have its first pose"
+            found.append(f"odometry begins {self._late:,.1f} s after the first scan; {scans}")
         if self._paused:
             scans = f"the poses of {self._paused:,} scans meanwhile are guessed from those before and after"
             found.append(f"odometry pauses for up to {self._longest:,.1f} s; {scans}")
