@@ -63,7 +63,7 @@ def test_tables_hold_all_terms_in_the_order_in_which_they_are_added(seed, degree
     grid = random_grid(seed, degree=degree, empty=0.0)
     table = pack(grid)
     most = max(degree, 3)
-    powers = [(i, j, k) for i in range(most + 1) for j in range(most + 1 - i) for k in range(most + 1 - i - j)][::-1]
+    powers = [(i, j, k) for i in range(most + 1) for j in range(most + 1 - i) for k in range(most + 1 - i - j)]
     powers.sort(reverse=True)
     turn, across, along = np.random.default_rng(seed).normal(size=3)
     said = table.rows[:, FIRST:] @ [turn**i * across**j * along**k for i, j, k in powers]

@@ -149,3 +149,14 @@ def test_scans_that_say_too_little_are_explained():
 def test_it_is_the_same_each_time():
     one, other = (Local(grids=(COARSE, FINE)).fit(room(0, 50)).predict(room(1, 20).poses) for _ in range(2))
     np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("poses", [np.zeros((4, 2)), np.zeros(3)])
+def test_what_are_no_poses_is_refused(poses):
+    with pytest.raises(SandlotError, match=r"of shape \(poses, 3\), not"):
+        Local(grids=(COARSE,)).fit(room(0, 40)).predict(poses)
+
+
+def test_a_degree_that_cannot_be_kept_is_refused():
+    with pytest.raises(SandlotError, match="degree=9 is not possible; allowed: from 1 to 8"):
+        Local(9).fit(room(0, 40))

@@ -160,6 +160,18 @@ class TestStatic:
         assert {"1", "x1", "x1^2 x2", "x2^3"} <= set(terms(model))
         assert len(terms(model)) <= 7 < 15
 
+    @pytest.mark.parametrize("seed", range(5))
+    def test_cross_validation_takes_what_is_least_wrong_of_parts_left_out(self, seed):
+        x, y = polynomial(seed, 60)
+        y = y + np.random.default_rng(seed).normal(size=60)
+        wrong = np.zeros(8)
+        for part in np.array_split(np.arange(60), 5):
+            kept = np.delete(np.arange(60), part)
+            for k in range(8):
+                model = Narmax(3, count=k + 1).fit(x[kept], y[kept])
+                wrong[k] += ((model.predict(x[part]) - y[part]) ** 2).sum()
+        assert len(terms(Narmax(3, count="cv", most=8).fit(x, y))) == wrong.argmin() + 1
+
     def test_never_more_terms_than_most(self):
         x, y = polynomial()
         assert len(terms(Narmax(3, count="bic", most=2).fit(x, y))) == 2
@@ -236,6 +248,9 @@ class TestMistakes:
             ({"noise_lags": (0,)}, "different numbers from 1 on"),
             ({"input_lags": (-1,)}, "different numbers from 0 on"),
             ({"input_lags": (1, 1)}, "different numbers from 0 on"),
+            ({"input_lags": [[1], [1, 2]]}, "different numbers from 0 on"),
+            ({"input_lags": 1}, "input_lags=1 is not possible"),
+            ({"output_lags": (np.nan,)}, "different numbers from 1 on"),
             ({"count": "cv", "folds": 1}, "folds=1 is not possible"),
             ({"names": ("a",)}, "1 names for 2 inputs"),
             ({"output_lags": (120,)}, "120 samples are not enough for lags of 120"),

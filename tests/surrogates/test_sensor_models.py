@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sandlot.errors import SandlotError
-from sandlot.surrogates.sensor_models import FEW, Headings, Sectors, assess, plan, polynomials
+from sandlot.surrogates.sensor_models import FEW, Headings, Sectors, assess, polynomials, products
 from sandlot.surrogates.sensorgraph import Sensorgraph, directions
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -45,7 +45,7 @@ def test_the_kernel_adds_products_and_stays_within_limits(seed):
     coefficients[np.arange(terms) >= counts[:, :, None]] = 0.0
     values, which = rng.normal(size=(samples, variables)), rng.integers(0, sets, samples)
     lowest, highest = np.full(outputs, -1.0), np.full(outputs, 1.5)
-    found = polynomials(values, which, plan(factors, coefficients), coefficients, lowest, highest)
+    found = polynomials(values, which, products(factors, coefficients), coefficients, lowest, highest)
     for i, o in itertools.product(range(samples), range(outputs)):
         total = 0.0
         for t in range(terms):
@@ -56,7 +56,7 @@ def test_the_kernel_adds_products_and_stays_within_limits(seed):
 
 def test_what_is_not_a_number_stays_within_limits_too():
     none = np.full((1, 1, 1, 1), 0)
-    shared, one = plan(none, np.ones((1, 1, 1))), np.ones(1)
+    shared, one = products(none, np.ones((1, 1, 1))), np.ones(1)
     found = polynomials(np.array([[np.nan]]), np.zeros(1, np.int64), shared, np.ones((1, 1, 1)), one, one)
     assert found.tolist() == [[1.0]]
 

@@ -139,7 +139,7 @@ def find(
     corner, spacing = ground.corner, ground.spacing
     rx, ry = reach(kind, size, mat[0], mat[1], mat[2]), reach(kind, size, mat[3], mat[4], mat[5])
     i0, i1, j0, j1 = window(ground, pos[0] - rx, pos[0] + rx, pos[1] - ry, pos[1] + ry)
-    count, end = j1 - j0 + 1, 0
+    count, end = min(j1 - j0 + 1, line.shape[1]), 0
     if count < 1:
         return 0
     d = (mat[6], mat[7], mat[8])

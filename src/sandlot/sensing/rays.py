@@ -31,9 +31,9 @@ class Echoes:
     """What n fans of beams meet.
 
     Attributes:
-        ranges: (n, beams) how far it is [m]; infinite where nothing is met.
-        hits: (n, beams) what is met: the number of a segment, or that of a circle plus the number of segments; -1 if
-            nothing is.
+        ranges: (..., n, beams) how far it is [m]; infinite where nothing is met.
+        hits: (..., n, beams) what is met: the number of a segment, or that of a circle plus the number of segments; -1
+            if nothing is.
     """
 
     ranges: Array
@@ -230,6 +230,8 @@ def meet_circle(
     """Let the beams meet a circle around p, in the sensor's frame [m]; from within, they meet its inside."""
     beams = fan.shape[1]
     away = px * px + py * py - radius * radius
+    if not away < math.inf:  # nobody is there
+        return
     width = math.pi if away <= 0.0 else math.asin(min(radius / math.sqrt(px * px + py * py), 1.0))
     middle = math.atan2(py, px)
     # A whole turn less or more, for the parts of the interval that are across the direction straight back.

@@ -46,7 +46,7 @@ class Comparison:
         group: Name of the group.
         baseline: Name of what it is compared with.
         quantity: What was compared.
-        ratio: Mean of the group over mean of the baseline; infinite if that is zero.
+        ratio: Mean of the group over mean of the baseline; infinite if only that is zero.
         p: Mann-Whitney U, two-sided, Holm-corrected over the groups compared together.
         effect: Vargha-Delaney A: the chance that a value of the group exceeds one of the baseline; 0.5 for no effect.
     """

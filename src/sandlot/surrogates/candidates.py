@@ -1,6 +1,7 @@
 """What a NARMAX model is chosen from: variables with their lags, and every term they make; made once, and kept."""
 
 import functools
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,6 +37,22 @@ class Candidates:
         return len(self.process) < len(self.factors)
 
 
+def check_lags(name: str, given: Sequence[int], least: int) -> Lags:
+    """Lags, steps ago; refuses what are none, or fewer than the least.
+
+    Raises:
+        SandlotError: If it is so.
+    """
+    try:
+        lags = tuple(int(lag) for lag in given)
+        fine = len(set(lags)) == len(lags) and all(int(lag) == lag >= least for lag in given)
+    except (TypeError, ValueError, OverflowError):
+        fine = False
+    if not fine:
+        raise SandlotError(f"{name}={given} is not possible; allowed: different numbers from {least} on")
+    return lags
+
+
 @functools.lru_cache(maxsize=32)
 def candidates(
     names: tuple[str, ...], input_lags: Lags, output_lags: Lags, noise_lags: Lags, degree: int
@@ -52,15 +69,10 @@ def candidates(
     Raises:
         SandlotError: If there can be no such thing.
     """
-    lags = {"input_lags": (input_lags, 0), "output_lags": (output_lags, 1), "noise_lags": (noise_lags, 1)}
-    for name, (given, least) in lags.items():
-        if any(int(lag) != lag or lag < least for lag in given) or len(set(given)) < len(given):
-            raise SandlotError(f"{name}={given} is not possible; allowed: different numbers from {least} on")
     others = [*("y" * bool(output_lags)), *("e" * bool(noise_lags))]
     if len({*names, *others}) < len(names) + len(others):
         raise SandlotError(f"names={names} must differ, also from y, the output, and e, its residuals")
-    whole = ([int(lag) for lag in given] for given, _ in lags.values())
-    found = tuple(variables(names, *whole))
+    found = tuple(variables(names, input_lags, output_lags, noise_lags))
     layout = np.array([(KINDS[each.kind], each.index, each.lag) for each in found], np.int64).reshape(-1, 3)
     factors = monomials(len(found), degree)
     process = factors[~_noisy(factors, found)]

@@ -10,7 +10,7 @@ import numpy as np
 from sandlot.errors import SandlotError
 from sandlot.surrogates import equations
 from sandlot.surrogates.lines import Grid
-from sandlot.surrogates.local import Local
+from sandlot.surrogates.local import MOST_DEGREE, Local
 from sandlot.surrogates.sensor_models import Headings, Sectors
 from sandlot.surrogates.terms import NONE
 
@@ -23,7 +23,7 @@ KINDS: dict[str, type[Sectors] | type[Headings] | type[Local]] = {
 }
 """Models that can be kept, by name; the first is the best."""
 INTEGERS = ("shape", "factors")
-MOST_CELLS, MOST_GRIDS, MOST_DEGREE = 10_000_000, 8, 20
+MOST_CELLS, MOST_GRIDS = 10_000_000, 8
 SUFFIXES = {"python": ".py", "c": ".c", "latex": ".tex", "text": ".txt"}
 """Of files with equations."""
 COMMENTS = {"python": "# ", "c": "// ", "latex": "% ", "text": ""}
@@ -159,7 +159,7 @@ def _grid(content: dict[str, Any], degree: int) -> Grid:
     model[cells] = np.arange(len(cells))
     grid = Grid(model=model, **arrays)
     polynomials, terms = grid.coefficients.shape
-    _require(degree <= MOST_DEGREE)  # all terms are laid out, whether there or not
+    _require(degree <= MOST_DEGREE)
     _require(len(cells) == polynomials)
     _require(grid.factors.shape == (polynomials, terms, degree) and grid.limits.shape == (polynomials, 2))
     _require(grid.factors.min(initial=NONE) >= NONE and grid.factors.max(initial=NONE) < 3)

@@ -6,12 +6,15 @@ from typing import Self
 
 import numpy as np
 
+from sandlot.errors import SandlotError
 from sandlot.surrogates import lines
 from sandlot.surrogates.lines import Grid, Samples
 from sandlot.surrogates.looking import look, pack
-from sandlot.surrogates.sensorgraph import SEGMENTS, Sensorgraph, directions
+from sandlot.surrogates.sensorgraph import SEGMENTS, Sensorgraph, check_poses, directions
 from sandlot.surrogates.terms import Array
 
+MOST_DEGREE = 8
+"""All terms of a polynomial are laid out, whether there or not; beyond this, they would be very many."""
 WIDE = np.inf
 GRIDS = (
     (30.0, WIDE, WIDE),
@@ -57,6 +60,8 @@ class Local:
 
     def fit(self, graph: Sensorgraph) -> Self:
         """Choose among the grids, and fit their polynomials."""
+        if not 1 <= self.degree <= MOST_DEGREE:
+            raise SandlotError(f"degree={self.degree} is not possible; allowed: from 1 to {MOST_DEGREE}")
         graph.check(self.segments)
         samples = self._samples(graph)
         self.spread_, self.middle_, self.centres_ = graph.spread, graph.middle, graph.centres(self.segments)
@@ -68,7 +73,7 @@ class Local:
 
     def predict(self, poses: Array) -> Array:
         """Medians of the segments, from the right to the left: (poses, segments) [m]."""
-        asked = np.ascontiguousarray(poses, np.float64)
+        asked = check_poses(poses)
         result = np.full((len(asked), self.segments), np.nan)
         for table in self._tables:
             look(table, asked, self.centres_, result)

@@ -18,7 +18,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 
 from sandlot.errors import SandlotError
 from sandlot.surrogates import equations, validity
-from sandlot.surrogates.candidates import candidates
+from sandlot.surrogates.candidates import candidates, check_lags
 from sandlot.surrogates.orthogonal import Path, bic, coefficients, forward, solve, take
 from sandlot.surrogates.terms import Array, Index, evaluate, extent, finite, prepare
 from sandlot.surrogates.terms import roll as roll_on
@@ -113,7 +113,9 @@ class Narmax(RegressorMixin, BaseEstimator):
         names = tuple(self.names or [f"x{k + 1}" for k in range(len(inputs))])
         if len(names) != len(inputs):
             raise SandlotError(f"{len(names)} names for {len(inputs)} inputs; give one for each")
-        lags = (tuple(self.input_lags), tuple(self.output_lags), tuple(self.noise_lags))
+        given = {"input_lags": (self.input_lags, 0), "output_lags": (self.output_lags, 1)}
+        given["noise_lags"] = (self.noise_lags, 1)
+        lags = [check_lags(name, each, least) for name, (each, least) in given.items()]
         found = candidates(names, *lags, self.degree)
         if output.size <= found.lag:
             raise SandlotError(f"{output.size} samples are not enough for lags of {found.lag}; give more")

@@ -9,7 +9,7 @@ from threadpoolctl import threadpool_limits
 
 from sandlot.errors import SandlotError
 from sandlot.kernels import kernel
-from sandlot.surrogates.sensorgraph import SEGMENTS, Sensorgraph, directions
+from sandlot.surrogates.sensorgraph import SEGMENTS, Sensorgraph, check_poses, directions
 from sandlot.surrogates.terms import Array
 
 REACH = (0.5, 1.0, 2.0, 4.0)
@@ -57,7 +57,7 @@ class Lookup:
     def predict(self, poses: Array) -> Array:
         """Medians of the segments, from the right to the left: (poses, segments) [m]."""
         near = (_features(self.poses_, self.reach_), self.medians_)
-        return _mixed(*near, _features(np.asarray(poses, np.float64), self.reach_), self.nearest_)
+        return _mixed(*near, _features(check_poses(poses), self.reach_), self.nearest_)
 
     @property
     def size(self) -> int:
@@ -103,7 +103,7 @@ class Net:
 
     def predict(self, poses: Array) -> Array:
         """Medians of the segments, from the right to the left: (poses, segments) [m]."""
-        asked = np.asarray(poses, np.float64)
+        asked = check_poses(poses)
         if self.shared:
             asked = directions(asked, self.centres_)
         found = self.net_.predict(self._inputs(asked)) * self.range_ + self.usual_
@@ -153,7 +153,7 @@ class Mapped:
 
     def predict(self, poses: Array) -> Array:
         """Medians of the segments, from the right to the left: (poses, segments) [m]."""
-        poses = np.ascontiguousarray(poses, np.float64)
+        poses = check_poses(poses)
         ranges = _cast(self.hits_, poses, self.bearings_, self.corner_, self.cell_, self.most_)
         return Sensorgraph(poses, ranges, self.bearings_).segments(self.segments)
 

@@ -12,7 +12,7 @@ from sandlot.errors import SandlotError
 from sandlot.kernels import kernel
 from sandlot.surrogates import equations
 from sandlot.surrogates.narmax import FitWarning, Narmax
-from sandlot.surrogates.sensorgraph import SEGMENTS, Sensorgraph
+from sandlot.surrogates.sensorgraph import SEGMENTS, Sensorgraph, check_poses
 from sandlot.surrogates.terms import NONE, Array, Index
 
 FEW = 5
@@ -68,7 +68,7 @@ def assess(model: SensorModel, logs: Sequence[Sensorgraph], share: float) -> Arr
     return result
 
 
-class Plan(NamedTuple):
+class Products(NamedTuple):
     """Products that several polynomials share, each made of an earlier one, and which of them each polynomial has.
 
     Attributes:
@@ -82,7 +82,7 @@ class Plan(NamedTuple):
     counts: Index
 
 
-def plan(factors: Index, coefficients: Array) -> Plan:
+def products(factors: Index, coefficients: Array) -> Products:
     """Find what polynomials share.
 
     Args:
@@ -100,17 +100,19 @@ def plan(factors: Index, coefficients: Array) -> Plan:
                     known[used[:size]] = len(parents)
                     parents.append((known[used[: size - 1]], used[size - 1]))
             places[s, o, t] = known[used]
-    return Plan(np.array(parents, np.int64), places, counts)
+    return Products(np.array(parents, np.int64), places, counts)
 
 
 @kernel(nogil=True)
-def polynomials(values: Array, which: Index, shared: Plan, coefficients: Array, lowest: Array, highest: Array) -> Array:
+def polynomials(
+    values: Array, which: Index, shared: Products, coefficients: Array, lowest: Array, highest: Array
+) -> Array:
     """Several polynomials at every sample, within limits.
 
     Args:
         values: (samples, variables)
         which: (samples,) the set of polynomials to take.
-        shared: As `plan` makes.
+        shared: As `products` makes.
         coefficients: (sets, outputs, terms)
         lowest: (outputs,)
         highest: (outputs,)
@@ -188,7 +190,7 @@ class _Polynomials(ABC):
 
     def prepare(self) -> None:
         """Find what polynomials share, once they are known."""
-        self._plan = plan(self.factors_, self.coefficients_)
+        self._shared = products(self.factors_, self.coefficients_)
 
     def _fit_one(self, values: Array, medians: Array) -> Narmax:
         with warnings.catch_warnings():
@@ -197,8 +199,8 @@ class _Polynomials(ABC):
 
     def predict(self, poses: Array) -> Array:
         """Medians of the segments, from the right to the left: (poses, segments) [m]; never beyond what was seen."""
-        poses = np.ascontiguousarray(poses, np.float64)
-        packed = (self._plan, self.coefficients_, self.lowest_, self.highest_)
+        poses = check_poses(poses)
+        packed = (self._shared, self.coefficients_, self.lowest_, self.highest_)
         return polynomials(self.inputs(poses), self.group(poses), *packed)
 
     def narmax(self, group: int, segment: int) -> Narmax:

@@ -191,6 +191,18 @@ def parts(beams: int, count: int = SEGMENTS) -> list[Index]:
     return np.array_split(np.arange(beams), count)
 
 
+def check_poses(poses: ArrayLike) -> Array:
+    """Refuse what are no poses; returns them: (poses, 3) x [m], y [m] and heading [rad].
+
+    Raises:
+        SandlotError: If it is so.
+    """
+    array = np.ascontiguousarray(poses, np.float64)
+    if array.ndim != 2 or array.shape[1] != 3:
+        raise SandlotError(f"poses are x [m], y [m] and heading [rad], of shape (poses, 3), not {array.shape}")
+    return array
+
+
 def directions(poses: Array, centres: Array) -> Array:
     """Where each segment looks: (poses * segments, 3) x [m], y [m] and direction [rad].
 
