@@ -6,6 +6,7 @@ import pytest
 from gymnasium.vector import AutoresetMode, VectorEnv
 from numba import config
 
+from same import assert_same
 from sandlot.errors import SandlotError
 from sandlot.surrogates.files import save
 from sandlot.surrogates.local import WIDE, Local
@@ -22,17 +23,6 @@ MODELS = {"local": Local(grids=((60.0, WIDE, WIDE), (30.0, 2.5, WIDE))), "headin
 
 def make(count, mode=None, **settings):
     return gymnasium.make_vec("sandlot/Indoor-v0", num_envs=count, vectorization_mode=mode, **settings)
-
-
-def assert_same(one, other):
-    assert type(one) is type(other)
-    if isinstance(one, dict):
-        assert set(one) == set(other)
-        for key in one:
-            assert_same(one[key], other[key])
-    else:
-        assert (one.shape, one.dtype) == (other.shape, other.dtype)
-        np.testing.assert_array_equal(one, other)
 
 
 def assert_same_episodes(one, other, steps, seed=11):

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode, VectorEnv
 
+from same import assert_same
 from sandlot.errors import SandlotError
 from sandlot.worlds.water_vector import WaterVector
 
@@ -14,17 +15,6 @@ FIDELITIES = pytest.mark.parametrize("fidelity", ["fast", "reference"])
 
 def make(count, mode=None, **settings):
     return gymnasium.make_vec("sandlot/Water-v0", num_envs=count, vectorization_mode=mode, **settings)
-
-
-def assert_same(one, other):
-    assert type(one) is type(other)
-    if isinstance(one, dict):
-        assert set(one) == set(other)
-        for key in one:
-            assert_same(one[key], other[key])
-    else:
-        assert (one.shape, one.dtype) == (other.shape, other.dtype)
-        np.testing.assert_array_equal(one, other)
 
 
 def test_make_vec_gives_it():
