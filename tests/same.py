@@ -1,6 +1,7 @@
-"""Whether what two worlds say is the same, to the last bit."""
+"""Whether worlds are the same, and what they say, to the last bit."""
 
 import numpy as np
+from gymnasium.vector import AutoresetMode, VectorEnv
 
 
 def assert_same(one, other):
@@ -12,3 +13,15 @@ def assert_same(one, other):
     else:
         assert (one.shape, one.dtype) == (other.shape, other.dtype)
         np.testing.assert_array_equal(one, other)
+
+
+def assert_stands_in(world, plain):
+    """A vector world has all that Gymnasium's own has."""
+    assert isinstance(world, VectorEnv)
+    assert world.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP
+    for name in ("single_observation_space", "single_action_space", "observation_space", "action_space"):
+        assert getattr(world, name) == getattr(plain, name)
+    observations, _ = world.reset(seed=1)
+    assert world.observation_space.contains(observations)
+    observations, *_ = world.step(world.action_space.sample())
+    assert world.observation_space.contains(observations)

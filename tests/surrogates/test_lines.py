@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from numba import config
 
 from sandlot.surrogates import lines
+from sandlot.surrogates.line_tables import FIRST, look, pack
 from sandlot.surrogates.lines import Grid, Samples
-from sandlot.surrogates.looking import FIRST, look, pack
 from twins import lines as twin
 
 SLOW = bool(config.DISABLE_JIT)

@@ -3,10 +3,9 @@
 import gymnasium
 import numpy as np
 import pytest
-from gymnasium.vector import AutoresetMode, VectorEnv
 from numba import config
 
-from same import assert_same
+from same import assert_same, assert_stands_in
 from sandlot.errors import SandlotError
 from sandlot.surrogates.files import save
 from sandlot.surrogates.local import WIDE, Local
@@ -44,16 +43,8 @@ def assert_same_episodes(one, other, steps, seed=11):
 
 def test_make_vec_gives_it():
     world = make(7)
-    assert isinstance(world, VectorEnv)
     assert type(world.unwrapped) is IndoorVector
-    assert world.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP
-    plain = make(7, "sync")
-    for name in ("single_observation_space", "single_action_space", "observation_space", "action_space"):
-        assert getattr(world, name) == getattr(plain, name)
-    observations, _ = world.reset(seed=1)
-    assert world.observation_space.contains(observations)
-    observations, *_ = world.step(world.action_space.sample())
-    assert world.observation_space.contains(observations)
+    assert_stands_in(world, make(7, "sync"))
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ Array = NDArray[np.float64]
 class Equation(Protocol):
     """Such as a `sandlot.surrogates.narmax.Narmax`."""
 
-    def predict(self, X: Array) -> Array:  # noqa: N803
+    def predict(self, X: Array) -> Array:
         """Turns [rad/s] for medians (samples, segments) [m]."""
 
 

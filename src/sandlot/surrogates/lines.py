@@ -13,7 +13,7 @@ import numpy as np
 
 from sandlot.kernels import kernel
 from sandlot.surrogates import equations
-from sandlot.surrogates.looking import look, pack
+from sandlot.surrogates.line_tables import look, pack
 from sandlot.surrogates.orthogonal import bic, coefficients, take
 from sandlot.surrogates.terms import NONE, Array, Index, Variable, design, monomials
 

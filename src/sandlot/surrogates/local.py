@@ -8,8 +8,8 @@ import numpy as np
 
 from sandlot.errors import SandlotError
 from sandlot.surrogates import lines
+from sandlot.surrogates.line_tables import look, pack
 from sandlot.surrogates.lines import Grid, Samples
-from sandlot.surrogates.looking import look, pack
 from sandlot.surrogates.sensorgraph import SEGMENTS, Sensorgraph, check_poses, directions
 from sandlot.surrogates.terms import Array
 

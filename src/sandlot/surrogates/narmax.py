@@ -93,7 +93,7 @@ class Narmax(RegressorMixin, BaseEstimator):
         self.folds = folds
         self.names = names
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:  # noqa: N803
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Find terms and coefficients.
 
         Args:
@@ -128,7 +128,7 @@ class Narmax(RegressorMixin, BaseEstimator):
             self._fit_noise(inputs, output, found.factors)
         return self
 
-    def predict(self, X: ArrayLike, y: ArrayLike | None = None) -> Array:  # noqa: N803
+    def predict(self, X: ArrayLike, y: ArrayLike | None = None) -> Array:
         """Predict the output, one step ahead if it has a past.
 
         Args:
@@ -148,7 +148,7 @@ class Narmax(RegressorMixin, BaseEstimator):
         measured = np.full(inputs.shape[1], np.nan) if y is None else np.ascontiguousarray(y, np.float64).reshape(-1)
         return self._roll(inputs, measured, free=False)
 
-    def free_run(self, X: ArrayLike, start: ArrayLike = ()) -> Array:  # noqa: N803
+    def free_run(self, X: ArrayLike, start: ArrayLike = ()) -> Array:
         """Predict the output from its inputs alone, each step going on from the model's own prediction.
 
         Args:
@@ -164,7 +164,7 @@ class Narmax(RegressorMixin, BaseEstimator):
         output[:size] = begin[:size]
         return self._roll(inputs, output, free=True)
 
-    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:  # noqa: N803
+    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Share of the output's variance that is predicted, one step ahead (R squared)."""
         from sklearn.metrics import r2_score
 
@@ -173,7 +173,7 @@ class Narmax(RegressorMixin, BaseEstimator):
         weight = None if sample_weight is None else np.asarray(sample_weight)[self.lag_ :]
         return float(r2_score(measured[self.lag_ :], predicted[self.lag_ :], sample_weight=weight))
 
-    def validity(self, X: ArrayLike, lags: int = 20) -> xr.Dataset:  # noqa: N803
+    def validity(self, X: ArrayLike, lags: int = 20) -> xr.Dataset:
         """What the residuals of the fit still know about themselves and the inputs; see `validity.correlations`.
 
         Args:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from gymnasium.spaces import Box
 from numpy.typing import NDArray
 
 from sandlot.settings import build
@@ -24,37 +25,17 @@ class IndoorVector(CompiledVector[Seen]):
     ended starts anew with the next step, whatever it is told; that step has no reward.
 
     Attributes:
-        settings: What it was made with.
+        settings: What it was made with. At ``fast``, ``threads`` are how many cast rays at the same time.
         task: The robots.
     """
 
     metadata = {**CompiledVector.metadata, "render_fps": 4}
 
-    def __init__(
-        self,
-        num_envs: int = 1,
-        render_mode: str | None = None,
-        max_episode_steps: int | None = None,
-        threads: int = 1,
-        **settings: Any,
-    ) -> None:
-        """Make the worlds.
-
-        Args:
-            num_envs: How many.
-            render_mode: None or ``rgb_array``.
-            max_episode_steps: Truncate episodes after so many.
-            threads: At ``fast``, how many cast rays at the same time; results do not depend on it.
-            settings: The fields of `IndoorSettings`.
-
-        Raises:
-            SandlotError: If a setting is unknown or impossible.
-        """
-        super().__init__(num_envs, render_mode, max_episode_steps)
+    def _make(self, settings: dict[str, Any], threads: int) -> tuple[Box, Box]:
         self.settings = build(IndoorSettings, settings)
-        self.task = IndoorTask(self.settings, num_envs, threads)
-        self._set_spaces(*spaces(self.settings))
+        self.task = IndoorTask(self.settings, self.num_envs, threads)
         self._picture: Picture | None = None
+        return spaces(self.settings)
 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None

@@ -1,5 +1,6 @@
 """What worlds that are compiled as one have in common: their number, seeds, and when episodes end."""
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -23,6 +24,8 @@ class CompiledVector(VectorEnv[Seen, Array, NDArray[Any]]):
     World k is seeded with ``seed + k``, as in Gymnasium's ``SyncVectorEnv``. One whose episode has ended starts anew
     with the next step, whatever it is told; that step has no reward.
 
+    A subclass adds ``_make``, ``reset``, ``step`` and ``render``.
+
     Attributes:
         max_episode_steps: After which episodes are truncated; None for never.
         generators: Where each world's chance comes from; those that have been reset.
@@ -30,11 +33,25 @@ class CompiledVector(VectorEnv[Seen, Array, NDArray[Any]]):
 
     metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "autoreset_mode": AutoresetMode.NEXT_STEP}
 
-    def __init__(self, num_envs: int, render_mode: str | None, max_episode_steps: int | None) -> None:
-        """Check what does not depend on the world.
+    def __init__(
+        self,
+        num_envs: int = 1,
+        render_mode: str | None = None,
+        max_episode_steps: int | None = None,
+        threads: int = 1,
+        **settings: Any,
+    ) -> None:
+        """Make the worlds.
+
+        Args:
+            num_envs: How many.
+            render_mode: None or ``rgb_array``.
+            max_episode_steps: Truncate episodes after so many.
+            threads: How many work at the same time, if the world can use more than one; results do not depend on it.
+            settings: Those of the world.
 
         Raises:
-            SandlotError: If a number is impossible, or the mode not known.
+            SandlotError: If a setting is unknown or impossible.
         """
         limit = None if max_episode_steps == -1 else max_episode_steps  # as Gymnasium has it
         for name, value in {"num_envs": num_envs, "max_episode_steps": 1 if limit is None else limit}.items():
@@ -46,12 +63,13 @@ class CompiledVector(VectorEnv[Seen, Array, NDArray[Any]]):
         self.generators: dict[int, np.random.Generator] = {}
         self._begun, self._ended = np.zeros((2, num_envs), np.bool_)
         self._steps = np.zeros(num_envs, np.int64)
+        self.single_observation_space, self.single_action_space = self._make(settings, threads)
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
 
-    def _set_spaces(self, observation: Box, action: Box) -> None:
-        """Take those of one world."""
-        self.single_observation_space, self.single_action_space = observation, action
-        self.observation_space = batch_space(observation, self.num_envs)
-        self.action_space = batch_space(action, self.num_envs)
+    @abstractmethod
+    def _make(self, settings: dict[str, Any], threads: int) -> tuple[Box, Box]:
+        """Make what goes on in the worlds; returns what one of them observes, and what it can be told."""
 
     def _seed(self, seed: int | Sequence[int | None] | None, options: Mapping[str, Any]) -> Flags:
         """Seed the worlds that are to be reset; returns which these are: (num_envs,)."""

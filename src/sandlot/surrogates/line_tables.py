@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from sandlot.kernels import kernel
-from sandlot.surrogates.terms import Array, Index
+from sandlot.surrogates.terms import Array
 
 if TYPE_CHECKING:
     from sandlot.surrogates.lines import Grid
@@ -26,23 +26,13 @@ class Table(NamedTuple):
     """A `lines.Grid` to be asked.
 
     Attributes:
-        shape: (3,) cells by direction, across and along.
-        corner: (2,) where those across and along begin, from the origin [m].
-        origin: (2,) in the middle of the log [m].
-        width: (3,) from a cell to the next [rad, m, m].
-        axes: (directions + 1, 2) cosine and sine of each direction; the first once more at the end.
-        model: (cells,) which polynomial, -1 for none.
+        grid: Its cells.
         rows: (polynomials, `FIRST` + terms) the least and the most it says [m], and coefficients of all terms, those of
             the highest power of turn first, among them those of the highest power of across, then of along.
         degree: Of all polynomials.
     """
 
-    shape: Index
-    corner: Array
-    origin: Array
-    width: Array
-    axes: Array
-    model: Index
+    grid: "Grid"
     rows: Array
     degree: int
 
@@ -63,7 +53,7 @@ def pack(grid: "Grid") -> Table:
     used = [(grid.factors == variable).sum(2) for variable in range(3)]
     which = np.broadcast_to(np.arange(len(rows))[:, None], grid.coefficients.shape)
     np.add.at(rows, (which, FIRST + place[tuple(used)]), grid.coefficients)
-    return Table(grid.shape, grid.corner, grid.origin, grid.width, grid.axes, grid.model, rows, degree)
+    return Table(grid, rows, degree)
 
 
 @kernel(fastmath=FUSED, allocates=False, inline="always")
@@ -101,13 +91,14 @@ def look(table: Table, poses: Array, centres: Array, result: Array) -> None:
         centres: (segments,) where each segment looks, from straight ahead [rad].
         result: (poses, segments) [m] where not a number is written over, unless there is no polynomial.
     """
-    directions, wide, long = table.shape[0], table.shape[1], table.shape[2]
-    width, length = table.width[1], table.width[2]
-    per_turn, per_across, per_along = 1.0 / table.width[0], 1.0 / width, 1.0 / length
-    low_across, low_along = table.corner[0], table.corner[1]
-    axes, model, rows = table.axes, table.model, table.rows
+    grid, rows = table.grid, table.rows
+    directions, wide, long = grid.shape[0], grid.shape[1], grid.shape[2]
+    width, length = grid.width[1], grid.width[2]
+    per_turn, per_across, per_along = 1.0 / grid.width[0], 1.0 / width, 1.0 / length
+    low_across, low_along = grid.corner[0], grid.corner[1]
+    axes, model = grid.axes, grid.model
     for i in range(poses.shape[0]):
-        x, y = poses[i, 0] - table.origin[0], poses[i, 1] - table.origin[1]
+        x, y = poses[i, 0] - grid.origin[0], poses[i, 1] - grid.origin[1]
         for segment in range(centres.shape[0]):
             if not np.isnan(result[i, segment]):
                 continue
