@@ -11,9 +11,9 @@ demo: $(VENV)/ready-core  ## run the tour
 
 test: $(VENV)/ready-test  ## every test but the slow ones, then the kernels' tests with Numba off
 	$(PYTEST) -n auto -m "not slow"
-	NUMBA_DISABLE_JIT=1 $(PYTEST) -n auto -m "not slow" tests/physics tests/control tests/sensing \
+	NUMBA_DISABLE_JIT=1 $(PYTEST) -n auto -m "not slow" tests/physics tests/control tests/sensing tests/geometry tests/models/test_nets.py tests/places \
 		tests/surrogates/test_terms.py tests/surrogates/test_orthogonal.py tests/surrogates/test_lines.py \
-		tests/surrogates/test_sensor_models.py tests/worlds/test_indoor_floor.py
+		tests/surrogates/test_sensor_models.py tests/worlds/indoor/test_floor.py
 
 test-all: $(VENV)/ready-test  ## every test, and new examples of properties
 	$(PYTEST) -n auto --hypothesis-profile=search

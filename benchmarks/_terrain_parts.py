@@ -20,12 +20,12 @@ from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from sandlot.physics import soil as soil_module
-from sandlot.physics import soil_step
+from sandlot.physics.soil import soil as soil_module
+from sandlot.physics.soil import step as soil_step
 from sandlot.recordings import Writer
 from sandlot.worlds.record import record_world
-from sandlot.worlds.terrain import Terrain
-from sandlot.worlds.terrain_ground import TerrainGround
+from sandlot.worlds.terrain.ground import TerrainGround
+from sandlot.worlds.terrain.world import Terrain
 
 METHODS = {
     "physics": (TerrainGround, "step"),
@@ -83,7 +83,7 @@ def _again(kernel: Any, **others: Any) -> Any:
 
 
 def _stepper(cycles: Any) -> Any:
-    """`sandlot.physics.soil_step.advance`, which counts: the whole, MuJoCo, and each of ``KERNELS`` into ``cycles``."""
+    """`sandlot.physics.soil.step.advance`, which counts: the whole, MuJoCo, and each of ``KERNELS`` into ``cycles``."""
     whole, rigid, *rest = (int(cycles.ctypes.data) + 8 * k for k in range(len(cycles)))
     parts = {
         name: _counted(getattr(soil_step, name), place) for name, place in zip(KERNELS.values(), rest, strict=True)

@@ -18,7 +18,7 @@ import numpy as np
 
 from _side_by_side import Comparison, best_rates, main
 from sandlot.learning.evolution import evolve
-from sandlot.physics import water
+from sandlot.physics.swimming import water
 from sandlot.robots.fast_swimmers import FastSwimmers
 from sandlot.robots.reference_swimmers import ReferenceSwimmers
 from sandlot.robots.snake import Snake

@@ -10,8 +10,8 @@ import numpy as np
 from hypothesis import strategies as st
 
 from sandlot.errors import SandlotError
-from sandlot.recordings.scans import MOST_BEAMS, Scan
-from sandlot.recordings.source import Source
+from sandlot.recordings.logs.scans import MOST_BEAMS, Scan
+from sandlot.recordings.logs.source import Source
 
 ALLOWANCE = 2**24
 """Of memory, beyond ten times the file [bytes]: modules that are loaded, buffers of files, one long line."""

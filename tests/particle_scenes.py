@@ -6,8 +6,8 @@ import pytest
 from numba import config
 
 from sandlot.physics.attached import Track
-from sandlot.physics.particle_state import CROWDED, State, new_state
 from sandlot.physics.particles import Particles
+from sandlot.physics.particles.state import CROWDED, State, new_state
 
 SLOW = bool(config.DISABLE_JIT)
 """Without compilation a step takes a thousand times as long: fewer of everything."""

@@ -5,9 +5,8 @@ from functools import cache
 import numpy as np
 from numba import config
 
-from sandlot.physics import soil_contact
-from sandlot.physics.ground import FREE, HEIGHT, NODE, Ground
-from sandlot.physics.soil_contact import (
+from sandlot.physics.soil import contact
+from sandlot.physics.soil.contact import (
     ALONG_X,
     ALONG_Y,
     BODY_X,
@@ -25,8 +24,9 @@ from sandlot.physics.soil_contact import (
     ROWS,
     press,
 )
-from sandlot.physics.soil_find import find
-from sandlot.physics.soil_step import REBOUND
+from sandlot.physics.soil.find import find
+from sandlot.physics.soil.ground import FREE, HEIGHT, NODE, Ground
+from sandlot.physics.soil.step import REBOUND
 
 SLOW = bool(config.DISABLE_JIT)
 SPACING, DT, STEP = 0.02, 1e-3, 5.0
@@ -46,7 +46,7 @@ class Patch:
         self.count, self.work = count, np.zeros(ROWS * LANES)
         self[COVERED] = 1.0
         for name, values in rows.items():
-            self[getattr(soil_contact, name)] = values
+            self[getattr(contact, name)] = values
         # If nothing else is said, bodies cover what they covered before, and lie in no hollow.
         for row, values in (
             (OLD_PART, self[COVERED]),

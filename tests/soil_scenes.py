@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from numba import config
 
-from sandlot.physics.soil import Soil, Track
+from sandlot.physics.soil.soil import Soil, Track
 
 SLOW = bool(config.DISABLE_JIT)
 compiled = pytest.mark.skipif(SLOW, reason="MuJoCo is called by its address")

@@ -9,8 +9,8 @@ import matplotlib.pyplot as plt
 import mujoco
 import numpy as np
 
-from sandlot.physics.heights import shade
 from sandlot.physics.soil import Soil
+from sandlot.places.terrains import shade
 
 SPACING = 0.01  # of the nodes of the ground [m]
 STAND, WALK, STRIDES = 1.0, 9.0, 1.2  # how long it stands and walks [s], strides per second

@@ -9,7 +9,7 @@ import pytest
 from commands import assert_one_clear_line
 from sandlot import recordings
 from sandlot.robots.swimmers import Swimmers
-from sandlot.worlds.water import Water
+from sandlot.worlds.water.world import Water
 
 
 def test_record_says_where_its_settings_are_listed(sandlot_):

@@ -3,10 +3,10 @@ import random
 import numpy as np
 import pytest
 
-from sandlot.control.nets import pack
+from sandlot.control.snake.nets import pack
 from sandlot.errors import SandlotError
 from sandlot.learning.neat import Neat, evolve_nets
-from sandlot.physics.nets import activate
+from sandlot.models.nets import activate
 
 CASES = [(0.0, 0.0, 0.0), (0.0, 1.0, 1.0), (1.0, 0.0, 1.0), (1.0, 1.0, 0.0)]
 

@@ -4,7 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sandlot.physics.walls import block, clearances, slide
+from sandlot.geometry.walls import block, clearances
+from sandlot.physics.walls import slide
 from twins import walls as twin
 
 

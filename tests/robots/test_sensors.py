@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sandlot.geometry.rotations import roll_pitch_yaw, rotation_matrix
 from sandlot.robots.rover import Rover
 from sandlot.robots.rover_model import build_model, drive
-from sandlot.robots.sensors import Encoders, Imu, roll_pitch_yaw
-from sandlot.robots.urdf import turn
+from sandlot.robots.sensors import Encoders, Imu
 
 TILT = np.radians(20.0)
 GRAVITY = 9.81
@@ -17,7 +17,7 @@ GRAVITY = 9.81
 
 def stand(roll=0.0, pitch=0.0, yaw=0.0, count=1):
     """Rovers on a plane that is turned like them, at rest."""
-    rotation = turn(roll, pitch, yaw)
+    rotation = rotation_matrix(roll, pitch, yaw)
     quaternion = np.empty(4)
     mujoco.mju_mat2Quat(quaternion, rotation.ravel())
     words = " ".join(map(str, quaternion))
@@ -44,7 +44,7 @@ class TestImu:
     @pytest.mark.parametrize("sign", [1.0, -1.0])
     def test_pitch_is_positive_with_the_nose_down(self, sign):
         reading = read(Imu(), *stand(pitch=sign * TILT))
-        assert turn(0.0, sign * TILT, 0.0)[2, 0] * sign < 0.0, "the nose, x, is down"
+        assert rotation_matrix(0.0, sign * TILT, 0.0)[2, 0] * sign < 0.0, "the nose, x, is down"
         assert reading.orientation[0] == pytest.approx([0.0, sign * TILT, 0.0], abs=5e-3)
         expected = GRAVITY * np.array([-sign * np.sin(TILT), 0.0, np.cos(TILT)])
         assert reading.force[0] == pytest.approx(expected, abs=0.05)
@@ -52,7 +52,7 @@ class TestImu:
     @pytest.mark.parametrize("sign", [1.0, -1.0])
     def test_roll_is_positive_with_the_left_side_up(self, sign):
         reading = read(Imu(), *stand(roll=sign * TILT))
-        assert turn(sign * TILT, 0.0, 0.0)[2, 1] * sign > 0.0, "the left side, y, is up"
+        assert rotation_matrix(sign * TILT, 0.0, 0.0)[2, 1] * sign > 0.0, "the left side, y, is up"
         assert reading.orientation[0] == pytest.approx([sign * TILT, 0.0, 0.0], abs=5e-3)
         expected = GRAVITY * np.array([0.0, sign * np.sin(TILT), np.cos(TILT)])
         assert reading.force[0] == pytest.approx(expected, abs=0.05)
@@ -130,7 +130,7 @@ class TestImu:
 
 @given(st.floats(-3.1, 3.1), st.floats(-1.5, 1.5), st.floats(-3.1, 3.1))
 def test_angles_come_back(roll, pitch, yaw):
-    assert roll_pitch_yaw(turn(roll, pitch, yaw)) == pytest.approx([roll, pitch, yaw], abs=1e-9)
+    assert roll_pitch_yaw(rotation_matrix(roll, pitch, yaw)) == pytest.approx([roll, pitch, yaw], abs=1e-9)
 
 
 class TestEncoders:

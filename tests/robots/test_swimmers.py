@@ -7,9 +7,9 @@ import mujoco
 import numpy as np
 import pytest
 
-from sandlot.control.gaits import Gait
+from sandlot.control.snake.gaits import Gait
 from sandlot.errors import SandlotError
-from sandlot.physics import water, water_callback
+from sandlot.physics.swimming import callback, water
 from sandlot.robots.fast_swimmers import FastSwimmers
 from sandlot.robots.reference_swimmers import ReferenceSwimmers, check_stable
 from sandlot.robots.snake import Snake
@@ -376,13 +376,13 @@ class TestCallback:
             without = self.fall()
         finally:
             mujoco.set_mjcb_passive(mine)
-        water_callback.install()
+        callback.install()
         swimmers = swim(ReferenceSwimmers(SNAKE, 1), 0.2)
         assert np.array_equal(self.fall(), without)
         assert swimmers.velocity.any()
 
     def test_user_data_of_others_is_not_taken_for_ours(self):
-        water_callback.install()
+        callback.install()
         model = mujoco.MjModel.from_xml_string(
             "<mujoco><size nuserdata='3'/><worldbody><body><joint/><geom size='1'/></body></worldbody></mujoco>"
         )
@@ -394,6 +394,6 @@ class TestCallback:
 
     def test_twice_does_no_harm(self):
         one = swim(ReferenceSwimmers(SNAKE, 1), 0.5).centre.copy()
-        water_callback.install()
-        water_callback.install()
+        callback.install()
+        callback.install()
         assert np.array_equal(swim(ReferenceSwimmers(SNAKE, 1), 0.5).centre, one)

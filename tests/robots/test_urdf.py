@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 from sandlot.errors import SandlotError
+from sandlot.geometry.rotations import rotation_matrix
 from sandlot.robots.rover import BODIES, SHIPPED
-from sandlot.robots.urdf import Shape, join, parse_urdf, read_urdf, turn
+from sandlot.robots.urdf import Shape, join, parse_urdf, read_urdf
 
 SOURCE = """<?xml version="1.0"?>
 <robot name="origins">
@@ -136,7 +137,7 @@ class TestWhatIsFound:
 
     @given(st.tuples(*[st.floats(-7.0, 7.0)] * 3))
     def test_rotations_are_those_of_scipy(self, angles):
-        assert turn(*angles) == pytest.approx(Rotation.from_euler("xyz", angles).as_matrix(), abs=1e-12)
+        assert rotation_matrix(*angles) == pytest.approx(Rotation.from_euler("xyz", angles).as_matrix(), abs=1e-12)
 
 
 class TestMasses:
@@ -264,7 +265,7 @@ class TestMeshes:
 
 class TestReach:
     def test_a_wheel(self):
-        wheel = Shape("cylinder", (0.3, 0.1), np.array([1.0, 2.0, 0.0]), turn(np.pi / 2, 0, 0), None, None)
+        wheel = Shape("cylinder", (0.3, 0.1), np.array([1.0, 2.0, 0.0]), rotation_matrix(np.pi / 2, 0, 0), None, None)
         assert wheel.reach(np.array([1.0, 0.0, 0.0]), np.array([0.0, 1.0, 0.0])) == pytest.approx((0.3, 1.95, 2.05))
 
     def test_a_ball_beside_the_line(self):

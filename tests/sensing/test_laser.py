@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from sandlot.errors import SandlotError
+from sandlot.places.plans import load_plan, make_plan
 from sandlot.sensing.laser import Laser, incidence
-from sandlot.sensing.plans import load_plan, make_plan
 from sandlot.settings import build
 from twins import laser as twin
 

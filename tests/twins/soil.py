@@ -4,10 +4,10 @@ import itertools
 
 import numpy as np
 
-from sandlot.physics import ground as g
 from sandlot.physics import shapes
-from sandlot.physics.soil_contact import CALM, CREEP
-from sandlot.physics.soil_step import REBOUND
+from sandlot.physics.soil import ground as g
+from sandlot.physics.soil.contact import CALM, CREEP
+from sandlot.physics.soil.step import REBOUND
 
 UP = np.array([0.0, 0.0, 1.0])
 

@@ -5,7 +5,7 @@ The coordinates are x and y of the centre of mass, the angle of the head link, a
 
 import numpy as np
 
-from sandlot.physics.water import GAIN, YIELD
+from sandlot.physics.swimming.water import GAIN, YIELD
 
 
 class TwinSwimmer:

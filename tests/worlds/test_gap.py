@@ -7,10 +7,10 @@ from sandlot.errors import SandlotError
 from sandlot.surrogates.files import save
 from sandlot.surrogates.sensor_models import Headings
 from sandlot.worlds.gap import fidelities, measure_gap, summarize_gap
-from sandlot.worlds.indoor_learned import explore
-from sandlot.worlds.indoor_settings import IndoorSettings
-from sandlot.worlds.leveling import Leveling
-from sandlot.worlds.water import Water
+from sandlot.worlds.indoor.learned import explore
+from sandlot.worlds.indoor.settings import IndoorSettings
+from sandlot.worlds.leveling.world import Leveling
+from sandlot.worlds.water.world import Water
 
 SMALL, LONG = {"snake": {"links": 6}}, {"snake": {"links": 17}}
 

@@ -4,7 +4,7 @@ import pytest
 
 from sandlot import recordings
 from sandlot.errors import SandlotError
-from sandlot.physics import water
+from sandlot.physics.swimming import water
 from sandlot.robots.fast_swimmers import FastSwimmers
 from sandlot.robots.swimmers import Swimmers
 from sandlot.worlds import WORLDS, load

@@ -133,7 +133,7 @@ def _graph(path: Path) -> "Sensorgraph":
 
 
 def _print_facts(facts: dict[str, Any], graph: "Sensorgraph") -> None:
-    from sandlot.worlds.indoor_learned import ASIDE
+    from sandlot.worlds.indoor.learned import ASIDE
 
     console = Console(highlight=False, soft_wrap=True)
     many = len(facts["recordings"])

@@ -15,7 +15,7 @@ from sandlot.cli.show import Json, print_json
 from sandlot.cli.work import progress_bar
 
 if TYPE_CHECKING:
-    from sandlot.recordings.scans import Findings
+    from sandlot.recordings.logs.scans import Findings
 
 Format = Annotated[
     str | None,
@@ -36,7 +36,7 @@ def import_(
     Reads CARMEN logs, pose graphs, ticks and ranges of a Rover 5, bags of ROS 1 and 2, MCAP and CSV. A log that is
     damaged gives an error and no recording, unless --partial.
     """
-    from sandlot.recordings.logs import import_log
+    from sandlot.recordings.logs.logs import import_log
 
     with progress_bar("kilobyte") as show:
         bar = show(f"importing {log.name}")
@@ -82,7 +82,7 @@ def export(
     as_json: Json = False,
 ) -> None:
     """Export a recording with scans for other tools: MCAP, as for Foxglove, or CSV."""
-    from sandlot.recordings.logs import export_log
+    from sandlot.recordings.logs.logs import export_log
 
     with progress_bar("frame") as show:
         left_out = export_log(recording, out, show(f"exporting {recording.name}"))

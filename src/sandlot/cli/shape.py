@@ -11,7 +11,7 @@ from rich.markup import escape
 from sandlot.errors import SandlotError
 
 if TYPE_CHECKING:
-    from sandlot.control.shape import Shape
+    from sandlot.control.snake.shape import Shape
 
 CONTEXT = {"ignore_unknown_options": True}
 """For the command line: or else negative angles would be taken for options."""
@@ -38,8 +38,8 @@ def shape(
     """
     import numpy as np
 
-    from sandlot.control import shape as shapes
-    from sandlot.control.gaits import Gait
+    from sandlot.control.snake import shape as shapes
+    from sandlot.control.snake.gaits import Gait
     from sandlot.robots.snake import Snake
     from sandlot.settings import build
 

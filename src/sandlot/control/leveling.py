@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from sandlot.kernels import kernel
-from sandlot.physics.randomness import below, streams, uniform
+from sandlot.kernels.randomness import below, streams, uniform
 from sandlot.physics.swarm import AGENT, NOTHING, PICK_UP, PUT_DOWN, STAY, Swarm, is_flat, step
 from sandlot.settings import Settings
 

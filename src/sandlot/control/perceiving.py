@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from sandlot.errors import SandlotError
 from sandlot.sensing.laser import Laser
-
-Array = NDArray[np.float64]
+from sandlot.typing import Array
 
 
 class Equation(Protocol):

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from sandlot.settings import Settings
-
-Array = NDArray[np.float64]
+from sandlot.typing import Array
 
 
 class Wander(Settings):

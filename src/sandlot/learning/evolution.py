@@ -10,16 +10,15 @@ from typing import Literal
 
 import numpy as np
 from deap import tools
-from numpy.typing import NDArray
 from pydantic import Field
 
+from sandlot.kernels.randomness import children
 from sandlot.learning.chance import seeded
 from sandlot.learning.explosions import find_exploded, refuse_if_all
 from sandlot.learning.individuals import Individual
-from sandlot.physics.randomness import children
 from sandlot.settings import Settings
+from sandlot.typing import Array, IntArray
 
-Array = NDArray[np.float64]
 Evaluate = Callable[[Array], Array]
 """Genes (individuals, genes) in, fitness (individuals,) out; more is better. That of one whose simulation exploded is
 not a number."""
@@ -40,8 +39,8 @@ class History:
     best: Array
     mean: Array
     genes: Array
-    evaluations: NDArray[np.int64]
-    exploded: NDArray[np.int64]
+    evaluations: IntArray
+    exploded: IntArray
 
     @property
     def champion(self) -> Array:

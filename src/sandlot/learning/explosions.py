@@ -4,15 +4,12 @@ They are neither the best nor part of a mean; how many there were is told by gen
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sandlot.errors import SandlotError
-
-Array = NDArray[np.float64]
-Flags = NDArray[np.bool_]
+from sandlot.typing import Array, BoolArray
 
 
-def find_exploded(fitness: Array, generation: int) -> Flags:
+def find_exploded(fitness: Array, generation: int) -> BoolArray:
     """Which individuals have exploded, that is, have a fitness that is not a number: (individuals,).
 
     Args:
@@ -30,7 +27,7 @@ def find_exploded(fitness: Array, generation: int) -> Flags:
     return np.asarray(np.isnan(rows).any(axis=1))
 
 
-def refuse_if_all(exploded: Flags, generation: int) -> None:
+def refuse_if_all(exploded: BoolArray, generation: int) -> None:
     """Stop a search in which no individual of a generation has a fitness.
 
     Raises:

@@ -12,7 +12,8 @@ import neat
 import numpy as np
 from neat.graphs import creates_cycle
 
-from sandlot.physics.nets import EXTRA_INPUTS, Nets
+from sandlot.models.nets import Nets
+from sandlot.physics.swimming.nets import EXTRA_INPUTS
 
 if TYPE_CHECKING:
     from sandlot.learning.neat import Neat

@@ -12,17 +12,17 @@ from typing import Any
 
 import neat
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 
-from sandlot.control.nets import Net, unpack
+from sandlot.control.snake.nets import Net, unpack
 from sandlot.learning.chance import seeded
 from sandlot.learning.explosions import below, find_exploded, refuse_if_all
 from sandlot.learning.genomes import WEIGHT_SHARE, Genome, flatten
-from sandlot.physics.nets import EXTRA_INPUTS, Nets
+from sandlot.models.nets import Nets
+from sandlot.physics.swimming.nets import EXTRA_INPUTS
 from sandlot.settings import Settings
+from sandlot.typing import Array, IntArray
 
-Array = NDArray[np.float64]
 EvaluateNets = Callable[[Nets, Array], Array]
 """Nets and the frequencies of their clocks (nets,) [Hz] in, fitness (nets,) out; more is better. That of one whose
 simulation exploded is not a number."""
@@ -105,10 +105,10 @@ class NetHistory:
     best: Array
     mean: Array
     frequencies: Array
-    hidden: NDArray[np.int64]
-    links: NDArray[np.int64]
-    evaluations: NDArray[np.int64]
-    exploded: NDArray[np.int64]
+    hidden: IntArray
+    links: IntArray
+    evaluations: IntArray
+    exploded: IntArray
     champion: Net
 
 

@@ -6,16 +6,15 @@ from dataclasses import dataclass
 
 import numpy as np
 from deap import tools
-from numpy.typing import NDArray
 from pydantic import Field
 
+from sandlot.kernels.randomness import children
 from sandlot.learning.chance import seeded
 from sandlot.learning.explosions import below, find_exploded, refuse_if_all
 from sandlot.learning.individuals import Fitness, Individual
-from sandlot.physics.randomness import children
 from sandlot.settings import Settings
+from sandlot.typing import Array, IntArray
 
-Array = NDArray[np.float64]
 EvaluateAll = Callable[[Array], Array]
 """Genes (individuals, genes) in, objectives (individuals, objectives) out; more is better in all. Those of one whose
 simulation exploded are not numbers."""
@@ -52,8 +51,8 @@ class Front:
     genes: Array
     objectives: Array
     best: Array
-    evaluations: NDArray[np.int64]
-    exploded: NDArray[np.int64]
+    evaluations: IntArray
+    exploded: IntArray
 
 
 def find_front(

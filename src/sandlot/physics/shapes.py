@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sandlot.kernels import kernel
+from sandlot.typing import Array
 
-Array: TypeAlias = NDArray[np.float64]
 Three: TypeAlias = tuple[float, float, float]
 
 SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH, TRACK = 2, 3, 4, 5, 6, 7, 100

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from sandlot.errors import SandlotError
 from sandlot.kernels import kernel
-from sandlot.physics.randomness import children, streams, uniform
+from sandlot.kernels.randomness import children, streams, uniform
 
 MEMORY = 8
 """Heights an agent remembers."""

@@ -5,7 +5,7 @@ along ``time``, with its units and meaning; beside them the world, settings and
 seed the frames came from. `Writer` streams frames in and survives being
 killed; `open` gives them back as an ``xarray.Dataset``, and `settings` what they
 were made with. Logs of real robots come in, and go out to other tools, by
-`sandlot.recordings.logs`.
+`sandlot.recordings.logs.logs`.
 """
 
 from sandlot.recordings.frames import Frame, Quantity, check_frame

@@ -12,7 +12,7 @@ from typing import Any
 import xarray as xr
 
 from sandlot.errors import SandlotError
-from sandlot.recordings.columns import rows
+from sandlot.recordings.logs.columns import rows
 from sandlot.recordings.writer import FORMAT, FORMAT_VERSION
 
 

@@ -25,8 +25,8 @@ from zarr.codecs import ZstdCodec
 from zarr.storage import LocalStore
 
 from sandlot.errors import SandlotError
-from sandlot.recordings.columns import Column, rows, time_dim
 from sandlot.recordings.frames import Frame, Quantity, check_frame
+from sandlot.recordings.logs.columns import Column, rows, time_dim
 
 FORMAT = "sandlot recording"
 FORMAT_VERSION = 1

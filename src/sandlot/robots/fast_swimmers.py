@@ -1,17 +1,15 @@
-"""Swimming snakes in the reduced model of `sandlot.physics.water`, and such that start anew one by one."""
+"""Swimming snakes in the reduced model of `sandlot.physics.swimming.water`, and such that start anew one by one."""
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sandlot.physics import water
+from sandlot.physics.swimming import water
 from sandlot.robots.snake import Snake
 from sandlot.robots.swimmers import Swimmers, start_centre
-
-Array = NDArray[np.float64]
+from sandlot.typing import Array, IntArray
 
 
 class FastSwimmers(Swimmers):
@@ -133,7 +131,7 @@ class RestartingFast(FastSwimmers):
         self._start = self.state.copy()
         self._commands, self.time = np.zeros(count, np.int64), np.zeros(count)
 
-    def restart(self, which: NDArray[np.int64]) -> None:
+    def restart(self, which: IntArray) -> None:
         """Put these back to where they began, straight and at rest."""
         self.state[:, which] = self._start[:, which]
         self._commands[which], self.time[which] = 0, 0.0

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from scipy.spatial import ConvexHull, QhullError
 
 from sandlot.errors import SandlotError
-
-Array = NDArray[np.float64]
+from sandlot.typing import Array
 
 MOST_TRIANGLES = 200_000
 """Of a mesh, as in MuJoCo."""

@@ -7,16 +7,14 @@ from typing import Any
 import mujoco
 import numpy as np
 from mujoco.batch import Batch
-from numpy.typing import NDArray
 
 from sandlot.errors import SandlotError
-from sandlot.physics import water, water_callback
-from sandlot.physics.water_callback import MARK, USER_ROWS
-from sandlot.physics.water_energy import energies
+from sandlot.physics.swimming import callback, water
+from sandlot.physics.swimming.callback import MARK, USER_ROWS
+from sandlot.physics.swimming.energy import energies
 from sandlot.robots.snake import DRAG, Snake, link_centres
 from sandlot.robots.swimmers import Swimmers
-
-Array = NDArray[np.float64]
+from sandlot.typing import Array, BoolArray, IntArray
 
 STIFFNESS = 25.0
 """Rate at which the reference's servos correct errors [1/s]. Torques are computed, so that only contacts and the
@@ -66,7 +64,7 @@ class ReferenceSwimmers(Swimmers):
         super().__init__(snake, count, current)
         pull = ball_drag * math.pi * ball_radius**2
         check_stable(snake, 0.0 if balls is None else pull / ball_mass)
-        water_callback.install()
+        callback.install()
         model = mujoco.MjModel.from_xml_string(
             mjcf(snake, balls is not None, ball_radius, ball_mass, contact, integrator)
         )
@@ -95,13 +93,13 @@ class ReferenceSwimmers(Swimmers):
         accelerations = np.empty((joints, self.count))
         water.plan(self._body, state, np.ascontiguousarray(targets.T), accelerations)
         self._last = state[water.FIXED + 2 * joints :].T
-        user[:, water_callback.SINCE] = self.time
-        user[:, water_callback.SHARES] += state[water.DRIVE]
-        user[:, water_callback.COMMANDS] += 1.0
+        user[:, callback.SINCE] = self.time
+        user[:, callback.SHARES] += state[water.DRIVE]
+        user[:, callback.COMMANDS] += 1.0
         user[:, first : first + joints] = self.angles
         user[:, first + joints : first + 2 * joints] = self.rates
         user[:, first + 2 * joints :] = accelerations.T
-        with water_callback.quietly():
+        with callback.quietly():
             self._batch.step(np.flatnonzero(~self._lost), nstep=snake.substeps)
         self._commands += 1
         self.time = self._commands * snake.interval
@@ -111,7 +109,7 @@ class ReferenceSwimmers(Swimmers):
         """Kinetic energy [J], most power [W] and the ball's speed [m/s], as `energies` gives them: (count, 3)."""
         return energies(self._body, self._position, self._velocity, self.current, self._ball_mass)
 
-    def _burst(self, before: Array) -> NDArray[np.bool_]:
+    def _burst(self, before: Array) -> BoolArray:
         """Which have gained energy that no motor gave since ``before``, or have thrown their ball away: (count,)."""
         after = self._energies()
         given = GENEROUS * self.snake.interval * np.maximum(before[:, 1], after[:, 1])
@@ -179,10 +177,10 @@ class ReferenceSwimmers(Swimmers):
     @property
     def drive(self) -> Array:
         """Mean share of the wanted acceleration that the motors could give: (count,)."""
-        return self._user[:, water_callback.SHARES] / np.maximum(self._user[:, water_callback.COMMANDS], 1.0)
+        return self._user[:, callback.SHARES] / np.maximum(self._user[:, callback.COMMANDS], 1.0)
 
     @property
-    def exploded(self) -> NDArray[np.bool_]:
+    def exploded(self) -> BoolArray:
         """Which simulations are no longer to be trusted, since some command: (count,)."""
         return self._lost.copy()
 
@@ -224,7 +222,7 @@ class RestartingReference(ReferenceSwimmers):
         self._start = self._batch.state.copy()
         self._commands, self.time = np.zeros(count, np.int64), np.zeros(count)
 
-    def restart(self, which: NDArray[np.int64], balls: Array) -> None:
+    def restart(self, which: IntArray, balls: Array) -> None:
         """Put these back to where they began; ``balls`` (which, 2) is where their balls are [m]."""
         self._batch.state[which] = self._start[which]
         self._position[which, -2:] = balls

@@ -6,17 +6,15 @@ wall: `sandlot.physics.walls`.
 """
 
 import math
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 
 from sandlot.kernels import kernel
 from sandlot.physics.walls import slide
 from sandlot.settings import Settings
+from sandlot.typing import Array, BoolArray
 
-Array: TypeAlias = NDArray[np.float64]
 X, Y, HEADING, ODOMETRY_X, ODOMETRY_Y, ODOMETRY_HEADING, SPEED, TURN = range(8)
 """Columns of the state of robots: position [m] and heading [rad], where its wheels say it is, and how fast these say it
 drives [m/s] and turns to the left [rad/s]."""
@@ -59,7 +57,7 @@ class RoundRobot(Settings):
         segments: Array,
         circles: Array,
         interval: float,
-    ) -> NDArray[np.bool_]:
+    ) -> BoolArray:
         """Drive robots for a while.
 
         Args:
@@ -101,7 +99,7 @@ def drive(
     circles: Array,
     step: float,
     steps: int,
-    bumped: NDArray[np.bool_],
+    bumped: BoolArray,
 ) -> None:
     """The kernel of `RoundRobot.drive`: so many steps of ``step`` [s]; ``pace`` is the largest accelerations."""
     for k in range(state.shape[0]):

@@ -13,8 +13,9 @@ from numpy.typing import ArrayLike
 from pydantic import AfterValidator, Field, model_validator
 
 from sandlot.errors import SandlotError
-from sandlot.robots.urdf import DENSITY, Array, Assembly, read_urdf
+from sandlot.robots.urdf import DENSITY, Assembly, read_urdf
 from sandlot.settings import Settings, build, distinct, nearest, read_settings
+from sandlot.typing import Array
 
 BODIES = Path(__file__).parent / "bodies"
 SHIPPED = ("wheeled", "tracked")

@@ -8,8 +8,9 @@ import numpy as np
 
 from sandlot.errors import SandlotError
 from sandlot.robots.rover import Rover
-from sandlot.robots.urdf import Array, Assembly, Joint, Link, Shape, join
+from sandlot.robots.urdf import Assembly, Joint, Link, Shape, join
 from sandlot.settings import nearest
+from sandlot.typing import Array
 
 Side = Literal["left", "right"]
 SIDES: tuple[Side, Side] = ("left", "right")

@@ -13,10 +13,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sandlot.errors import SandlotError
+from sandlot.geometry.rotations import rotation_matrix
 from sandlot.physics.attached import Track
 from sandlot.robots.rover import Rover, wheel_speeds
 from sandlot.robots.rover_layout import SIDES, Layout, Rolling, Side, understand
-from sandlot.robots.urdf import Array, Joint, Shape, turn
+from sandlot.robots.urdf import Joint, Shape
+from sandlot.typing import Array
 
 GRAVITY = 9.81
 """[m/s^2], downwards."""
@@ -119,7 +121,7 @@ def build_model(rovers: Sequence[Rover], poses: ArrayLike, step: float = 0.001, 
         spec.option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
         spec.option.disableflags |= mujoco.mjtDisableBit.mjDSBL_AUTORESET
         for k, (layout, place) in enumerate(zip(layouts, places, strict=True)):
-            frame = spec.worldbody.add_frame(pos=place[:3], quat=_quaternion(turn(*place[3:])))
+            frame = spec.worldbody.add_frame(pos=place[:3], quat=_quaternion(rotation_matrix(*place[3:])))
             spec.attach(_spec(layout, step), prefix=f"rover{k}/", frame=frame)
         model = spec.compile()
     except (ValueError, mujoco.FatalError, mujoco.UnexpectedError) as error:

@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from sandlot.geometry.rotations import roll_pitch_yaw
 from sandlot.robots.rover_model import RoverModel
-from sandlot.robots.urdf import Array
 from sandlot.settings import Settings
+from sandlot.typing import Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,14 +105,6 @@ def chassis_rotations(rovers: RoverModel, data: mujoco.MjData) -> Array:
     for k, parts in enumerate(rovers.rovers):
         mujoco.mju_quat2Mat(flat[k], data.qpos[parts.qpos + 3 : parts.qpos + 7])
     return flat.reshape(-1, 3, 3)
-
-
-def roll_pitch_yaw(rotation: Array) -> Array:
-    """Angles (..., 3) [rad] about fixed x, then y, then z that make a rotation (..., 3, 3); pitch is in +-pi/2."""
-    roll = np.arctan2(rotation[..., 2, 1], rotation[..., 2, 2])
-    pitch = -np.arcsin(np.clip(rotation[..., 2, 0], -1.0, 1.0))
-    yaw = np.arctan2(rotation[..., 1, 0], rotation[..., 0, 0])
-    return np.stack([roll, pitch, yaw], axis=-1)
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
-from sandlot.physics.water import SWIMMER
+from sandlot.physics.swimming.water import SWIMMER
 from sandlot.settings import Settings
 
 DRAG = 6.1335

@@ -1,6 +1,6 @@
 """Many swimming snakes at once, at two fidelities with one interface.
 
-`FastSwimmers` follow the reduced model of `sandlot.physics.water`; `ReferenceSwimmers` are MuJoCo simulations with
+`FastSwimmers` follow the reduced model of `physics.swimming.water`; `ReferenceSwimmers` are MuJoCo simulations with
 contacts and, if asked, a ball. What they do is told by commands: where every joint should be at the next one.
 """
 
@@ -8,12 +8,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sandlot.errors import SandlotError
 from sandlot.robots.snake import Snake, link_angles, link_centres
-
-Array = NDArray[np.float64]
+from sandlot.typing import Array, BoolArray
 
 
 class Swimmers(ABC):
@@ -98,7 +96,7 @@ class Swimmers(ABC):
         return link_centres(self.centre, self.directions, self.snake.length)
 
     @property
-    def exploded(self) -> NDArray[np.bool_]:
+    def exploded(self) -> BoolArray:
         """Which simulations are no longer to be trusted: not a number, or faster than any motor: (count,)."""
         sane = np.abs(self.rates).max(axis=1) < 3.0 * self.snake.max_rate
         sane &= np.linalg.norm(self.velocity - self.current, axis=1) < self._fastest

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from scipy.spatial import QhullError
 
 from sandlot.errors import SandlotError
+from sandlot.geometry.rotations import rotation_matrix
 from sandlot.robots.meshes import MOST_BYTES, hull_moments, mesh_file, read_mesh
 from sandlot.settings import nearest
-
-Array = NDArray[np.float64]
+from sandlot.typing import Array
 
 DENSITY = 1000.0
 """Of links that do not say what they weigh [kg/m^3]."""
@@ -396,25 +396,13 @@ def _shape(element: ET.Element, where: str, folder: Path) -> Shape:
     return Shape(cast(SolidKind, solid.tag), size, position, rotation, vertices, faces)
 
 
-def turn(roll: float, pitch: float, yaw: float) -> Array:
-    """Rotation (3, 3) by angles about fixed x, then y, then z [rad]: URDF's ``rpy``, and ROS REP-103."""
-    (sr, sp, sy), (cr, cp, cy) = np.sin([roll, pitch, yaw]), np.cos([roll, pitch, yaw])
-    return np.array(
-        [
-            [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
-            [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
-            [-sp, cp * sr, cp * cr],
-        ]
-    )
-
-
 def _origin(element: ET.Element, where: str) -> tuple[Array, Array]:
     """Position (3,) [m] and rotation (3, 3)."""
     tag = element.find("origin")
     if tag is None:
         return np.zeros(3), np.eye(3)
     zeros = (0.0, 0.0, 0.0)
-    return _vector(tag, "xyz", where, 3, zeros), turn(*_vector(tag, "rpy", where, 3, zeros))
+    return _vector(tag, "xyz", where, 3, zeros), rotation_matrix(*_vector(tag, "rpy", where, 3, zeros))
 
 
 def _name(element: ET.Element, file: str) -> str:

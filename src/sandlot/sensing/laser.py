@@ -9,12 +9,11 @@ from numpy.typing import ArrayLike, NDArray
 from pydantic import Field
 
 from sandlot.kernels import kernel
-from sandlot.sensing.plans import Plan
+from sandlot.places.plans import Plan
 from sandlot.sensing.rays import Echoes, bearings, cast
 from sandlot.settings import Settings
+from sandlot.typing import Array, IntArray
 
-Array: TypeAlias = NDArray[np.float64]
-Index: TypeAlias = NDArray[np.int64]
 Hits: TypeAlias = NDArray[np.int32]
 Chance: TypeAlias = np.random.Generator | Sequence[np.random.Generator]
 """One generator for all poses, or one for each: then what a pose sees does not depend on the others."""
@@ -126,7 +125,7 @@ class Laser(Settings):
         shape = (-1, len(poses), self.beams)
         return Echoes(echoes.ranges.reshape(shape), echoes.hits.reshape(shape))
 
-    def _draw(self, edges: Index, rng: Chance) -> Draws:
+    def _draw(self, edges: IntArray, rng: Chance) -> Draws:
         """What chance says of scans that have so many beams over edges: (n,)."""
         count, ends = len(edges), np.concatenate([[0], np.cumsum(edges)]).tolist()
         draws = Draws(np.empty((2, ends[-1])), np.zeros((count, self.beams)), np.zeros((count, self.beams)))
@@ -152,7 +151,7 @@ def is_edge(hits: Hits, k: int, b: int) -> bool:
 
 
 @kernel(error_model="numpy", nogil=True)
-def count_edges(hits: Hits) -> Index:
+def count_edges(hits: Hits) -> IntArray:
     """Beams over edges: (n,) of (fans, n, beams)."""
     edges = np.zeros(hits.shape[1], np.int64)
     if hits.shape[0] == 3:

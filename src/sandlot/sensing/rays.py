@@ -12,14 +12,13 @@ import math
 import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sandlot.kernels import kernel
+from sandlot.typing import Array
 
-Array: TypeAlias = NDArray[np.float64]
 ROUGH = 2e-5
 """Largest error of a bearing [rad]: beams as near as this to the end of an interval are looked at more closely."""
 WORTH_A_THREAD = 64

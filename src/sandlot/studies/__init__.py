@@ -6,7 +6,7 @@ from sandlot.errors import SandlotError
 from sandlot.settings import nearest
 from sandlot.studies.base import STUDIES, Claim, Job, Study, study
 
-MODULES = ("sandlot.studies.accurate", "sandlot.studies.leveling", "sandlot.studies.terrain", "sandlot.studies.water")
+MODULES = ("sandlot.studies.indoor", "sandlot.studies.leveling", "sandlot.studies.terrain", "sandlot.studies.water")
 """Where studies are, a module for each world; loading these fills the list."""
 
 __all__ = ["Claim", "Job", "Study", "all_studies", "find", "study"]

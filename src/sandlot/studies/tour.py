@@ -10,7 +10,7 @@ from sandlot.studies.report import PAGE, write_page, write_report
 from sandlot.studies.runner import run
 
 STOPS: dict[str, dict[str, Any]] = {
-    "accurate.arena": {"replicates": 2},
+    "indoor.arena": {"replicates": 2},
     "leveling.probabilities": {},
     "leveling.memetic": {"replicates": 10},
     "terrain.drive": {"grounds": ("soft", "mid", "rigid"), "frames": 640, "replicates": 5},

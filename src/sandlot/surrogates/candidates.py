@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sandlot.errors import SandlotError
-from sandlot.surrogates.terms import KINDS, NOISE, NONE, Index, Variable, monomials, variables
+from sandlot.surrogates.terms import KINDS, NOISE, NONE, Variable, monomials, variables
+from sandlot.typing import IntArray
 
 Lags = tuple[int, ...]
 
@@ -26,10 +27,10 @@ class Candidates:
     """
 
     variables: tuple[Variable, ...]
-    layout: Index
+    layout: IntArray
     lag: int
-    factors: Index
-    process: Index
+    factors: IntArray
+    process: IntArray
 
     @property
     def noisy(self) -> bool:
@@ -80,7 +81,7 @@ def candidates(
     return Candidates(found, layout, max([each.lag for each in found], default=0), factors, process)
 
 
-def _noisy(factors: Index, found: tuple[Variable, ...]) -> NDArray[np.bool_]:
+def _noisy(factors: IntArray, found: tuple[Variable, ...]) -> NDArray[np.bool_]:
     """Which terms have a residual among their factors."""
     noisy = np.array([KINDS[each.kind] == NOISE for each in found] + [False])
     result: NDArray[np.bool_] = noisy[np.where(factors == NONE, len(found), factors)].any(1)

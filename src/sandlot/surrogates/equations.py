@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from sandlot.errors import SandlotError
-from sandlot.surrogates.terms import NONE, Index, Variable
+from sandlot.surrogates.terms import NONE, Variable
+from sandlot.typing import IntArray
 
 C_KEYWORDS = """auto break case char const continue default do double else enum extern float for goto if inline int long
 register restrict return short signed sizeof static struct switch typedef union unsigned void volatile while"""
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from sandlot.surrogates.narmax import Narmax
 
 
-def term(factors: Index, variables: Sequence[Variable]) -> str:
+def term(factors: IntArray, variables: Sequence[Variable]) -> str:
     """A term for people: ``x^2 y(k-1)``, or ``1`` for the constant."""
     powers = _powers(factors)
     return " ".join(_plain(variables[v]) + (f"^{power}" if power > 1 else "") for v, power in powers.items()) or "1"
@@ -72,7 +73,7 @@ def _check(model: "Narmax") -> None:
     model.table()  # which says so if it was not fitted
 
 
-def _powers(factors: Index) -> dict[int, int]:
+def _powers(factors: IntArray) -> dict[int, int]:
     """Each variable of a term, and how often it is a factor."""
     used = [int(f) for f in factors if f != NONE]
     return {v: used.count(v) for v in dict.fromkeys(used)}

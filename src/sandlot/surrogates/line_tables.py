@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from sandlot.kernels import kernel
-from sandlot.surrogates.terms import Array
+from sandlot.typing import Array
 
 if TYPE_CHECKING:
     from sandlot.surrogates.lines import Grid

@@ -15,7 +15,8 @@ from sandlot.kernels import kernel
 from sandlot.surrogates import equations
 from sandlot.surrogates.line_tables import look, pack
 from sandlot.surrogates.orthogonal import bic, coefficients, take
-from sandlot.surrogates.terms import NONE, Array, Index, Variable, design, monomials
+from sandlot.surrogates.terms import NONE, Variable, design, monomials
+from sandlot.typing import Array, IntArray
 
 NAMES = ("turn", "across", "along")
 """What polynomials are of."""
@@ -39,7 +40,7 @@ class Samples(NamedTuple):
 
     rays: Array
     medians: Array
-    scans: Index
+    scans: IntArray
     shared: float
 
 
@@ -60,21 +61,21 @@ class Grid(NamedTuple):
         limits: (polynomials, 2) the least and the most that was seen [m]; no polynomial says more.
     """
 
-    shape: Index
+    shape: IntArray
     corner: Array
     origin: Array
     width: Array
     axes: Array
-    model: Index
-    factors: Index
+    model: IntArray
+    factors: IntArray
     coefficients: Array
     limits: Array
 
 
 @kernel()
 def _fit(
-    values: Array, target: Array, scans: Index, begins: Index, candidates: Index, most: int, shared: float
-) -> tuple[Index, Array]:
+    values: Array, target: Array, scans: IntArray, begins: IntArray, candidates: IntArray, most: int, shared: float
+) -> tuple[IntArray, Array]:
     """A polynomial for each cell: its terms (cells, most) among the candidates, -1 for none, and their coefficients."""
     cells = begins.size - 1
     which, found = np.full((cells, most), -1), np.zeros((cells, most))
@@ -149,7 +150,7 @@ def equation(grid: Grid, which: int) -> str:
 
 def _members(
     rays: Array, shape: tuple[int, int, int], width: Array, axes: Array, origin: Array, reach: float
-) -> tuple[Index, Index, Index]:
+) -> tuple[IntArray, IntArray, IntArray]:
     """Cells with samples enough, the samples of one after the other, and where those of each begin."""
     x, y = (rays[:, :2] - origin).T
     nearest = np.minimum(rays[:, 2] % (2.0 * np.pi) / width[0], shape[0] - 1.0).astype(np.int64)
@@ -171,7 +172,7 @@ def _members(
 
 
 def _coordinates(
-    rays: Array, cells: Index, shape: tuple[int, int, int], width: Array, axes: Array, origin: Array, reach: float
+    rays: Array, cells: IntArray, shape: tuple[int, int, int], width: Array, axes: Array, origin: Array, reach: float
 ) -> tuple[Array, Array]:
     """Turn, across and along of rays in their cells, (3, rays), as shares of a cell; and along, (rays,) [m]."""
     direction, a, b = np.unravel_index(cells, shape)

@@ -11,7 +11,7 @@ from sandlot.surrogates import lines
 from sandlot.surrogates.line_tables import look, pack
 from sandlot.surrogates.lines import Grid, Samples
 from sandlot.surrogates.sensorgraph import SEGMENTS, Sensorgraph, check_poses, directions
-from sandlot.surrogates.terms import Array
+from sandlot.typing import Array
 
 MOST_DEGREE = 8
 """All terms of a polynomial are laid out, whether there or not; beyond this, they would be very many."""

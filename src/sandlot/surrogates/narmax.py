@@ -20,8 +20,9 @@ from sandlot.errors import SandlotError
 from sandlot.surrogates import equations, validity
 from sandlot.surrogates.candidates import candidates, check_lags
 from sandlot.surrogates.orthogonal import Path, bic, coefficients, forward, solve, take
-from sandlot.surrogates.terms import Array, Index, evaluate, extent, finite, prepare
+from sandlot.surrogates.terms import evaluate, extent, finite, prepare
 from sandlot.surrogates.terms import roll as roll_on
+from sandlot.typing import Array, IntArray
 
 ROUNDS = 300
 """Most rounds of extended least squares."""
@@ -238,14 +239,14 @@ class Narmax(RegressorMixin, BaseEstimator):
                 wrong[k] += float(((target[part] - coefficients(path, n) @ left_out[:n]) ** 2).sum())
         return wrong
 
-    def _keep(self, factors: Index, rows: Array, path: Path, chosen: int) -> None:
+    def _keep(self, factors: IntArray, rows: Array, path: Path, chosen: int) -> None:
         taken = path.order[:chosen]
         self.factors_, self.err_ = factors[taken], path.err[:chosen]
         self.coefficients_, self.errors_, self.residuals_ = solve(path, rows, chosen)
         if not (finite(self.coefficients_) and finite(self.errors_)):
             raise SandlotError("X is too small beside y; give them in other units")
 
-    def _fit_noise(self, inputs: Array, output: Array, factors: Index) -> None:
+    def _fit_noise(self, inputs: Array, output: Array, factors: IntArray) -> None:
         """Choose among all terms, now that there are residuals; again if better residuals change the choice."""
         plain = {name: getattr(self, name) for name in LEARNED}
         target, before = output[self.lag_ :], set[tuple[int, ...]]()
@@ -267,7 +268,7 @@ class Narmax(RegressorMixin, BaseEstimator):
             warnings.warn("residuals do not settle: the model has none; try other noise_lags", FitWarning, stacklevel=3)
             self.__dict__.update(plain)
 
-    def _settle(self, inputs: Array, output: Array, factors: Index) -> None:
+    def _settle(self, inputs: Array, output: Array, factors: IntArray) -> None:
         """Extended least squares: coefficients from residuals, residuals from coefficients, until both stay."""
         target, before = output[self.lag_ :], np.empty(0)
         for _ in range(ROUNDS):
@@ -282,7 +283,7 @@ class Narmax(RegressorMixin, BaseEstimator):
             before = now
         warnings.warn(f"extended least squares did not settle in {ROUNDS} rounds", FitWarning, stacklevel=3)
 
-    def _rows(self, inputs: Array, output: Array, noise: Array, factors: Index) -> Array:
+    def _rows(self, inputs: Array, output: Array, noise: Array, factors: IntArray) -> Array:
         rows, most = prepare(inputs, output, noise, self._layout, self.lag_, factors)
         low, high = extent(output[self.lag_ :])
         if not max(most, -low, high) <= LARGEST:

@@ -11,7 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from sandlot.kernels import kernel
-from sandlot.surrogates.terms import Array, Index, wide
+from sandlot.surrogates.terms import wide
+from sandlot.typing import Array, IntArray
 
 COLLINEAR = 1e-10
 """A term of whose energy no more than this share is left says nothing that the others do not."""
@@ -37,7 +38,7 @@ class Path(NamedTuple):
         collinear: How many others could not be told from those taken.
     """
 
-    order: Index
+    order: IntArray
     err: Array
     gains: Array
     norms: Array

@@ -10,7 +10,7 @@ from threadpoolctl import threadpool_limits
 from sandlot.errors import SandlotError
 from sandlot.kernels import kernel
 from sandlot.surrogates.sensorgraph import SEGMENTS, Sensorgraph, check_poses, directions
-from sandlot.surrogates.terms import Array
+from sandlot.typing import Array
 
 REACH = (0.5, 1.0, 2.0, 4.0)
 NEAREST = (1, 2, 4, 8)

@@ -4,11 +4,10 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import xarray as xr
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from sandlot.errors import SandlotError
-
-Array = NDArray[np.float64]
+from sandlot.typing import Array
 
 
 def sobol(

@@ -13,7 +13,8 @@ from sandlot.kernels import kernel
 from sandlot.surrogates import equations
 from sandlot.surrogates.narmax import FitWarning, Narmax
 from sandlot.surrogates.sensorgraph import SEGMENTS, Sensorgraph, check_poses
-from sandlot.surrogates.terms import NONE, Array, Index
+from sandlot.surrogates.terms import NONE
+from sandlot.typing import Array, IntArray
 
 FEW = 5
 """A heading with fewer scans has no model of its own, but the mean of all scans."""
@@ -77,12 +78,12 @@ class Products(NamedTuple):
         counts: (sets, outputs) how many terms there are.
     """
 
-    parents: Index
-    places: Index
-    counts: Index
+    parents: IntArray
+    places: IntArray
+    counts: IntArray
 
 
-def products(factors: Index, coefficients: Array) -> Products:
+def products(factors: IntArray, coefficients: Array) -> Products:
     """Find what polynomials share.
 
     Args:
@@ -105,7 +106,7 @@ def products(factors: Index, coefficients: Array) -> Products:
 
 @kernel(nogil=True)
 def polynomials(
-    values: Array, which: Index, shared: Products, coefficients: Array, lowest: Array, highest: Array
+    values: Array, which: IntArray, shared: Products, coefficients: Array, lowest: Array, highest: Array
 ) -> Array:
     """Several polynomials at every sample, within limits.
 

@@ -8,13 +8,13 @@ from typing import Self
 
 import numpy as np
 import xarray as xr
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from sandlot.errors import SandlotError
+from sandlot.geometry.planar import wrap
 from sandlot.recordings import settings
+from sandlot.typing import Array, IntArray
 
-Array = NDArray[np.float64]
-Index = NDArray[np.int64]
 SEGMENTS = 6
 """Into how many parts a scan is cut, as in the source: half a circle into six of 30 degrees."""
 THIN = 0.25
@@ -131,7 +131,7 @@ class Sensorgraph:
         """Where each of these parts looks, from straight ahead: (count,) [rad]."""
         return np.array([self.bearings[part].mean() for part in parts(len(self.bearings), count)])
 
-    def windows(self, count: int = SEGMENTS, step: float = np.radians(5.0)) -> tuple[Array, Array, Index]:
+    def windows(self, count: int = SEGMENTS, step: float = np.radians(5.0)) -> tuple[Array, Array, IntArray]:
         """Medians of windows as wide as a segment, but at every few degrees of a scan.
 
         To know what is seen in a direction it does not matter which part of the laser looks there: so a scan says much
@@ -161,7 +161,7 @@ class Sensorgraph:
         limits = {"x": None, "y": None, "heading": (-np.pi, np.pi)}
         data = {}
         for k, (name, limit) in enumerate(limits.items()):
-            values = (self.poses[:, k] + np.pi) % (2.0 * np.pi) - np.pi if name == "heading" else self.poses[:, k]
+            values = wrap(self.poses[:, k]) if name == "heading" else self.poses[:, k]
             counts, edges = np.histogram(values, bins, limit)
             unit = "rad" if name == "heading" else "m"
             middle = (
@@ -186,7 +186,7 @@ class Sensorgraph:
         return found
 
 
-def parts(beams: int, count: int = SEGMENTS) -> list[Index]:
+def parts(beams: int, count: int = SEGMENTS) -> list[IntArray]:
     """Which beams each segment has, from the right to the left."""
     return np.array_split(np.arange(beams), count)
 
@@ -215,7 +215,7 @@ def directions(poses: Array, centres: Array) -> Array:
     return found
 
 
-def _ordered(bearings: Array) -> tuple[Index, Array]:
+def _ordered(bearings: Array) -> tuple[IntArray, Array]:
     """Beams from the right to the left, whichever way a laser turns and is mounted, and their bearings [rad]."""
     wrapped = np.where(np.abs(bearings) < np.pi, bearings, (bearings + np.pi) % (2.0 * np.pi) - np.pi)
     order = np.argsort(wrapped, kind="stable")

@@ -7,12 +7,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sandlot.kernels import kernel
+from sandlot.typing import Array, IntArray
 
-Array = NDArray[np.float64]
-Index = NDArray[np.int64]
 NONE = -1
 """Fills the rest of a term that has fewer factors than the polynomial has degrees."""
 INPUT, OUTPUT, NOISE = 0, 1, 2
@@ -54,7 +52,7 @@ def variables(
 
 
 @functools.lru_cache(maxsize=32)
-def monomials(count: int, degree: int) -> Index:
+def monomials(count: int, degree: int) -> IntArray:
     """All products of at most ``degree`` of ``count`` variables, from the constant on: (terms, degree), rest `NONE`."""
     found = [
         (*factors, *(degree - size) * (NONE,))
@@ -73,7 +71,7 @@ def wide(samples: int) -> int:
 
 
 @kernel()
-def design(values: Array, factors: Index) -> Array:
+def design(values: Array, factors: IntArray) -> Array:
     """The value of every term at every sample.
 
     Args:
@@ -104,7 +102,7 @@ def design(values: Array, factors: Index) -> Array:
 
 
 @kernel()
-def evaluate(values: Array, factors: Index, coefficients: Array) -> Array:
+def evaluate(values: Array, factors: IntArray, coefficients: Array) -> Array:
     """The polynomial at every sample: each term its coefficient times its factors, one after the other.
 
     Args:
@@ -129,7 +127,7 @@ def evaluate(values: Array, factors: Index, coefficients: Array) -> Array:
 
 
 @kernel()
-def lagged(inputs: Array, output: Array, noise: Array, layout: Index, first: int) -> Array:
+def lagged(inputs: Array, output: Array, noise: Array, layout: IntArray, first: int) -> Array:
     """The variables at every sample from ``first`` on.
 
     Args:
@@ -175,7 +173,7 @@ def finite(values: Array) -> bool:
 
 @kernel()
 def prepare(
-    inputs: Array, output: Array, noise: Array, layout: Index, first: int, factors: Index
+    inputs: Array, output: Array, noise: Array, layout: IntArray, first: int, factors: IntArray
 ) -> tuple[Array, float]:
     """The value of every term at every sample from ``first`` on, as `design`, and more than any of them can be.
 
@@ -188,7 +186,7 @@ def prepare(
 
 @kernel()
 def roll(
-    inputs: Array, output: Array, layout: Index, first: int, factors: Index, coefficients: Array, free: bool
+    inputs: Array, output: Array, layout: IntArray, first: int, factors: IntArray, coefficients: Array, free: bool
 ) -> Array:
     """Predict from step to step.
 

@@ -6,11 +6,10 @@ stays within 1.96 / sqrt(samples) for 95 of 100 lags.
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from sandlot.errors import SandlotError
+from sandlot.typing import Array
 
-Array = NDArray[np.float64]
 LONG_NAMES = {
     "residual": "of residuals with themselves",
     "cross": "of residuals with the input",

@@ -12,16 +12,16 @@ if TYPE_CHECKING:
     from sandlot.worlds.base import World
 
 WORLDS = {
-    "indoor": "sandlot.worlds.indoor:Indoor",
-    "leveling": "sandlot.worlds.leveling:Leveling",
-    "terrain": "sandlot.worlds.terrain:Terrain",
-    "water": "sandlot.worlds.water:Water",
+    "indoor": "sandlot.worlds.indoor.world:Indoor",
+    "leveling": "sandlot.worlds.leveling.world:Leveling",
+    "terrain": "sandlot.worlds.terrain.world:Terrain",
+    "water": "sandlot.worlds.water.world:Water",
 }
 """Short name to class. Classes load when used, so that starting up stays quick."""
 
 VECTORS = {
-    "indoor": "sandlot.worlds.indoor_vector:IndoorVector",
-    "water": "sandlot.worlds.water_vector:WaterVector",
+    "indoor": "sandlot.worlds.indoor.vector:IndoorVector",
+    "water": "sandlot.worlds.water.vector:WaterVector",
 }
 """Worlds of which ``gymnasium.make_vec`` gives many that are compiled as one."""
 

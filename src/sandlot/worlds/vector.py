@@ -12,9 +12,8 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from sandlot.errors import SandlotError
+from sandlot.typing import Array, BoolArray
 
-Array = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 Seen = TypeVar("Seen", bound=NDArray[Any])
 
 
@@ -71,7 +70,7 @@ class CompiledVector(VectorEnv[Seen, Array, NDArray[Any]]):
     def _make(self, settings: dict[str, Any], threads: int) -> tuple[Box, Box]:
         """Make what goes on in the worlds; returns what one of them observes, and what it can be told."""
 
-    def _seed(self, seed: int | Sequence[int | None] | None, options: Mapping[str, Any]) -> Flags:
+    def _seed(self, seed: int | Sequence[int | None] | None, options: Mapping[str, Any]) -> BoolArray:
         """Seed the worlds that are to be reset; returns which these are: (num_envs,)."""
         try:
             mask = np.asarray(options.get("reset_mask", np.ones(self.num_envs, np.bool_)))
@@ -98,19 +97,19 @@ class CompiledVector(VectorEnv[Seen, Array, NDArray[Any]]):
         if not self._begun.all():
             raise SandlotError("before the first step, reset all worlds")
 
-    def _begin(self, mask: Flags) -> None:
+    def _begin(self, mask: BoolArray) -> None:
         """Episodes of these worlds begin."""
         self._begun, self._ended = self._begun | mask, self._ended & ~mask
         self._steps[mask] = 0
 
-    def _end(self, terminations: Flags, truncations: Flags) -> tuple[Flags, Flags]:
+    def _end(self, terminations: BoolArray, truncations: BoolArray) -> tuple[BoolArray, BoolArray]:
         """Episodes of these worlds end, and those that have lasted long enough."""
         if self.max_episode_steps is not None:
             truncations = truncations | (self._steps >= self.max_episode_steps)
         self._ended = terminations | truncations
         return terminations, truncations
 
-    def _told(self, values: Mapping[str, NDArray[Any]], mask: Flags | None = None) -> dict[str, Any]:
+    def _told(self, values: Mapping[str, NDArray[Any]], mask: BoolArray | None = None) -> dict[str, Any]:
         """Infos of all worlds, or of some, as Gymnasium wants them: values, and who has them."""
         known = np.ones(self.num_envs, np.bool_) if mask is None else mask
         told = {key: np.where(known, value, np.zeros_like(value)) for key, value in values.items()}

@@ -12,12 +12,12 @@ from pydantic import Field
 
 from sandlot.control.leveling import LevelingController, Rule
 from sandlot.errors import SandlotError
-from sandlot.physics.randomness import children
+from sandlot.kernels.randomness import children
 from sandlot.physics.swarm import MOVED
 from sandlot.recordings import Quantity
 from sandlot.studies.base import Claim, Job, Picture, Study
 from sandlot.studies.plots import COLOURS, blocks, canvas, thousands
-from sandlot.worlds.leveling import Leveling, LevelingSettings
+from sandlot.worlds.leveling.world import Leveling, LevelingSettings
 
 
 class LevelingStudy(Study):

@@ -15,7 +15,7 @@ from sandlot.settings import build, distinct
 from sandlot.studies.base import Claim, Job, study
 from sandlot.studies.leveling.base import LevelingStudy, groups, uncut
 from sandlot.studies.plots import COLOURS, canvas, curve
-from sandlot.worlds.leveling import LevelingSettings
+from sandlot.worlds.leveling.world import LevelingSettings
 
 Counts = Annotated[tuple[Annotated[int, Field(ge=1)], ...], Field(min_length=1), AfterValidator(distinct)]
 

@@ -10,14 +10,16 @@ import xarray as xr
 from matplotlib.figure import Figure
 from pydantic import AfterValidator, Field
 
-from sandlot.physics.randomness import children
+from sandlot.geometry.planar import wrap
+from sandlot.kernels.randomness import children
 from sandlot.recordings import Quantity
 from sandlot.settings import distinct
 from sandlot.studies.base import Claim, Found, Job, Picture, Study, pick, study
 from sandlot.studies.plots import COLOURS, canvas, points
 from sandlot.studies.statistics import Comparison, compare, holm
-from sandlot.studies.terrain.trial import ROVERS, Array
-from sandlot.worlds.terrain import Terrain
+from sandlot.studies.terrain.trial import ROVERS
+from sandlot.typing import Array
+from sandlot.worlds.terrain.world import Terrain
 
 Ground = Literal["soft", "mid", "LETE sand", "rigid"]
 GROUNDS: tuple[Ground, ...] = ("soft", "mid", "LETE sand", "rigid")
@@ -94,7 +96,7 @@ class Drive(Study):
             seen, _, terminated, truncated, _ = world.step(action)
             frame, over = frame + 1, terminated or truncated
             if action[0, 0] == 0.0:
-                turn = (world.fleet.angles[0, 2] - before + np.pi) % (2.0 * np.pi) - np.pi
+                turn = wrap(float(world.fleet.angles[0, 2] - before))
                 wanted += abs(action[0, 1]) * INTERVAL
                 made += turn * np.sign(action[0, 1])
         return {**world.outcomes(), "turned": float(made / wanted) if wanted else np.nan, "time": frame * INTERVAL}

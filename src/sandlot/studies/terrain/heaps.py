@@ -8,14 +8,15 @@ import xarray as xr
 from matplotlib.axes import Axes
 from pydantic import Field
 
-from sandlot.physics.heights import heap
-from sandlot.physics.particle_state import new_state
-from sandlot.physics.particles import HEADROOM, Particles
+from sandlot.physics.particles.particles import HEADROOM, Particles
+from sandlot.physics.particles.state import new_state
 from sandlot.physics.soil import PRESETS, Soil
+from sandlot.places.terrains import heap
 from sandlot.recordings import Quantity
 from sandlot.studies.base import Claim, Found, pick
 from sandlot.studies.plots import COLOURS
-from sandlot.studies.terrain.trial import YIELDING, Array, Case, Several, Trial, below, rows
+from sandlot.studies.terrain.trial import YIELDING, Case, Several, Trial, below, rows
+from sandlot.typing import Array
 
 RADIUS = 0.15
 """Of particles [m]; angles do not depend on it."""

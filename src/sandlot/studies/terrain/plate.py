@@ -12,7 +12,8 @@ from sandlot.physics.soil import PRESETS, Soil
 from sandlot.recordings import Quantity
 from sandlot.studies.base import Claim, Found, pick
 from sandlot.studies.plots import COLOURS
-from sandlot.studies.terrain.trial import YIELDING, Array, Case, Several, Trial, below, rows
+from sandlot.studies.terrain.trial import YIELDING, Case, Several, Trial, below, rows
+from sandlot.typing import Array
 
 LENGTH, WIDTH = 0.4, 0.2
 AREA = LENGTH * WIDTH

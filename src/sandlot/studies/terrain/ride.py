@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from sandlot.physics.soil import Soil
 from sandlot.robots.rover import load_rover
 from sandlot.robots.rover_model import GRAVITY, build_model, drive
-from sandlot.studies.terrain.trial import Array
+from sandlot.typing import Array
 
 SIDE, SPACING = 2.0, 0.01
 """Of the ground, and of its nodes [m]."""

@@ -11,15 +11,15 @@ from matplotlib.patches import Polygon
 from pydantic import Field
 from scipy.ndimage import gaussian_filter
 
-from sandlot.physics.heights import shade
 from sandlot.physics.particles import Particles
+from sandlot.places.terrains import shade
 from sandlot.robots.rover import load_rover
 from sandlot.robots.rover_model import RoverParts, build_model, drive
 from sandlot.settings import Settings
 from sandlot.studies.base import Picture
 from sandlot.studies.plots import COLOURS
 from sandlot.studies.terrain.ride import Ride, waves
-from sandlot.studies.terrain.trial import Array
+from sandlot.typing import Array
 
 SAND = LinearSegmentedColormap.from_list("sand", ["#3b2a1c", "#a67c52", "#e8cfa6", "#fff6e3"])
 SOIL_SPACING, PIXEL = 0.005, 0.002

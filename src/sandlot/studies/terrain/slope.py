@@ -14,7 +14,8 @@ from sandlot.settings import distinct
 from sandlot.studies.base import Claim, Found
 from sandlot.studies.plots import COLOURS
 from sandlot.studies.terrain.ride import Ride
-from sandlot.studies.terrain.trial import ROVERS, Array, Case, Trial, below, rows
+from sandlot.studies.terrain.trial import ROVERS, Case, Trial, below, rows
+from sandlot.typing import Array
 
 GROUNDS = ("soft", "mid")
 SPEED = 0.1

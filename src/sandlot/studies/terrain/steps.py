@@ -13,7 +13,8 @@ from sandlot.recordings import Quantity
 from sandlot.studies.base import Claim, Found
 from sandlot.studies.plots import COLOURS
 from sandlot.studies.terrain.ride import Ride
-from sandlot.studies.terrain.trial import ROVERS, YIELDING, Array, Case, Trial, below, rows
+from sandlot.studies.terrain.trial import ROVERS, YIELDING, Case, Trial, below, rows
+from sandlot.typing import Array
 
 GROUNDS = (*YIELDING, "rigid")
 EVERY = 0.1

@@ -7,14 +7,14 @@ from typing import Annotated, ClassVar, NamedTuple
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from pydantic import AfterValidator, Field
 
 from sandlot.recordings import Quantity
 from sandlot.settings import Settings, distinct
 from sandlot.studies.base import Claim, Found
+from sandlot.typing import Array
 
-Array = NDArray[np.float64]
 Positive = Annotated[float, Field(gt=0.0)]
 Several = Annotated[tuple[Positive, ...], Field(min_length=1), AfterValidator(distinct)]
 YIELDING = ("soft", "mid", "LETE sand")

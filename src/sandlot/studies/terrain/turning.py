@@ -15,7 +15,8 @@ from sandlot.robots.rover import wheel_speeds
 from sandlot.studies.base import Claim, Found, pick
 from sandlot.studies.plots import COLOURS
 from sandlot.studies.terrain.ride import SIDE, SPACING, Ride
-from sandlot.studies.terrain.trial import ROVERS, Array, Case, Trial, below
+from sandlot.studies.terrain.trial import ROVERS, Case, Trial, below
+from sandlot.typing import Array
 
 BASE, RADIUS = 0.191, 0.03
 """Of both shipped rovers [m]: from left to right, and of their wheels."""

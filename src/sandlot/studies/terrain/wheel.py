@@ -14,7 +14,8 @@ from sandlot.recordings import Quantity
 from sandlot.settings import distinct
 from sandlot.studies.base import Claim, Found, pick
 from sandlot.studies.plots import COLOURS
-from sandlot.studies.terrain.trial import YIELDING, Array, Case, Several, Trial, below, rows
+from sandlot.studies.terrain.trial import YIELDING, Case, Several, Trial, below, rows
+from sandlot.typing import Array
 
 RADIUS, WIDTH, LOAD, SPEED = 0.25, 0.2, 500.0, 0.4
 STEP = 0.001

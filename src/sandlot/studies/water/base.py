@@ -8,7 +8,6 @@ import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from sandlot.learning.evolution import Genetic, evolve
@@ -18,8 +17,7 @@ from sandlot.robots.snake import Snake
 from sandlot.studies.base import Claim, Found, Job, Study
 from sandlot.studies.plots import COLOURS, canvas
 from sandlot.studies.statistics import Comparison, compare, mean_interval
-
-Array = NDArray[np.float64]
+from sandlot.typing import Array
 
 FOLLOWED = 0.95
 """Least `drive` of a gait that counts: of the acceleration its servos want, the motors give at least this share."""

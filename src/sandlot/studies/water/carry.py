@@ -7,15 +7,14 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure
 
-from sandlot.control.fetching import check_can_hold, give_way
-from sandlot.control.gaits import Schedule, fold, grasp_poses, pose, then
+from sandlot.control.snake.fetching import check_can_hold, give_way
+from sandlot.control.snake.gaits import Schedule, fold, grasp_poses, pose, then
 from sandlot.recordings import Quantity
 from sandlot.robots.fast_swimmers import FastSwimmers
 from sandlot.robots.reference_swimmers import ReferenceSwimmers, check_stable
 from sandlot.studies.base import Claim, Found, Job, Picture, study
 from sandlot.studies.water.base import (
     PARAMETERS,
-    Array,
     EvolutionStudy,
     claim_better,
     claim_parameters,
@@ -25,6 +24,7 @@ from sandlot.studies.water.base import (
 )
 from sandlot.studies.water.shared import SharedStudy
 from sandlot.studies.water.strips import strip
+from sandlot.typing import Array
 
 
 @study("water.carry", source="Draschwandtner 2015, section 7.10")

@@ -9,8 +9,8 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from pydantic import AfterValidator, Field
 
-from sandlot.control.fetching import CAREFUL
-from sandlot.control.gaits import Gait
+from sandlot.control.snake.fetching import CAREFUL
+from sandlot.control.snake.gaits import Gait
 from sandlot.robots.fast_swimmers import FastSwimmers
 from sandlot.robots.snake import Snake
 from sandlot.settings import distinct

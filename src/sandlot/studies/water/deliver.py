@@ -7,14 +7,14 @@ import xarray as xr
 from matplotlib.figure import Figure
 from pydantic import Field
 
-from sandlot.control.fetching import CAREFUL, Fetcher
+from sandlot.control.snake.fetching import CAREFUL, Fetcher
 from sandlot.studies.base import Claim, Found, Job, Picture, study
 from sandlot.studies.plots import COLOURS, canvas
-from sandlot.studies.water.base import Array
 from sandlot.studies.water.drawing import draw_body, draw_region
 from sandlot.studies.water.fetching import BLOCK, HOW, WORDS, FetchStudy, claim_all, draw_paths, quadrants
-from sandlot.worlds.water import WaterSettings
-from sandlot.worlds.water_task import WaterTask
+from sandlot.typing import Array
+from sandlot.worlds.water.task import WaterTask
+from sandlot.worlds.water.world import WaterSettings
 
 
 @study("water.deliver", source="Draschwandtner 2015, section 7.12")

@@ -4,12 +4,11 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
 from matplotlib.patches import Circle
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from sandlot.robots.snake import Snake, link_corners
 from sandlot.studies.plots import COLOURS
-
-Array = NDArray[np.float64]
+from sandlot.typing import Array
 
 
 def draw_body(

@@ -8,7 +8,7 @@ import xarray as xr
 from matplotlib.figure import Figure
 from pydantic import AfterValidator, Field, model_validator
 
-from sandlot.control.gaits import STRAIGHT, Schedule
+from sandlot.control.snake.gaits import STRAIGHT, Schedule
 from sandlot.recordings import Quantity
 from sandlot.robots.reference_swimmers import check_stable
 from sandlot.robots.snake import Snake

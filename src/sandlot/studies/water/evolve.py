@@ -7,8 +7,8 @@ import xarray as xr
 from matplotlib.figure import Figure
 from pydantic import Field
 
-from sandlot.control.files import gait_text
-from sandlot.control.gaits import Gait, Schedule
+from sandlot.control.snake.files import gait_text
+from sandlot.control.snake.gaits import Gait, Schedule
 from sandlot.learning.evolution import JOINT_BY_JOINT, Genetic
 from sandlot.robots.fast_swimmers import FastSwimmers
 from sandlot.robots.snake import Snake
@@ -18,7 +18,6 @@ from sandlot.studies.statistics import compare, mean_interval
 from sandlot.studies.water.base import (
     LIGHT,
     PARAMETERS,
-    Array,
     EvolutionStudy,
     champion,
     claim_better,
@@ -27,6 +26,7 @@ from sandlot.studies.water.base import (
     score,
 )
 from sandlot.studies.water.strips import strip
+from sandlot.typing import Array
 
 
 @study("water.evolve", source="Draschwandtner 2015, section 7.1")

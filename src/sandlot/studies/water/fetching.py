@@ -9,17 +9,17 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 from pydantic import Field
 
-from sandlot.control.fetching import CAREFUL, Fetcher, FetchSettings
+from sandlot.control.snake.fetching import CAREFUL, Fetcher, FetchSettings
 from sandlot.recordings import Quantity
 from sandlot.robots.reference_swimmers import check_stable
 from sandlot.robots.snake import Snake
 from sandlot.studies.base import Claim, Found, Job, Study
 from sandlot.studies.plots import COLOURS
-from sandlot.studies.water.base import Array
 from sandlot.studies.water.drawing import draw_region
+from sandlot.typing import Array
 from sandlot.worlds.base import Controller
-from sandlot.worlds.water import WaterSettings
-from sandlot.worlds.water_task import WaterTask
+from sandlot.worlds.water.task import WaterTask
+from sandlot.worlds.water.world import WaterSettings
 
 SAMPLES = 200
 """Points of a path that are kept."""

@@ -9,14 +9,15 @@ from matplotlib.figure import Figure
 from pydantic import Field
 from scipy import stats
 
-from sandlot.control.gaits import Gait
+from sandlot.control.snake.gaits import Gait
 from sandlot.recordings import Quantity
 from sandlot.robots.fast_swimmers import FastSwimmers
 from sandlot.robots.reference_swimmers import ReferenceSwimmers, check_stable
 from sandlot.robots.swimmers import Swimmers
 from sandlot.studies.base import Claim, Found, Job, study
 from sandlot.studies.plots import COLOURS, canvas
-from sandlot.studies.water.base import CONVERGED, FOLLOWED, HIGH, LOW, Array, SwimStudy
+from sandlot.studies.water.base import CONVERGED, FOLLOWED, HIGH, LOW, SwimStudy
+from sandlot.typing import Array
 
 SETS: Mapping[str, tuple[float, float, float] | None] = {
     "random": None,

@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure
 
-from sandlot.control.gaits import STRAIGHT, Schedule, fold, grasp_poses, then
+from sandlot.control.snake.gaits import STRAIGHT, Schedule, fold, grasp_poses, then
 from sandlot.recordings import Quantity
 from sandlot.robots.reference_swimmers import ReferenceSwimmers, check_stable
 from sandlot.robots.snake import Snake

@@ -7,22 +7,14 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure
 
-from sandlot.control.gaits import Schedule, fold, round_head, square_head
+from sandlot.control.snake.gaits import Schedule, fold, round_head, square_head
 from sandlot.studies.base import Claim, Job, Picture, study
 from sandlot.studies.plots import COLOURS, canvas
 from sandlot.studies.statistics import Comparison, compare
-from sandlot.studies.water.base import (
-    HIGH,
-    PARAMETERS,
-    Array,
-    champion,
-    claim_parameters,
-    draw_band,
-    near,
-    shared_waves,
-)
+from sandlot.studies.water.base import HIGH, PARAMETERS, champion, claim_parameters, draw_band, near, shared_waves
 from sandlot.studies.water.shared import SharedStudy
 from sandlot.studies.water.strips import strip
+from sandlot.typing import Array
 
 
 @study("water.heads", source="Draschwandtner 2015, section 7.8")

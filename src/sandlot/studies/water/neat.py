@@ -8,26 +8,19 @@ import xarray as xr
 from matplotlib.figure import Figure
 from pydantic import Field
 
-from sandlot.control.files import net_text
-from sandlot.control.nets import NetCard, NetController, from_card, to_card
+from sandlot.control.snake.files import net_text
+from sandlot.control.snake.nets import NetCard, NetController, from_card, to_card
 from sandlot.learning.neat import Neat, evolve_nets
-from sandlot.physics.nets import Nets, swim_nets
+from sandlot.models.nets import Nets
+from sandlot.physics.swimming.nets import swim_nets
 from sandlot.recordings import Quantity
 from sandlot.robots.fast_swimmers import FastSwimmers
 from sandlot.robots.snake import Snake
 from sandlot.studies.base import Claim, Found, Job, study
 from sandlot.studies.plots import COLOURS, canvas
 from sandlot.studies.statistics import Comparison, compare
-from sandlot.studies.water.base import (
-    SHORT,
-    Array,
-    SwimStudy,
-    claim_better,
-    draw_band,
-    draw_fitness,
-    near,
-    score,
-)
+from sandlot.studies.water.base import SHORT, SwimStudy, claim_better, draw_band, draw_fitness, near, score
+from sandlot.typing import Array
 
 
 @study("water.neat", source="Draschwandtner 2015, section 7.2")

@@ -14,13 +14,8 @@ from sandlot.recordings import Quantity
 from sandlot.studies.base import Claim, Found, Job, study
 from sandlot.studies.plots import COLOURS, canvas, thousands
 from sandlot.studies.statistics import Comparison, compare
-from sandlot.studies.water.base import (
-    HIGH,
-    LOW,
-    Array,
-    SwimStudy,
-    score,
-)
+from sandlot.studies.water.base import HIGH, LOW, SwimStudy, score
+from sandlot.typing import Array
 
 
 @study("water.optimizers", source="beyond the source; its section 7.7")

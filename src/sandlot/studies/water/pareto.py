@@ -8,19 +8,14 @@ import xarray as xr
 from matplotlib.figure import Figure
 from pydantic import Field
 
-from sandlot.control.files import gait_text
-from sandlot.control.gaits import Gait
+from sandlot.control.snake.files import gait_text
+from sandlot.control.snake.gaits import Gait
 from sandlot.learning.pareto import Pareto, find_front
 from sandlot.recordings import Quantity
 from sandlot.studies.base import Claim, Found, Job, study
 from sandlot.studies.plots import COLOURS, canvas
-from sandlot.studies.water.base import (
-    FOLLOWED,
-    HIGH,
-    LOW,
-    Array,
-    SwimStudy,
-)
+from sandlot.studies.water.base import FOLLOWED, HIGH, LOW, SwimStudy
+from sandlot.typing import Array
 
 
 @study("water.pareto", source="beyond the source; its section 7.7")

@@ -8,8 +8,8 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure
 
-from sandlot.control.files import gait_text
-from sandlot.control.gaits import STRAIGHT, Gait, Schedule, then
+from sandlot.control.snake.files import gait_text
+from sandlot.control.snake.gaits import STRAIGHT, Gait, Schedule, then
 from sandlot.recordings import Quantity
 from sandlot.robots.fast_swimmers import FastSwimmers
 from sandlot.robots.reference_swimmers import ReferenceSwimmers, check_stable
@@ -20,7 +20,6 @@ from sandlot.studies.water.base import (
     CONVERGED,
     LOW,
     PARAMETERS,
-    Array,
     EvolutionStudy,
     champion,
     claim_better,
@@ -31,6 +30,7 @@ from sandlot.studies.water.base import (
     shared_waves,
 )
 from sandlot.studies.water.strips import strip
+from sandlot.typing import Array
 
 AGREED = 0.05
 """By no more than this share the two fidelities may differ, if they agree."""

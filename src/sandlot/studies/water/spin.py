@@ -8,8 +8,8 @@ import xarray as xr
 from matplotlib.figure import Figure
 from pydantic import Field
 
-from sandlot.control.gaits import Gait, Plan, Schedule, fold, spin, then
-from sandlot.control.steering import Coil
+from sandlot.control.snake.gaits import Gait, Plan, Schedule, fold, spin, then
+from sandlot.control.snake.steering import Coil
 from sandlot.recordings import Quantity
 from sandlot.robots.reference_swimmers import check_stable
 from sandlot.robots.snake import Snake

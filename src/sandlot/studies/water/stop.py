@@ -8,7 +8,7 @@ import xarray as xr
 from matplotlib.figure import Figure
 from pydantic import AfterValidator, Field
 
-from sandlot.control.gaits import STRAIGHT, Schedule
+from sandlot.control.snake.gaits import STRAIGHT, Schedule
 from sandlot.recordings import Quantity
 from sandlot.robots.snake import Snake
 from sandlot.settings import distinct

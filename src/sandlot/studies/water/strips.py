@@ -3,8 +3,8 @@
 import numpy as np
 from matplotlib.figure import Figure
 
-from sandlot.control.fetching import give_way
-from sandlot.control.gaits import Plan
+from sandlot.control.snake.fetching import give_way
+from sandlot.control.snake.gaits import Plan
 from sandlot.robots.fast_swimmers import FastSwimmers
 from sandlot.robots.reference_swimmers import ReferenceSwimmers
 from sandlot.robots.snake import Snake

@@ -6,17 +6,16 @@ from typing import Annotated
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
-from numpy.typing import NDArray
 from pydantic import Field
 
-from sandlot.control.gaits import Gait, Plan
+from sandlot.control.snake.gaits import Gait, Plan
 from sandlot.errors import SandlotError
 from sandlot.robots.fast_swimmers import FastSwimmers
 from sandlot.robots.reference_swimmers import ReferenceSwimmers
 from sandlot.robots.snake import Snake
 from sandlot.robots.swimmers import Swimmers
+from sandlot.typing import Array
 
-Array = NDArray[np.float64]
 Positive = Annotated[float, Field(gt=0.0)]
 FIDELITIES = ("fast", "reference")
 UNITS = {"distance": "distance [body lengths]", "velocity": "velocity [body lengths/s]"}

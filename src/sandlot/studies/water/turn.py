@@ -8,8 +8,8 @@ import xarray as xr
 from matplotlib.figure import Figure
 from pydantic import AfterValidator, Field
 
-from sandlot.control.gaits import Gait
-from sandlot.control.steering import Seeker, StateSteering
+from sandlot.control.snake.gaits import Gait
+from sandlot.control.snake.steering import Seeker, StateSteering
 from sandlot.recordings import Quantity
 from sandlot.robots.reference_swimmers import check_stable
 from sandlot.robots.snake import Snake
@@ -19,7 +19,7 @@ from sandlot.studies.base import Claim, Found, Job, Study, study
 from sandlot.studies.plots import canvas
 from sandlot.studies.water.base import SHORT
 from sandlot.studies.water.fetching import PATHS, act, draw_paths, quadrants
-from sandlot.worlds.water import WaterSettings
+from sandlot.worlds.water.world import WaterSettings
 
 
 @study("water.turn", source="Draschwandtner 2015, section 7.3")

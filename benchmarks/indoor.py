@@ -1,0 +1,261 @@
+"""What must be exact and fast at once: rays, side by side with ir-sim's lidar, and models, with SysIdentPy's.
+
+For rays, the plan has 250 segments: a room of 20 x 20 m with 61 boxes and two partitions, always the same. Both cast
+the same 360 beams over 180 degrees from the same places, and must measure the same. Rates against peers are per second
+of processor time, so that they are those of one core; the one of all cores is by the clock on the wall.
+
+Models are fitted to the log of a robot that wanders about the arena for 1,400 scans, as many as the source's log has.
+SysIdentPy is given the same lagged data, and must choose the same terms; what is fitted without lags is what a sensor
+model is made of. Predictions are of all six segments of a scan, for many poses at once.
+
+Worlds are stepped as one, compiled, and one after the other in Gymnasium's way; both see the same, bit for bit.
+"""
+
+import math
+import sys
+import tempfile
+import time
+from contextlib import redirect_stdout
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from _side_by_side import Comparison, best_rates, main
+from sandlot.places.plan_files import outline
+from sandlot.places.plans import Plan, load_plan, make_plan
+from sandlot.sensing.laser import Laser
+from sandlot.surrogates.local import Local
+from sandlot.surrogates.narmax import Narmax
+from sandlot.surrogates.sensor_models import Headings, Sectors, SensorModel
+from sandlot.surrogates.sensorgraph import Sensorgraph
+from sandlot.surrogates.terms import NONE
+from sandlot.worlds import register
+from sandlot.worlds.indoor.learned import explore
+from sandlot.worlds.indoor.settings import IndoorSettings
+
+Array = NDArray[np.float64]
+REPETITIONS = 7
+LASER = Laser(most=30.0).exact()
+SIDE, BOXES = 20.0, 61
+ROOM = ((0.0, 0.0), (SIDE, 0.0), (SIDE, SIDE), (0.0, SIDE), (0.0, 0.0))
+PARTITIONS = (((5.0, 0.0), (5.0, 6.0)), ((SIDE, 12.0), (14.0, 12.0)))
+POSES, PEER_POSES = 20_000, 100
+ROBOTS = 64
+DEGREE, TERMS = 4, 15
+FITS = 10
+"""At a time: one would be too short to time."""
+SEGMENT = 3
+"""Of the scans, whose medians are the output."""
+
+
+def boxes() -> list[list[tuple[float, float]]]:
+    """Corners of the boxes [m]."""
+    rng = np.random.default_rng(0)
+    centres, sizes = rng.uniform(1.0, SIDE - 1.0, (BOXES, 2)), rng.uniform(0.4, 1.2, (BOXES, 2))
+    angles = rng.uniform(0.0, math.pi, BOXES)
+    made = zip(centres.tolist(), sizes.tolist(), angles.tolist(), strict=True)
+    return [[(x, y) for x, y, _, _ in outline(tuple(c), tuple(s), a)] for c, s, a in made]
+
+
+def room() -> Plan:
+    """The plan of 250 segments."""
+    walls = [(*one, *other) for one, other in pairwise(ROOM)]
+    walls += [(*one, *other) for one, other in PARTITIONS]
+    for corners in boxes():
+        walls += [(*one, *other) for one, other in zip(corners, corners[1:] + corners[:1], strict=True)]
+    return make_plan(walls)
+
+
+def places(plan: Plan, count: int) -> Array:
+    """Poses (count, 3) [m, rad] at which a robot could be."""
+    rng = np.random.default_rng(1)
+    points = rng.uniform(0.5, SIDE - 0.5, (4 * count, 2))
+    points = points[plan.clearance(points) > 0.3][:count]
+    return np.column_stack([points, rng.uniform(-math.pi, math.pi, len(points))])
+
+
+def peer() -> Any:
+    """The lidar of a robot of ir-sim's, in the same plan."""
+
+    def shape(name: str, corners: Any) -> str:
+        points = ", ".join(f"[{x!r}, {y!r}]" for x, y in corners)
+        return f"  - {{shape: {{name: {name}, vertices: [{points}]}}, state: [0, 0, 0]}}\n"
+
+    # Its beams go from one end of the range to the other; ours are in the middles of bins.
+    across = LASER.field_of_view * (1.0 - 1.0 / LASER.beams)
+    sensor = f"{{type: lidar2d, range_min: 0, range_max: {LASER.most}, angle_range: {across!r}, number: {LASER.beams}}}"
+    text = f"world: {{height: {SIDE}, width: {SIDE}}}\nrobot:\n"
+    text += "  - {kinematics: {name: diff}, shape: {name: circle, radius: 0.2}, state: [10, 10, 0], "
+    text += f"sensors: [{sensor}]}}\nobstacle:\n" + shape("linestring", ROOM)
+    text += "".join(shape("linestring", line) for line in PARTITIONS)
+    text += "".join(shape("polygon", corners) for corners in boxes())
+    with tempfile.TemporaryDirectory() as folder, redirect_stdout(sys.stderr):
+        import irsim  # it prints which windows it could not open
+
+        path = Path(folder) / "room.yaml"
+        path.write_text(text)
+        return irsim.make(str(path), headless=True, log_level="ERROR")
+
+
+def cast(plan: Plan, poses: Array, threads: int) -> float:
+    """Cast rays; returns how many."""
+    return float(LASER.cast(plan, poses, threads).ranges.size)
+
+
+def scan(plan: Plan, poses: Array) -> float:
+    """Cast rays with everything that makes a laser hard; returns how many."""
+    return float(Laser().scan(plan, poses, np.random.default_rng(0), threads=1).size)
+
+
+def cast_peer(lidar: Any, poses: Array) -> float:
+    """Let the peer cast rays; returns how many."""
+    for pose in poses:
+        lidar.step(pose[:, None])
+    return float(LASER.beams * len(poses))
+
+
+def compare_rays() -> list[Comparison]:
+    """Compare ray casting with ir-sim's."""
+    plan = room()
+    poses = places(plan, POSES)
+    env = peer()
+    lidar = env.robot.sensors[0]
+    for pose in poses[:20]:
+        lidar.step(pose[:, None])
+        ours = np.minimum(LASER.cast(plan, pose).ranges[0], LASER.most)
+        if not np.allclose(lidar.range_data, ours, atol=1e-6):
+            raise SystemExit("ir-sim and Sandlot do not measure the same")
+    office = load_plan("office")
+    works = [partial(cast, plan, poses, 1), partial(cast_peer, lidar, poses[:PEER_POSES]), partial(scan, plan, poses)]
+    one, other, noisy = best_rates(REPETITIONS, *works)
+    shipped = best_rates(REPETITIONS, partial(cast, office, poses * (1.0, 0.6, 1.0), 1))[0]
+    return [
+        Comparison("rays among 250 segments, all cores, by the clock", wall_rate(plan, poses), "rays/s", at_least=20e6),
+        Comparison("the same on one core, against ir-sim's lidar", one, "rays/s", other),
+        Comparison("the same with noise, missing returns and mixed edges", noisy, "rays/s"),
+        Comparison("rays in the office that is shipped, one core", shipped, "rays/s"),
+    ]
+
+
+def fit(model: Narmax, inputs: Array, output: Array) -> float:
+    """Fit some times; returns how often."""
+    for _ in range(FITS):
+        model.fit(inputs, output)
+    return float(FITS)
+
+
+def peer_model(decides: bool = False) -> Any:
+    """SysIdentPy's forward regression, told to take as many terms of the same candidates, or to decide how many."""
+    from sysidentpy.basis_function import Polynomial
+    from sysidentpy.model_structure_selection import FROLS
+    from sysidentpy.parameter_estimation import LeastSquares
+
+    estimator = LeastSquares(unbiased=False)
+    lags: dict[str, Any] = {"ylag": 1, "xlag": [[1], [1]], "order_selection": decides, "err_tol": None}
+    lags |= {"n_info_values": TERMS, "info_criteria": "bic"} if decides else {"n_terms": TERMS}
+    return FROLS(basis_function=Polynomial(degree=DEGREE), estimator=estimator, **lags)
+
+
+def fit_peer(model: Any, inputs: Array, output: Array) -> float:
+    """Let the peer fit once; returns 1."""
+    model.fit(X=inputs, y=output[:, None])
+    return 1.0
+
+
+def same_terms(ours: Narmax, other: Any) -> int:
+    """How many terms both have; both must be fitted. SysIdentPy calls y, x1 and x2 one step ago 1001, 2001, 3001."""
+    codes = {1001: 0, 2001: 1, 3001: 2}
+    theirs = {tuple(sorted(codes[code] for code in term if code)) for term in other.final_model.tolist()}
+    return len(theirs & {tuple(sorted(f for f in term if f != NONE)) for term in ours.factors_.tolist()})
+
+
+def predict(model: SensorModel, poses: Array) -> float:
+    """Predict scans; returns how many."""
+    return float(len(model.predict(poses)))
+
+
+def compare_fits(log: Sensorgraph) -> list[Comparison]:
+    """Compare fitting with SysIdentPy's."""
+    medians = log.segments()[:, SEGMENT]
+    inputs, output = log.poses[:, :2], np.where(np.isnan(medians), np.nanmedian(medians), medians)
+    ours = Narmax(DEGREE, input_lags=(1,), output_lags=(1,), count=TERMS)
+    static, other = Narmax(DEGREE, count=TERMS), peer_model()
+    works = [partial(fit, ours, inputs, output), partial(fit, static, inputs, output)]
+    for work in works:
+        work()
+    with threadpool_limits(1):  # of BLAS, which would only wait for each other, at the peer's expense
+        lagged, plain, peers = best_rates(3 * REPETITIONS, *works, partial(fit_peer, other, inputs, output))
+    deciding = Narmax(DEGREE, input_lags=(1,), output_lags=(1,), most=TERMS)
+    works = [partial(fit, deciding, inputs, output), partial(fit_peer, peer_model(True), inputs, output)]
+    with threadpool_limits(1):
+        decided, peers_decided = best_rates(REPETITIONS, *works)
+    name = f"{len(log):,} samples, two inputs, degree {DEGREE}, {TERMS} terms"
+    return [
+        Comparison(
+            f"fits: {name} at most, as BIC decides; SysIdentPy", decided, "fits/s", peers_decided, at_least=50.0
+        ),
+        Comparison("the same with a given number of terms; SysIdentPy", lagged, "fits/s", peers, at_least=50.0),
+        Comparison("terms of these that SysIdentPy chooses too", same_terms(ours, other), "terms", at_least=TERMS),
+        Comparison("the same without lags", plain, "fits/s"),
+    ]
+
+
+def compare_predictions(log: Sensorgraph) -> list[Comparison]:
+    """Time the prediction of scans."""
+    rng = np.random.default_rng(2)
+    poses = rng.uniform((0.5, 0.5, -math.pi), (9.5, 9.5, math.pi), (POSES, 3))
+    models: dict[str, SensorModel] = {"sectors": Sectors(), "headings": Headings(), "local": Local()}
+    works = [partial(predict, model.fit(log), poses) for model in models.values()]
+    for work in works:
+        work()
+    rates = dict(zip(models, best_rates(REPETITIONS, *works), strict=True))
+    bars = {"sectors": 1.0}
+    return [
+        Comparison(f"a scan of six segments by {name}, in batch", 1e6 / rate, "us", at_most=bars.get(name))
+        for name, rate in rates.items()
+    ]
+
+
+def wall_rate(plan: Plan, poses: Array) -> float:
+    """Rays a second on all cores, by the clock on the wall: the best of several times."""
+    best = 0.0
+    for _ in range(2 * REPETITIONS):
+        start = time.perf_counter()
+        rays = LASER.cast(plan, poses).ranges.size
+        best = max(best, rays / (time.perf_counter() - start))
+    return best
+
+
+def drive(world: Any, actions: list[Any]) -> float:
+    """Let all robots drive; returns how many steps they made."""
+    world.reset(seed=0)
+    for wanted in actions:
+        world.step(wanted)
+    return float(world.num_envs * len(actions))
+
+
+def compare_worlds() -> list[Comparison]:
+    """Compare many indoor worlds that are compiled as one with Gymnasium's way, one after the other."""
+    register()
+    modes = (None, "sync")
+    worlds = [gymnasium.make_vec("sandlot/Indoor-v0", num_envs=ROBOTS, vectorization_mode=mode) for mode in modes]
+    worlds[0].action_space.seed(0)
+    actions = [worlds[0].action_space.sample() for _ in range(50)]
+    ours, peer = best_rates(5, *(partial(drive, world, actions) for world in worlds))
+    return [Comparison(f"{ROBOTS} robots in the arena, as one; Gymnasium's SyncVectorEnv", ours, "steps/s", peer)]
+
+
+def compare() -> list[Comparison]:
+    """Compare what must be exact with peers: ray casting with ir-sim's lidar, models with SysIdentPy's."""
+    log = explore(IndoorSettings())
+    return [*compare_rays(), *compare_fits(log), *compare_predictions(log), *compare_worlds()]
+
+
+if __name__ == "__main__":
+    main(compare)

@@ -1,0 +1,1 @@
+"""Controllers of the swimming snake: gaits, steering, grasping, nets."""

@@ -1,0 +1,103 @@
+"""The shape of a body that is bent in empty space, and which of its links are in each other's way.
+
+Draschwandtner's shape visualizer (2015, algorithm 4.1) turns the parts before and behind a joint against each other,
+the lighter one further (equations 4.3 and 4.4), and then moves all links back until the centre of mass is where it
+was; joint after joint. Each of these turns leaves the mean direction of the links as it was, and turns in a plane add
+up in any order: so the result is the shape whose mean direction and centre of mass are those of the straight body.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sandlot.errors import SandlotError
+from sandlot.robots.snake import Snake, link_angles, link_centres
+from sandlot.typing import Array
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A bent body.
+
+    Attributes:
+        snake: Which body.
+        centres: (links, 2) of the links [m].
+        directions: (links,) of the links [rad].
+    """
+
+    snake: Snake
+    centres: Array
+    directions: Array
+
+    @property
+    def ends(self) -> Array:
+        """Front and rear of every link: (links, 2, 2) [m]."""
+        half = 0.5 * self.snake.length * np.stack([np.cos(self.directions), np.sin(self.directions)], axis=1)
+        return np.stack([self.centres + half, self.centres - half], axis=1)
+
+    def crossing(self) -> list[tuple[int, int]]:
+        """Pairs of links, not neighbours, whose middle lines cross."""
+        return [pair for pair in self._pairs() if _cross(*self.ends[list(pair)])]
+
+    def touching(self) -> list[tuple[int, int]]:
+        """Pairs of links, not neighbours, whose boxes overlap; those that cross are among them."""
+        boxes = self._boxes()
+        return [(i, j) for i, j in self._pairs() if _overlap(boxes[i], boxes[j])]
+
+    def _pairs(self) -> list[tuple[int, int]]:
+        return [(i, j) for i in range(self.snake.links) for j in range(i + 2, self.snake.links)]
+
+    def _boxes(self) -> Array:
+        """Corners of every link: (links, 4, 2) [m]."""
+        aside = 0.5 * self.snake.width * np.stack([-np.sin(self.directions), np.cos(self.directions)], axis=1)
+        front, rear = self.ends[:, 0], self.ends[:, 1]
+        return np.stack([front + aside, rear + aside, rear - aside, front - aside], axis=1)
+
+
+def shape(angles: ArrayLike, snake: Snake) -> Shape:
+    """Bend a straight body, whose front is at the origin and which heads along x.
+
+    Args:
+        angles: (joints,) from the head on [rad].
+        snake: The body.
+
+    Raises:
+        SandlotError: If the body has another number of joints.
+    """
+    bent = np.asarray(angles, np.float64)
+    if bent.shape != (snake.joints,):
+        raise SandlotError(f"{bent.size} angles for a body of {snake.links} links; it has {snake.joints} joints")
+    directions = link_angles(np.zeros(()), bent)
+    directions = directions - directions.mean()
+    return Shape(snake, link_centres(np.array([-0.5 * snake.arclength, 0.0]), directions, snake.length), directions)
+
+
+def circle(joints: int) -> Array:
+    """The circle of figure 4.2, all joints at 360 deg / (links + 1): (joints,) [rad].
+
+    It is open by one link. That of algorithm 3.1 is closed, with 360 deg / links.
+    """
+    return np.full(joints, 2.0 * np.pi / (joints + 2))
+
+
+def _cross(one: Array, other: Array) -> bool:
+    """Whether two lines, (2, 2) each, cross; to touch at an end is not to cross."""
+
+    def side(line: Array, point: Array) -> float:
+        (ax, ay), (bx, by) = line[1] - line[0], point - line[0]
+        value = float(ax * by - ay * bx)
+        return 0.0 if abs(value) < 1e-9 * float(ax * ax + ay * ay) else value
+
+    return side(one, other[0]) * side(one, other[1]) < 0.0 and side(other, one[0]) * side(other, one[1]) < 0.0
+
+
+def _overlap(one: Array, other: Array) -> bool:
+    """Whether two boxes, (4, 2) each, overlap: no side of either has them on different sides of it."""
+    for box in (one, other):
+        for edge in (box[1] - box[0], box[2] - box[1]):
+            mine, theirs = one @ edge, other @ edge
+            slack = 1e-9 * float(edge @ edge)
+            if mine.max() <= theirs.min() + slack or theirs.max() <= mine.min() + slack:
+                return False
+    return True

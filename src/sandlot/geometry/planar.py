@@ -1,0 +1,55 @@
+"""Poses in the plane: arrays (..., 3) of x, y [m] and yaw [rad], as elements of SE(2)."""
+
+import math
+from typing import overload
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sandlot.typing import Array
+
+
+@overload
+def wrap(angle: float) -> float: ...
+@overload
+def wrap(angle: Array) -> Array: ...
+def wrap(angle: float | Array) -> float | Array:
+    """The same angle from -pi to pi [rad]; angles that are already within stay exactly as they are."""
+    if isinstance(angle, float | int):
+        return math.remainder(angle, 2.0 * math.pi)
+    return angle - 2.0 * np.pi * np.rint(angle / (2.0 * np.pi))
+
+
+def rotate(points: ArrayLike, yaw: ArrayLike) -> Array:
+    """Turn points (..., 2) to the left by ``yaw`` (...) [rad]."""
+    (x, y), c, s = np.moveaxis(np.asarray(points, np.float64), -1, 0), np.cos(yaw), np.sin(yaw)
+    return np.stack([c * x - s * y, s * x + c * y], axis=-1)
+
+
+def compose(first: ArrayLike, second: ArrayLike) -> Array:
+    """The pose (..., 3) of what is at ``second`` in a frame that is itself at ``first``."""
+    a, b = np.asarray(first, np.float64), np.asarray(second, np.float64)
+    place = a[..., :2] + rotate(b[..., :2], a[..., 2])
+    return np.concatenate([place, np.asarray(wrap(a[..., 2] + b[..., 2]))[..., None]], axis=-1)
+
+
+def invert(pose: ArrayLike) -> Array:
+    """The pose (..., 3) of the origin, seen from ``pose``: composed, the two are nothing."""
+    p = np.asarray(pose, np.float64)
+    return np.concatenate([-rotate(p[..., :2], -p[..., 2]), np.asarray(wrap(-p[..., 2]))[..., None]], axis=-1)
+
+
+def between(first: ArrayLike, second: ArrayLike) -> Array:
+    """The pose (..., 3) of ``second`` as seen from ``first``."""
+    return compose(invert(first), second)
+
+
+def interpolate(first: ArrayLike, second: ArrayLike, share: ArrayLike) -> Array:
+    """Poses (..., 3) on the way from ``first`` (share 0) to ``second`` (share 1).
+
+    Places lie on the straight line between; the yaw takes the shorter way around.
+    """
+    a, b, part = np.asarray(first, np.float64), np.asarray(second, np.float64), np.asarray(share, np.float64)[..., None]
+    place = a[..., :2] + part * (b[..., :2] - a[..., :2])
+    yaw = wrap(a[..., 2:] + part * wrap(b[..., 2:] - a[..., 2:]))
+    return np.concatenate([place, yaw], axis=-1)

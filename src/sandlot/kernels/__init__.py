@@ -1,0 +1,43 @@
+"""Decorators for kernels: pure functions on arrays, compiled by Numba once and kept until their sources change."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numba
+from numba.core import sigutils
+from numba.core.ccallback import CFunc
+
+from sandlot.kernels.cache import KernelCache
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def kernel(allocates: bool = True, **options: Any) -> Callable[[F], F]:
+    """Compile a pure function on arrays.
+
+    Args:
+        allocates: Whether it makes arrays. One that does not needs no reference counts, and is compiled and run more
+            quickly if it says so.
+        options: Those of ``numba.njit``.
+    """
+
+    def compile_(function: F) -> F:
+        compiled: Any = numba.njit(**{"_nrt": allocates, **options})(function)
+        if compiled is not function:  # as it is when NUMBA_DISABLE_JIT is set
+            compiled._cache = KernelCache(function)
+        return compiled
+
+    return compile_
+
+
+def c_callback(signature: Any) -> Callable[[Callable[..., None]], Any]:
+    """Compile a function that C code can call, such as MuJoCo; its address is the result's ``address``."""
+
+    def compile_(function: Callable[..., None]) -> Any:
+        normalize: Any = sigutils.normalize_signature
+        compiled: Any = CFunc(function, normalize(signature), locals={}, options={})
+        compiled._cache = KernelCache(function)
+        compiled.compile()
+        return compiled
+
+    return compile_

@@ -1,0 +1,1 @@
+"""How fitted models and controllers are kept and run."""

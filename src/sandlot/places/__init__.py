@@ -1,0 +1,1 @@
+"""What the ground and the walls look like: terrains and floor plans."""

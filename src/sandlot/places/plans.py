@@ -1,0 +1,119 @@
+"""Floor plans: what a laser meets and a robot bumps into, as segments and circles.
+
+`load_plan` reads them from TOML (`sandlot.places.plan_files`), from an image or from a ROS ``map.yaml``
+(`sandlot.places.plan_images`); four are shipped.
+"""
+
+import hashlib
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sandlot.errors import SandlotError
+from sandlot.geometry.walls import clearances
+from sandlot.typing import Array
+
+SHIPPED = ("arena", "cluttered", "office", "flat")
+"""An arena of 100 m^2 with cartons along its walls, one with cartons all over it, an office, and a flat of 80 m^2."""
+FURTHEST = 1e5
+"""No plan reaches further from the origin than this [m]: sums of squares stay exact enough."""
+MOST_SURFACES = 1_000_000
+"""Of a plan."""
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """Walls and boxes as segments, pillars as circles.
+
+    Attributes:
+        segments: (n, 4) x, y of one end and of the other [m].
+        circles: (m, 3) x, y, radius [m].
+        shine: (n + m,) of each segment, then of each circle, from 0, matt, to 1, a mirror.
+        floor: (k, 2) some points that are on the floor [m]; none if it is not known on which side of walls that is.
+    """
+
+    segments: Array
+    circles: Array
+    shine: Array
+    floor: Array
+
+    @property
+    def bounds(self) -> Array:
+        """Lowest x and y, highest x and y: (4,) [m]."""
+        ends, middles, radius = self.segments.reshape(-1, 2), self.circles[:, :2], self.circles[:, 2:]
+        points = np.concatenate([ends, middles - radius, middles + radius])
+        return np.concatenate([points.min(axis=0), points.max(axis=0)])
+
+    @property
+    def digest(self) -> str:
+        """Of all that is in it: the same for plans that are the same."""
+        parts = (self.segments, self.circles, self.shine, self.floor)
+        return hashlib.sha256(b"".join(repr(part.shape).encode() + part.tobytes() for part in parts)).hexdigest()
+
+    def clearance(self, points: ArrayLike) -> Array:
+        """From points (..., 2) to the nearest wall [m]; negative within a circle, but not within a box."""
+        points = np.asarray(points, np.float64)
+        room = np.empty(points.shape[:-1])
+        clearances(np.ascontiguousarray(points.reshape(-1, 2)), self.segments, self.circles, room.reshape(-1))
+        return room
+
+
+def make_plan(segments: ArrayLike, circles: ArrayLike = (), shine: ArrayLike = 0.0, floor: ArrayLike = ()) -> Plan:
+    """Make a plan from numbers; segments without length are left out.
+
+    Args:
+        segments: (n, 4) [m]
+        circles: (m, 3) [m]
+        shine: One for all, or (n + m,).
+        floor: (k, 2) points on the floor [m], if known.
+
+    Raises:
+        SandlotError: If there is nothing in it, or a number is impossible.
+    """
+    lines = np.asarray(segments, np.float64).reshape(-1, 4)
+    discs = np.asarray(circles, np.float64).reshape(-1, 3)
+    shines = np.broadcast_to(np.asarray(shine, np.float64), len(lines) + len(discs))
+    for values in (lines, discs):
+        if not (np.abs(values) <= FURTHEST).all():
+            raise SandlotError(f"a plan has numbers that are not within {FURTHEST:g} m of its origin")
+    if not ((shines >= 0.0) & (shines <= 1.0)).all():
+        raise SandlotError("a plan has a shine that is not from 0 to 1")
+    if not (discs[:, 2] > 0.0).all():
+        raise SandlotError("a plan has a circle without a radius above 0")
+    long = (lines[:, :2] != lines[:, 2:]).any(axis=1)
+    lines, shines = lines[long], shines[np.concatenate([long, np.ones(len(discs), np.bool_)])]
+    if not 1 <= len(shines) <= MOST_SURFACES:
+        raise SandlotError(f"a plan has {len(shines)} surfaces; allowed are 1 to {MOST_SURFACES}")
+    points = np.array(floor, np.float64).reshape(-1, 2)
+    return Plan(np.ascontiguousarray(lines), np.ascontiguousarray(discs), np.array(shines), points)
+
+
+def load_plan(path: str | Path, resolution: float = 0.05) -> Plan:
+    """Read a floor plan.
+
+    Args:
+        path: Of a TOML file, of a ROS ``map.yaml``, or of an image, whose dark pixels are walls; or one of
+            those that are shipped: ``arena``, ``cluttered``, ``office``, ``flat``.
+        resolution: Of an image [m/pixel]; the others bring their own.
+
+    Raises:
+        SandlotError: One line that says what is wrong with the file.
+    """
+    # Both need `Plan`.
+    from sandlot.places.plan_files import read_toml
+    from sandlot.places.plan_images import read_image, read_ros_map
+
+    if str(path) in SHIPPED:
+        return read_toml(Path(str(files("sandlot"))) / "places" / "floor_plans" / f"{path}.toml")
+    path = Path(path)
+    kind = path.suffix.lower()
+    try:
+        if kind == ".toml":
+            return read_toml(path)
+        return read_ros_map(path) if kind in (".yaml", ".yml") else read_image(path, resolution)
+    except SandlotError as error:
+        message = str(error)
+        raise SandlotError(message if str(path) in message else f"{path}: {message}") from None

@@ -1,0 +1,1 @@
+"""Logs of real robots: readers of every format, and writers for other tools."""

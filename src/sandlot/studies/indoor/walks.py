@@ -1,0 +1,60 @@
+"""Walks along a path: somebody's uneven rounds, poses beside them, and turns that lead back."""
+
+import math
+
+import numpy as np
+
+from sandlot.studies.indoor.shared import follow
+from sandlot.typing import Array
+
+SPACING = 0.02
+"""Between two positions of the walker [m]."""
+WAVE = 3.0
+"""A walker's unevenness has no waves that are shorter [m]."""
+
+
+def curve(path: str) -> Array:
+    """A path around the middle of the arena: (points, 2) [m], the last being the first; counter-clockwise."""
+    angle = np.linspace(0.0, 2.0 * np.pi, 4001)
+    if path == "loop":
+        radius = (np.abs(np.cos(angle) / 2.8) ** 4 + np.abs(np.sin(angle) / 2.3) ** 4) ** -0.25
+    else:
+        radius = 2.3 + 0.6 * np.cos(2.0 * angle) + 0.25 * np.sin(angle)
+    return 5.0 + radius[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
+
+
+def walk(path: str, rounds: int, uneven: float, rng: np.random.Generator) -> Array:
+    """Somebody's rounds along a path: (points, 2) [m], as many in each round.
+
+    Args:
+        path: ``loop`` or ``kidney``.
+        rounds: How many.
+        uneven: Standard deviation from the path [m].
+        rng: Where chance comes from.
+    """
+    exact_curve = curve(path)
+    length = float(np.hypot(*np.diff(exact_curve, axis=0).T).sum())
+    count = round(length / SPACING)
+    exact = follow(exact_curve, count * rounds, length / count)
+    waves = np.arange(1, max(1, round(rounds * length / WAVE)) + 1)
+    phases = 2.0 * np.pi * np.outer(np.arange(len(exact)) / len(exact), waves)
+    sines, cosines = rng.normal(0.0, uneven / math.sqrt(len(waves)), (2, len(waves)))
+    return shifted(exact, np.sin(phases) @ sines + np.cos(phases) @ cosines, np.zeros(len(exact)))[:, :2]
+
+
+def poses(walked: Array) -> Array:
+    """With where a walker looks: (points, 3) x [m], y [m], heading [rad]."""
+    dx, dy = (np.roll(walked, -1, 0) - np.roll(walked, 1, 0)).T
+    return np.column_stack([walked, np.arctan2(dy, dx)])
+
+
+def shifted(given: Array, sides: Array, turns: Array) -> Array:
+    """Poses (n, 3) moved to their left by (n,) [m], then turned to the left by (n,) [rad]."""
+    x, y, heading = given.T
+    return np.column_stack([x - sides * np.sin(heading), y + sides * np.cos(heading), heading + turns])
+
+
+def pursue(given: Array, aims: Array, speed: float) -> Array:
+    """Turns on the arcs from poses (n, 3) to aims (n, 2) at a speed [m/s]: (n,) [rad/s]; known as pure pursuit."""
+    dx, dy = (aims - given[:, :2]).T
+    return 2.0 * speed * np.sin(np.arctan2(dy, dx) - given[:, 2]) / np.hypot(dx, dy)

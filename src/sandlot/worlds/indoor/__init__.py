@@ -1,0 +1,1 @@
+"""The indoor world."""

@@ -1,0 +1,53 @@
+"""What can be set in the indoor world."""
+
+from pathlib import Path
+from typing import Literal, Self
+
+from pydantic import Field, field_validator, model_validator
+
+from sandlot.places.plans import SHIPPED
+from sandlot.robots.round_robot import RoundRobot
+from sandlot.sensing.laser import Laser
+from sandlot.settings import nearest
+from sandlot.worlds.base import WorldSettings
+
+
+class IndoorSettings(WorldSettings):
+    """What can be set in the indoor world.
+
+    Attributes:
+        fidelity: ``fast``, the laser's rays are cast; ``learned``, a model of the laser says what it sees.
+        plan: ``arena``, 100 m^2 with cartons along its walls; ``cluttered``, with cartons all over it; ``office``;
+            ``flat``, of 80 m^2; or the path of a floor plan: TOML, a ROS ``map.yaml``, or an image whose dark pixels
+            are walls.
+        resolution: Of an image [m/pixel].
+        robot: The body, its motors and its slip.
+        laser: The scanner, which sits above the middle of the robot.
+        start: x [m], y [m] and heading [rad]; drawn anew at each reset if left out.
+        interval: Between frames [s]. The source's robot has a scan every 0.25 s.
+        model: At ``learned``: the file of a sensor model, which ``sandlot fit sensor`` makes. If left out, a robot
+            first wanders about this plan for 1,400 scans, and a model is fitted to them, which takes some seconds.
+    """
+
+    fidelity: Literal["fast", "learned"] = "fast"
+    plan: Literal["arena", "cluttered", "office", "flat"] | Path = "arena"
+    resolution: float = Field(0.05, gt=0.0, le=100.0)
+    robot: RoundRobot = RoundRobot()
+    laser: Laser = Laser()
+    start: tuple[float, float, float] | None = None
+    interval: float = Field(0.25, gt=0.0, le=10.0)
+    model: Path | None = Field(None, json_schema_extra={"fidelity": "learned"})
+
+    @field_validator("plan")
+    @classmethod
+    def _known_plan(cls, plan: str | Path) -> str | Path:
+        # A word without a suffix is meant to be a shipped plan, rather than a file.
+        if isinstance(plan, Path) and not plan.suffix and not plan.exists():
+            raise ValueError(f"no such plan, and no such file; {nearest(str(plan), list(SHIPPED))}")
+        return plan
+
+    @model_validator(mode="after")
+    def _model_is_used(self) -> Self:
+        if self.model is not None and self.fidelity != "learned":
+            raise ValueError(f"model={self.model} is only for fidelity=learned, not {self.fidelity}; leave it out")
+        return self

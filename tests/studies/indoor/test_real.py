@@ -1,0 +1,171 @@
+"""The study of a real log: what it claims of made-up results, and that it runs, on a made-up log and the real one."""
+
+import io
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from claims import synthetic
+from data import real_log
+from sandlot.errors import SandlotError
+from sandlot.studies.indoor.real import LOG, Real, _longest
+from sandlot.studies.runner import run
+
+WRONG = {"sectors": 1.3, "headings": 1.25, "local": 1.1, "lookup": 1.5, "net": 1.4, "large net": 1.2, "map": 2.0}
+NEAR = WRONG | {"map": 0.6}
+
+
+def spread(wrong):
+    """Errors of six segments that set methods apart, and differ by cut and segment."""
+    return lambda job: wrong[job["method"]] * (1.0 + 0.1 * job["cut"]) * np.linspace(0.8, 1.2, 6)
+
+
+def made_up(study, **changes):
+    outcomes = {name: (lambda _: np.full(6, 0.95)) for name in ("spearman", "near_spearman")}
+    outcomes |= {name: spread(dict.fromkeys(WRONG, 1.6)) for name in ("guess", "near_guess")}
+    outcomes |= {"error": spread(WRONG), "near_error": spread(NEAR), "near_share": lambda _: 0.4}
+    return synthetic(study, **outcomes | changes)
+
+
+def failing(**changes):
+    """Claims that do not hold."""
+    study = Real()
+    claims = study.claims(made_up(study, **changes))
+    assert len(claims) == 11
+    return [claim for claim in claims if not claim.holds]
+
+
+def test_what_is_likely_holds_and_a_map_knows_nothing_of_new_rooms():
+    (claim,) = failing()
+    assert claim.text.startswith("Over all later scans, a map")
+    assert "Not so: sectors" in claim.note
+
+
+def test_a_map_could_be_the_best_everywhere():
+    (claim,) = failing(error=spread(WRONG | {"map": 0.6}))
+    assert "many small polynomials are less wrong than sectors" in claim.text
+    assert "Not so: map (p = 1, 0 of 4 cuts)" in claim.note
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"error": spread(WRONG | {"lookup": 1.0})}, ["than lookup.", "source's models", "than sectors", "a map"]),
+        ({"near_error": spread(NEAR | {"lookup": 1.0})}, ["before, many small"]),
+        ({"guess": spread(dict.fromkeys(WRONG, 1.2))}, ["scans, the table that", "all later scans, a map"]),
+        ({"near_guess": spread(dict.fromkeys(WRONG, 1.0))}, ["before, the table", "before, many small"]),
+        ({"error": spread(WRONG | {"sectors": 1.6})}, ["source's models", "all later scans, a map"]),
+        ({"error": spread(WRONG | {"large net": 1.1})}, ["than sectors", "all later scans, a map"]),
+        ({"near_error": spread(NEAR | {"map": 1.3})}, ["before, a map", "all later scans, a map"]),
+        ({"spearman": lambda _: np.array([0.95] * 5 + [0.3])}, ["all later scans, a map", "rank correlation"]),
+    ],
+)
+def test_each_claim_can_fail(changes, words):
+    found = failing(**changes)
+    missing = [word for word in words if not any(word in claim.text for claim in found)]
+    assert not missing
+
+
+def test_a_rank_correlation_is_set_beside_that_of_a_map():
+    claim = failing(spearman=lambda _: np.full(6, 0.3), near_spearman=lambda job: np.full(6, len(job["method"]) / 10))[
+        -1
+    ]
+    assert "0.50 to 0.50 for the 40% of later scans that are within 1 m" in claim.note
+    assert "a map has 0.30 to 0.30" in claim.note
+
+
+def test_less_wrong_at_most_cuts_is_not_enough():
+    worse = WRONG | {"local": 1.61}
+    claim = failing(error=lambda job: spread(worse if job["cut"] == 0.7 else WRONG)(job))[0]
+    assert "3 of 4 cuts" in claim.note
+
+
+def test_without_its_methods_no_claim_is_made():
+    study = Real(methods=("sectors", "net"))
+    assert study.claims(made_up(study)) == []
+
+
+def test_a_log_that_is_not_there(tmp_path, monkeypatch):
+    monkeypatch.setenv("SANDLOT_DATA", str(tmp_path))
+    study = Real()
+    assert study.log == tmp_path / LOG
+    with pytest.raises(SandlotError, match=r"there is no log .*Intel Research Lab.*log=PATH") as caught:
+        run(study, tmp_path / "run")
+    assert "\n" not in str(caught.value)
+    assert not (tmp_path / "run").exists()
+    assert list(study.scenes(made_up(study))) == []
+
+
+def test_the_log_is_looked_for_beside_the_project(monkeypatch):
+    monkeypatch.delenv("SANDLOT_DATA", raising=False)
+    assert Real().log == Path("../shared/data") / LOG
+
+
+def made_log(path, laps=2.5, scans=120):
+    """A CARMEN log of a robot that goes round and round a room of 8 m by 6 m."""
+    lines = []
+    for k, angle in enumerate(np.linspace(0.0, 2.0 * np.pi * laps, scans)):
+        x, y, heading = 2.5 * np.cos(angle), 1.5 * np.sin(angle), angle + 0.5 * np.pi
+        beams = heading + np.radians(np.arange(-90, 90, 5)) + 1e-4  # never quite along a wall
+        away = [(np.sign(d) * half - at) / d for at, half, d in ((x, 4, np.cos(beams)), (y, 3, np.sin(beams)))]
+        ranges = " ".join(f"{each:.3f}" for each in np.minimum(*away))
+        pose = f"{x:.3f} {y:.3f} {heading:.4f}"
+        lines.append(f"FLASER {len(beams)} {ranges} {pose} {pose} {k} host {k}")
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+@pytest.fixture(scope="module")
+def outcome(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("real")
+    small = Real(log=made_log(directory / "a.log"), cuts=(0.5, 0.8), methods=("local", "lookup", "map"))
+    return run(small, directory / "run", workers=1)
+
+
+def test_a_small_run_draws_and_claims(outcome):
+    study, results = outcome.study, outcome.results
+    assert len(outcome.claims) == 10
+    pictures = list(study.scenes(results))
+    assert len(pictures) == 2
+    assert "100% of the later poses" in pictures[0].caption
+    for figure in [study.figure(results), *(picture.figure for picture in pictures)]:
+        figure.savefig(io.BytesIO(), format="png", dpi=30)
+
+
+def test_a_room_seen_before_is_known(outcome):
+    results = outcome.results
+    assert results["error"].shape == (6, 6)
+    assert np.all(results["near_share"] == 1.0)
+    np.testing.assert_array_equal(results["error"], results["near_error"])
+    assert results["error"].values.mean(1).max() < 0.4
+
+
+def test_nothing_is_near_in_rooms_not_seen_before(tmp_path):
+    study = Real(log=made_log(tmp_path / "a.log", laps=0.9), cuts=(0.5,), near=0.01, methods=("lookup",))
+    found = study.run(next(study.jobs()))
+    assert found["near_share"] == 0.0
+    assert np.isnan(found["near_error"]).all()
+    assert np.isnan(found["near_guess"]).all()
+    assert np.isfinite(found["error"]).all()
+
+
+def test_too_short_a_part_is_refused(tmp_path):
+    study = Real(log=made_log(tmp_path / "a.log"), cuts=(0.5, 0.9))
+    with pytest.raises(SandlotError, match=r"make a part of 12 of the 120 scans .* each part needs 20"):
+        study.check()
+
+
+def test_longest_stretch():
+    assert _longest(np.array([1, 0, 1, 1, 0, 1, 1, 1, 0], bool)) == slice(5, 8)
+    assert _longest(np.zeros(3, bool)) == slice(0, 0)
+    assert _longest(np.ones(3, bool)) == slice(0, 3)
+
+
+def test_the_real_log_is_better_predicted_than_looked_up():
+    study = Real(log=real_log(str(LOG)), cuts=(0.6,), methods=("local", "lookup"))
+    study.check()
+    local, lookup = (study.run(job) for job in study.jobs())
+    assert local["error"].mean() < lookup["error"].mean()
+    assert local["near_error"].mean() < lookup["near_error"].mean()
+    assert 0.1 < local["near_share"] < 0.9

@@ -1,0 +1,92 @@
+"""A ball is held before it is carried, and by the gait that evolved."""
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from sandlot.control.snake.fetching import GIVE
+from sandlot.robots.fast_swimmers import FastSwimmers
+from sandlot.studies.water import carry, strips
+from sandlot.studies.water.carry import Carry
+from sandlot.studies.water.shared import prepared
+
+GENES = np.array([0.4, 1.1, 0.75])
+
+
+def test_four_links_hold_before_it_carries():
+    study = Carry()
+    ready = prepared(study.snake, study.before(next(study.jobs())), study.begin())
+    assert np.allclose(ready.angles[0, :3], np.pi / 2, atol=0.05)
+    assert np.allclose(ready.angles[0, 3:], 0.0, atol=0.05)
+
+
+class Watched(FastSwimmers):
+    """In place of the reference: remembers what it was told, and where its joints were then."""
+
+    def __init__(self, snake, count, balls):
+        super().__init__(snake, count)
+        self.balls, self.told = balls, []
+        Watched.last = self
+
+    def command(self, targets):
+        self.told.append((self.angles[0].copy(), targets[0].copy()))
+        super().command(targets)
+
+
+def test_the_clock_of_a_gait_starts_when_it_swims(monkeypatch):
+    monkeypatch.setattr(carry, "ReferenceSwimmers", Watched)
+    study = Carry(seconds=4.0)
+    job = next(study.jobs())
+    study.carry(job, GENES)
+    gait, first = study.gait(job, GENES), round(study.begin() / study.snake.interval)
+    assert len(Watched.last.told) == 200
+    for k, (_, told) in enumerate(Watched.last.told[first:]):
+        wanted = gait.targets((k + 1) * study.snake.interval, study.snake.joints)
+        np.testing.assert_allclose(told[4:], wanted[4:], atol=1e-9)
+
+
+def test_the_strip_gives_way_as_the_run_does(monkeypatch):
+    monkeypatch.setattr(carry, "ReferenceSwimmers", Watched)
+    monkeypatch.setattr(strips, "ReferenceSwimmers", Watched)
+    study = Carry(seconds=3.1)
+    study.carry(next(study.jobs()), GENES)
+    run = Watched.last.told
+    (picture,) = study.scenes(made_up(lost=0))
+    drawn = Watched.last.told
+    assert picture.caption
+    for one, other in zip(run, drawn, strict=False):
+        np.testing.assert_allclose(one, other, atol=1e-12)
+    assert all(np.abs(told[:4] - angles[:4]).max() <= GIVE + 1e-12 for angles, told in drawn)
+
+
+def made_up(lost: int, count: int = 4) -> xr.Dataset:
+    """Results in which so many simulations exploded, and all others went as in the source."""
+    exploded = (np.arange(count) < lost).astype(float)
+    there = np.where(exploded, np.nan, 24.92)
+    rows = np.random.default_rng(0).normal(0.0, 0.01, (count, 5))
+    return xr.Dataset(
+        {
+            "best": (("job", "generation"), 24.92 + rows),
+            "mean": (("job", "generation"), 13.51 + rows),
+            "genes": (("job", "generation", "gene"), np.broadcast_to((0.61, 1.82, 0.75), (count, 5, 3))),
+            "champion": (("job", "gene"), np.broadcast_to(GENES, (count, 3))),
+            "reference": ("job", there),
+            "drive": ("job", np.where(exploded, np.nan, 0.97)),
+            "held": ("job", 1.0 - exploded),
+            "exploded": ("job", exploded),
+        }
+    )
+
+
+@pytest.mark.parametrize(("lost", "carried", "held"), [(0, True, True), (1, True, False), (4, False, False)])
+def test_what_exploded_is_counted_not_averaged(monkeypatch, lost, carried, held):
+    own = {"reference": 24.0, "drive": 1.0, "held": 1.0, "exploded": 0.0}
+    monkeypatch.setattr(Carry, "carry", lambda self, job, genes: own)
+    claims = {claim.text: claim for claim in Carry().claims(made_up(lost))}
+    mine = claims["The best individuals swim 24.92 m with a ball in their grasp."]
+    assert mine.holds is carried
+    assert f"{lost} of 4 exploded" in mine.note
+    assert "nan" not in f"{mine.measured} {mine.note}"
+    other = claims["They still hold the ball in the end."]
+    assert other.holds is held
+    assert other.note == f"{lost} exploded"

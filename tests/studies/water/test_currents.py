@@ -1,0 +1,41 @@
+"""The claim about currents, on made-up results, and the speed they are measured by."""
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from sandlot.control.snake.fetching import CAREFUL
+from sandlot.studies.water.currents import Currents, swimming_speed
+
+
+def made_up(good: dict[float, int], lost: int = 0) -> xr.Dataset:
+    """Results in which so many of 100 balls were delivered, by strength, and so many simulations exploded in each."""
+    whens, strengths = [], np.repeat(list(good), 25)
+    for count in good.values():
+        whens.append(np.where(np.arange(100) < count, 100.0, np.nan).reshape(25, 4))
+    exploded = np.tile((np.arange(100) >= 100 - lost).reshape(25, 4), (len(good), 1))
+    return xr.Dataset(
+        {
+            "when": (("job", "target"), np.concatenate(whens)),
+            "exploded": (("job", "target"), exploded.astype(float)),
+            "strength": ("job", strengths),
+        }
+    )
+
+
+@pytest.mark.parametrize(("good", "holds"), [(90, True), (89, False)])
+def test_claim_of_currents(good, holds):
+    (claim,) = Currents(strengths=(0.2,)).claims(made_up({0.2: good}))
+    assert claim.holds == holds
+
+
+def test_every_strength_has_its_claim_and_says_how_many_exploded():
+    claims = Currents(strengths=(0.1, 0.35)).claims(made_up({0.1: 95, 0.35: 40}, lost=3))
+    assert [claim.holds for claim in claims] == [True, False]
+    assert ["10% of" in claims[0].text, "35% of" in claims[1].text] == [True, True]
+    assert all("3 exploded" in claim.note for claim in claims)
+
+
+def test_the_swimming_speed_is_that_of_the_gait():
+    study = Currents()
+    assert 2.0 < swimming_speed(study.snake, CAREFUL.swim) < 12.0
