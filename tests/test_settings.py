@@ -1,5 +1,6 @@
 """Every mistake in a setting is one line that names the key and says what is allowed."""
 
+from pathlib import Path
 from typing import Literal
 
 import pytest
@@ -7,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import Field, field_validator
 
-from sandlot.errors import SandlotError
+from sandlot.errors import SandlotError, SettingError
 from sandlot.settings import Setting, Settings, build, describe, flatten, read_settings
 
 
@@ -140,6 +141,36 @@ def test_a_list_of_the_wrong_length_names_its_key(shape):
 
 def test_a_rule_of_the_model_speaks_for_itself():
     assert complaint({"even": 3}) == "even=3: only even numbers will do"
+
+
+def test_a_validator_that_looks_for_an_impossible_path_gets_one_line():
+    class Files(Settings):
+        path: Path
+
+        @field_validator("path")
+        @classmethod
+        def _exists(cls, path: Path) -> Path:
+            if not path.exists():
+                raise ValueError("there is no such file")
+            return path
+
+    with pytest.raises(SettingError, match="a path among the settings cannot be used: File name too long"):
+        build(Files, {"path": 5000 * "a"})
+
+
+def test_a_message_quotes_at_most_80_characters():
+    for values in ({"replicates": 5000 * "a"}, {5000 * "a": 1}, {"world": {5000 * "b": 1}}, {"even": 10**9000 + 1}):
+        assert len(complaint(values)) < 300
+
+
+@pytest.mark.parametrize("assignment", [5000 * "a", 5000 * "a." + "b=1", "a=" + 5000 * "[", "a." + 5000 * "b" + "=1"])
+def test_an_absurd_assignment_gets_one_short_line_or_is_text(assignment):
+    message = ""
+    try:
+        read_settings(None, [assignment])
+    except SettingError as error:
+        message = str(error)
+    assert len(message) < 300
 
 
 def test_a_value_of_several_lines_still_gives_one_line():

@@ -1,18 +1,24 @@
-"""Exceptions for mistakes that a user can make and mend.
+"""Exceptions for mistakes that a user can make and correct.
 
 A message is a single line that says what was wrong and what would be right; the command line prints just that line and
 exits with status 2. Catch `SandlotError` for all of them, or one kind by its own class.
 """
 
+import errno
+from pathlib import Path
+
 QUOTED = 80
 """At most so many characters of a bad input are repeated in a message."""
+MAX_MESSAGE = 1000
+"""Longer messages are cut, whatever they quote [characters]."""
 
 
 class SandlotError(Exception):
-    """A mistake that a user can mend; the message is one line."""
+    """A mistake that the user can correct; the message is one line."""
 
     def __init__(self, message: str) -> None:
-        super().__init__(" ".join(message.split()))
+        line = " ".join(message.split())
+        super().__init__(line if len(line) <= MAX_MESSAGE else f"{line[: MAX_MESSAGE - 3]}...")
 
 
 class SettingError(SandlotError):
@@ -35,6 +41,10 @@ class PlaceError(SandlotError):
     """A terrain or a floor plan cannot be read, or has no room."""
 
 
+class RobotError(SandlotError):
+    """The description of a robot cannot be read, or is of no robot that can be built."""
+
+
 class RunError(SandlotError):
     """A run of a study cannot be read, written or resumed."""
 
@@ -45,5 +55,22 @@ class MissingExtraError(SandlotError):
 
 def quote(value: object) -> str:
     """A bad input as a message shows it: at most `QUOTED` characters."""
-    text = str(value)
-    return text if len(text) <= QUOTED else f"{text[: QUOTED - 3]}..."
+    try:
+        text = str(value)
+    except ValueError:  # Python refuses to write integers of more than 4,300 digits
+        return "(a number of too many digits)"
+    if len(text) <= QUOTED:
+        return text
+    # Of a long path, the end says more.
+    return f"...{text[3 - QUOTED :]}" if isinstance(value, Path) else f"{text[: QUOTED - 3]}..."
+
+
+def os_reason(error: OSError, path: str | Path) -> str:
+    """Why the operating system refused to read or write ``path``; a full disk and a read-only medium are named."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return f"no space left on the disk of {path}"
+    if error.errno == errno.EFBIG:
+        return f"no space left for {path}: it would exceed the largest file size allowed here"
+    if error.errno == errno.EROFS:
+        return f"{path} is on a read-only medium"
+    return quote(error.strerror or error)

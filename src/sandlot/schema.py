@@ -1,4 +1,4 @@
-"""Says in words what a setting allows, from the JSON schema that pydantic makes of its type."""
+"""The allowed values of a setting in words, from the JSON schema of its type."""
 
 from typing import Any
 
@@ -10,12 +10,12 @@ WORDS = {
     "path": ("a path", "paths"),
     "object": ("a table", "tables"),
 }
-"""Of one value, and of several."""
+"""JSON type to singular and plural."""
 LIMITS = {"minimum": "at least", "exclusiveMinimum": "above", "maximum": "at most", "exclusiveMaximum": "below"}
 
 
 def allowed(node: Node, schema: Node) -> str:
-    """What a node of a schema allows."""
+    """The allowed values of a node of a schema, in words."""
     node = resolve(node, schema)
     if "anyOf" in node:
         options = [allowed(option, schema) for option in node["anyOf"]]
@@ -34,21 +34,21 @@ def allowed(node: Node, schema: Node) -> str:
 
 
 def resolve(node: Node, schema: Node) -> Node:
-    """What a node refers to, or itself."""
+    """The node that a reference points to, or the node itself."""
     while "$ref" in node:
         node = schema["$defs"][node["$ref"].rsplit("/", 1)[1]]
     return node
 
 
-def given(node: Node, schema: Node) -> Node:
-    """What a node is if it is not nothing."""
+def without_null(node: Node, schema: Node) -> Node:
+    """The only type of a node besides null, or the node itself."""
     node = resolve(node, schema)
     options = [option for option in node.get("anyOf", []) if option.get("type") != "null"]
-    return given(options[0], schema) if len(options) == 1 else node
+    return without_null(options[0], schema) if len(options) == 1 else node
 
 
 def inside(node: Node, part: int | str) -> Node | None:
-    """The node of a key of a table, or of a place in a list; None if there is no such key, or it is neither."""
+    """The node of a key of a table, or of an index of a list; None if the node has no such part."""
     if isinstance(part, str):
         return node.get("properties", {}).get(part)
     places: list[Node] = node.get("prefixItems", [])
@@ -61,13 +61,13 @@ def _kind(node: Node) -> str:
 
 
 def _bounds(node: Node) -> str:
-    """As in "above 0 and at most 1"."""
+    """Limits in words, such as "above 0 and at most 1"."""
     limits = {word: node[name] for name, word in LIMITS.items() if name in node}
     return " and ".join(f"{word} {value if isinstance(value, int) else f'{value:g}'}" for word, value in limits.items())
 
 
 def _of(node: Node, schema: Node) -> str:
-    """What a list holds, as in "of 2 numbers, each above 0"."""
+    """The elements of a list in words, such as "of 2 numbers, each above 0"."""
     items: list[Node] = [resolve(item, schema) for item in node.get("prefixItems", [node.get("items", {})])]
     if any(item != items[0] for item in items):
         return f"of: {', '.join(allowed(item, schema) for item in items)}"

@@ -1,16 +1,13 @@
-"""Settings that explain themselves: every mistake becomes one line that says what is allowed.
+"""Settings: pydantic models whose mistakes become one line that names the key and what is allowed.
 
-Worlds, rules and studies describe what can be set as pydantic models.
-`read_settings` collects plain values from a TOML file and the command line;
-`build` makes a model from them, and turns pydantic's report into one line;
-`describe` lists what a model takes.
+Worlds, controllers and studies declare what can be set as pydantic models. `read_settings` collects plain values from a
+TOML file and the command line; `build` makes a model from them; `describe` lists the settings of a model.
 """
 
 import difflib
 import inspect
 import json
 import re
-import tomllib
 import types
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -20,15 +17,19 @@ from typing import Any, TypeVar, Union, get_args, get_origin
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import PydanticUndefined, to_jsonable_python
 
-from sandlot.errors import SandlotError
-from sandlot.schema import allowed, given, inside
+from sandlot.errors import QUOTED, SettingError, quote
+from sandlot.reading import MAX_NESTING, parse_toml, read_toml
+from sandlot.schema import allowed, inside, without_null
 
 
 class Settings(BaseModel):
-    """Base of everything that can be set: frozen, and strict about names."""
+    """Base of all settings: frozen; unknown keys, NaN and infinity are refused."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
+
+MAX_SETTINGS_BYTES = 2**20
+"""Largest file of settings [bytes]."""
 
 M = TypeVar("M", bound=BaseModel)
 V = TypeVar("V")
@@ -38,25 +39,27 @@ def build(model: type[M], values: Mapping[str, Any]) -> M:
     """Make settings from plain values.
 
     Raises:
-        SandlotError: One line that names the first wrong key and what is allowed.
+        SettingError: One line that names the first wrong key and what is allowed.
     """
     try:
         return model.model_validate(dict(values))
     except ValidationError as error:
-        problem = error.errors()[0]
-        raise SandlotError(_explain(model, problem["type"], problem["loc"], problem["msg"], problem["input"])) from None
+        problem = error.errors(include_url=False, include_context=False)[0]
+        raise SettingError(_explain(model, problem["type"], problem["loc"], problem["msg"], problem["input"])) from None
+    except OSError as error:  # a validator looks for a file whose name is too long
+        raise SettingError(f"a path among the settings cannot be used: {quote(error.strerror or error)}") from None
 
 
 def distinct(values: tuple[V, ...]) -> tuple[V, ...]:
-    """For a field whose values must all differ."""
+    """Validator of a field whose values must all differ."""
     if len(set(values)) < len(values):
         raise ValueError("the values must all differ")
     return values
 
 
 def nearest(word: str, known: list[str], prefix: str = "") -> str:
-    """A hint for a misspelt word: the closest known one, behind ``prefix``, or all of them."""
-    close = difflib.get_close_matches(word, known, n=1)
+    """A hint for a misspelt word: the most similar known word after ``prefix``, or else the list of all."""
+    close = difflib.get_close_matches(word[:QUOTED], known, n=1)
     return f"did you mean {prefix + close[0]!r}?" if close else f"known: {', '.join(sorted(known))}"
 
 
@@ -64,65 +67,61 @@ def _explain(model: type[BaseModel], kind: str, place: tuple[int | str, ...], me
     if not place:
         return message.removeprefix("Value error, ")
     if kind == "missing" and isinstance(place[-1], int):
-        kind, place = "too_short", place[:-1]  # the list itself is wrong
-    # A location also names union members; a user only knows the path of keys and the places in lists.
+        kind, place = "too_short", place[:-1]  # the list has the wrong length, not one of its elements
+    # Pydantic's location also names members of unions; the message shows only keys and list indices.
     schema = model.model_json_schema()
     node, key, known = schema, "", 0
     for part in place:
-        holder, prefix = given(node, schema), f"{key}." if key else ""
+        holder, prefix = without_null(node, schema), f"{key}." if key else ""
         found = inside(holder, part)
         if found is None:
             if kind == "extra_forbidden" and "properties" in holder:
-                return f"no setting {f'{prefix}{part}'!r}; {nearest(str(part), list(holder['properties']), prefix)}"
+                hint = nearest(str(part), list(holder["properties"]), prefix)
+                return f"no setting {quote(f'{prefix}{part}')!r}; {hint}"
             break
         node, key, known = found, f"{key}[{part}]" if isinstance(part, int) else f"{prefix}{part}", known + 1
     if kind == "missing" and known == len(place):
         return f"{key} is missing; allowed: {allowed(node, schema)}"
     if kind == "value_error":
-        what = key if isinstance(value, Mapping) else f"{key}={value}"
+        what = key if isinstance(value, Mapping) else f"{key}={quote(value)}"
         return f"{what}: {message.removeprefix('Value error, ')}"
-    return f"{key}={value} is not possible; allowed: {allowed(node, schema)}"
+    return f"{key}={quote(value)} is not possible; allowed: {allowed(node, schema)}"
 
 
 def read_settings(file: Path | None = None, assignments: Iterable[str] = ()) -> dict[str, Any]:
-    """Merge a TOML file with assignments, which win; dots in a key reach into tables.
+    """Read a TOML file, then apply assignments such as ``world.agents=3``; a dot in a key enters a table.
 
     Raises:
-        SandlotError: If the file is missing or not TOML, or an assignment has no ``=``.
+        SettingError: If the file is missing or not TOML, or an assignment has no ``=``.
     """
-    settings: dict[str, Any] = {}
-    if file is not None:
-        try:
-            settings = tomllib.loads(file.read_text(encoding="utf-8"))
-        except OSError as error:
-            raise SandlotError(f"cannot read settings from {file}: {error.strerror}") from None
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise SandlotError(f"{file} is not TOML: {error}") from None
+    settings = {} if file is None else read_toml(file, MAX_SETTINGS_BYTES)
     for assignment in assignments:
         key, equals, text = assignment.partition("=")
         if not equals or not key.strip():
-            raise SandlotError(f"--set {assignment}: write it as key=value, as in --set replicates=3")
+            raise SettingError(f"--set {quote(assignment)}: write it as key=value, as in --set replicates=3")
         *tables, last = key.strip().split(".")
+        if len(tables) >= MAX_NESTING:
+            raise SettingError(f"--set {quote(assignment)}: a key has at most {MAX_NESTING} parts")
         table = settings
         for name in tables:
             table = table.setdefault(name, {})
             if not isinstance(table, dict):
-                raise SandlotError(f"--set {assignment}: {name!r} is a value, not a table")
+                raise SettingError(f"--set {quote(assignment)}: {quote(name)!r} is a value, not a table")
         table[last] = _value(text.strip())
     return settings
 
 
 def _value(text: str) -> Any:
-    """A TOML value; what is none is taken as text, so that strings need no quotes."""
+    """A TOML value, or else the text itself, so that strings need no quotes."""
     try:
-        table = tomllib.loads(f"value = {text}")
-    except tomllib.TOMLDecodeError:
+        table = parse_toml(f"value = {text}")
+    except ValueError:
         return text
     return table["value"] if len(table) == 1 else text
 
 
 def flatten(settings: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
-    """Nested settings as dotted keys and the values that `read_settings` would take for them."""
+    """Nested settings as dotted keys and JSON values, as `read_settings` accepts them in assignments."""
     flat: dict[str, str] = {}
     for key, value in settings.items():
         if isinstance(value, Mapping):
@@ -134,13 +133,13 @@ def flatten(settings: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Setting:
-    """One thing that can be set.
+    """One setting.
 
     Attributes:
-        key: By which ``--set`` knows it.
-        allowed: What it may be, in words.
-        default: What it is if it is not set, as it would be written.
-        meaning: What the docstring says about it.
+        key: Dotted key, as for ``--set``.
+        allowed: Allowed values, in words.
+        default: Default value as JSON, ``nothing`` for none, or ``needed`` if there is no default.
+        meaning: Its line in the docstring of the model.
     """
 
     key: str
@@ -150,12 +149,12 @@ class Setting:
 
 
 def describe(model: type[BaseModel], prefix: str = "", usual: BaseModel | None = None) -> list[Setting]:
-    """Everything that can be set in a model; what is inside tables comes last.
+    """List all settings of a model; those inside tables come last.
 
     Args:
-        model: Whose fields are settings.
-        prefix: Of the keys.
-        usual: Holds the defaults; those of the model itself if not given.
+        model: The model.
+        prefix: Put before each key.
+        usual: An instance with the defaults to show, in place of the model's own.
     """
     schema, meanings = model.model_json_schema(), _meanings(model)
     rows, tables = [], []
@@ -171,7 +170,7 @@ def describe(model: type[BaseModel], prefix: str = "", usual: BaseModel | None =
 
 
 def _table(annotation: Any) -> type[BaseModel] | None:
-    """The model that a setting is, or may be."""
+    """The model among the types of an annotation, if there is one."""
     options = get_args(annotation) if get_origin(annotation) in (Union, types.UnionType) else (annotation,)
     return next((each for each in options if isinstance(each, type) and issubclass(each, BaseModel)), None)
 
@@ -183,7 +182,7 @@ def _written(value: object) -> str:
 
 
 def _meanings(model: type) -> dict[str, str]:
-    """What the docstrings of a class and its bases say about attributes."""
+    """Attributes and their meaning, from the docstrings of a class and its bases."""
     found: dict[str, str] = {}
     for base in reversed(model.__mro__):
         _, _, text = inspect.cleandoc(base.__doc__ or "").partition("Attributes:\n")

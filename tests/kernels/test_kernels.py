@@ -13,21 +13,21 @@ from sandlot.kernels.cache import PACKAGE, closure, digest
 
 RUN = """
 import numpy as np
-from sandlot.worlds.leveling.world import Leveling
-world = Leveling(shape=(8, 8), sensing=0.1)
-world.reset(seed=0)
-world.run(world.controller("probabilistic", np.random.SeedSequence(0)), 2000)
-print(world.swarm.tally[3])
+from sandlot.physics.height_map import height_between
+from sandlot.physics.walls import slide
+wall = np.array([[1.0, -5.0, 1.0, 5.0]])
+assert height_between(np.eye(3), 0.5, 0.5, False) == 0.5
+print(round(slide(0.5, 0.0, 0.1, 0.05, 0.5, wall, np.zeros((0, 3)))[0], 6))
 """
 
 
-def moved(package, cache):
-    """Units moved in a short run by a copy of the package in its own process, and what it printed as warnings."""
+def result(package, cache):
+    """What a short run of a copy of the package prints in its own process: a result, and warnings."""
     environment = {**os.environ, "PYTHONPATH": str(package), "SANDLOT_CACHE": str(cache)}
     environment.pop("NUMBA_DISABLE_JIT", None)
     done = subprocess.run([sys.executable, "-c", RUN], env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    return int(done.stdout), done.stderr
+    return float(done.stdout), done.stderr
 
 
 def copy(folder):
@@ -43,46 +43,47 @@ def kept(cache):
 def filled(tmp_path_factory):
     """A copy of the package, a cache that it has filled, and what its run gave."""
     package, cache = copy(tmp_path_factory.mktemp("one")), tmp_path_factory.mktemp("cache")
-    count, warnings = moved(package, cache)
+    value, warnings = result(package, cache)
     assert warnings == ""
-    return package, cache, count
+    return package, cache, value
 
 
 def test_another_copy_of_the_same_sources_compiles_nothing(filled, tmp_path):
-    _, cache, count = filled
+    _, cache, value = filled
     before = kept(cache)
-    assert moved(copy(tmp_path), cache) == (count, "")
+    assert result(copy(tmp_path), cache) == (value, "")
     assert kept(cache) == before
 
 
 def test_a_change_in_one_kernel_reaches_those_that_call_it_and_no_others(filled, tmp_path):
-    _, cache, count = filled
+    _, cache, value = filled
     package, before = copy(tmp_path), kept(cache)
-    kernel = package / "sandlot/physics/swarm.py"
-    kernel.write_text(kernel.read_text().replace("tally[MOVED] += 1", "tally[MOVED] += 1000"))
-    assert moved(package, cache) == (1000 * count, "")
+    called = package / "sandlot/geometry/walls.py"
+    called.write_text(called.read_text().replace("away = math.sqrt(best)", "away = math.sqrt(best) - 0.125"))
+    again, warnings = result(package, cache)
+    assert warnings == ""
+    assert again == pytest.approx(value - 0.125), "the wall seems closer to the kernel that calls it"
     new = {file.parent.name.rpartition("-")[0] for file in kept(cache).keys() - before.keys()}
-    assert "swarm" in new
-    assert "randomness" not in new
+    assert new == {"walls"}
 
 
 def test_damaged_files_are_compiled_again_with_one_warning(filled, tmp_path):
-    package, cache, count = filled
+    package, cache, value = filled
     damaged = shutil.copytree(cache, tmp_path / "cache")
     for file in damaged.rglob("*.nbc"):
         file.write_bytes(file.read_bytes()[:100])
-    again, warnings = moved(package, damaged)
-    assert again == count
+    again, warnings = result(package, damaged)
+    assert again == value
     assert warnings.count("kernels are compiled in memory") == 1
-    assert moved(package, damaged) == (count, ""), "the damaged files have been replaced"
+    assert result(package, damaged) == (value, ""), "the damaged files have been replaced"
 
 
 def test_a_cache_that_cannot_be_written_costs_one_warning(filled, tmp_path):
-    package, _, count = filled
+    package, _, value = filled
     blocked = tmp_path / "file"
     blocked.write_text("not a directory")
-    again, warnings = moved(package, blocked)
-    assert again == count
+    again, warnings = result(package, blocked)
+    assert again == value
     assert warnings.count("kernels are compiled in memory") == 1
 
 

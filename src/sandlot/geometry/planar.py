@@ -34,7 +34,7 @@ def compose(first: ArrayLike, second: ArrayLike) -> Array:
 
 
 def invert(pose: ArrayLike) -> Array:
-    """The pose (..., 3) of the origin, seen from ``pose``: composed, the two are nothing."""
+    """The inverse pose (..., 3): that of the origin as seen from ``pose``."""
     p = np.asarray(pose, np.float64)
     return np.concatenate([-rotate(p[..., :2], -p[..., 2]), np.asarray(wrap(-p[..., 2]))[..., None]], axis=-1)
 
