@@ -3,7 +3,10 @@ import pytest
 from neat.activations import sigmoid_activation
 from neat.nn import RecurrentNetwork
 
-from sandlot.physics.swimming import nets, water
+from sandlot.models.nets import Nets, activate
+from sandlot.physics.swimming import reduced, rows
+from sandlot.physics.swimming.lanes import LANES
+from sandlot.physics.swimming.nets import swim_nets
 from sandlot.robots.snake import Snake
 
 SNAKE = Snake(links=4, mass=75.0)
@@ -29,40 +32,41 @@ def random_nets(count, rng):
             first_link.append(len(source))
         first_node.append(first_node[-1] + nodes)
         theirs.append(RecurrentNetwork([-i - 1 for i in range(INPUTS)], list(range(OUTPUTS)), evals))
-    packed = nets.Nets(*map(np.array, (first_node, first_link, source, weight, bias, response)))
+    packed = Nets(*map(np.array, (first_node, first_link, source, weight, bias, response)))
     return packed, theirs
 
 
-def test_bodies_swim_as_if_told_by_neat_pythons_networks():
-    count, commands, rng = water.LANES + 3, 8, np.random.default_rng(5)
+def test_bodies_swim_as_with_neat_pythons_networks():
+    count, commands, rng = LANES + 3, 8, np.random.default_rng(5)
     ours, theirs = random_nets(count, rng)
     frequencies = rng.uniform(0.01, 4.0, count)
-    state, wanted = water.rest(OUTPUTS, count), water.rest(OUTPUTS, count)
+    state, expected = rows.rest(OUTPUTS, count), rows.rest(OUTPUTS, count)
     body = SNAKE.record()
-    nets.swim_nets(body, state, ours, frequencies, commands)
+    swim_nets(body, state, ours, frequencies, commands)
     for k in range(commands):
         clock = np.sin(2.0 * np.pi * frequencies * k * SNAKE.interval)
         targets = np.empty((OUTPUTS, count))
         for b, net in enumerate(theirs):
-            angles = wanted[water.FIXED : water.FIXED + OUTPUTS, b].tolist()
+            angles = expected[rows.joint_angles(OUTPUTS), b].tolist()
             targets[:, b] = net.activate([*angles, clock[b], 1.0])
-        water.command(body, wanted, (2.0 * targets - 1.0) * SNAKE.max_angle)
-    assert np.ptp(wanted[water.X]) > 1e-4
-    np.testing.assert_allclose(state, wanted, rtol=0.0, atol=1e-9)
+        reduced.command(body, expected, (2.0 * targets - 1.0) * SNAKE.max_angle)
+    assert np.ptp(expected[rows.X]) > 1e-4
+    np.testing.assert_allclose(state, expected, rtol=0.0, atol=1e-9)
 
 
 @pytest.mark.parametrize("x", [-100.0, -12.0, -1.3, -1e-9, 0.0, 0.4, 3.0, 11.9, 100.0])
-def test_the_sigmoid_is_neat_pythons(x):
+def test_the_sigmoid_equals_neat_pythons(x):
     values = np.array([x, 0.0])
-    one = np.ones(1)
-    nets.activate(np.array([0, 1]), np.zeros(1, np.int64), one, np.zeros(1), one, values, np.empty(1))
+    one, zero = np.ones(1), np.zeros(1)
+    net = Nets(np.array([0, 1]), np.array([0, 1]), np.zeros(1, np.int64), one, zero, one)
+    activate(net, 0, values, np.empty(1))
     assert values[1] == pytest.approx(sigmoid_activation(x), abs=1e-13, rel=1e-11)
 
 
 def test_a_net_without_links_keeps_the_body_straight():
-    state = water.rest(OUTPUTS, 1)
+    state = rows.rest(OUTPUTS, 1)
     none, nodes = np.zeros(0), np.array([0, OUTPUTS])
-    empty = nets.Nets(nodes, np.zeros(OUTPUTS + 1, np.int64), none.astype(np.int64), none, np.zeros(3), np.ones(3))
-    nets.swim_nets(SNAKE.record(), state, empty, np.ones(1), 3)
-    assert np.array_equal(state[: water.DRIVE], water.rest(OUTPUTS, 1)[: water.DRIVE])
-    assert not state[water.FIXED :].any()
+    empty = Nets(nodes, np.zeros(OUTPUTS + 1, np.int64), none.astype(np.int64), none, np.zeros(3), np.ones(3))
+    swim_nets(SNAKE.record(), state, empty, np.ones(1), 3)
+    assert np.array_equal(state[: rows.DRIVE], rows.rest(OUTPUTS, 1)[: rows.DRIVE])
+    assert not state[rows.FIXED :].any()

@@ -2,7 +2,7 @@
 
 All nodes of a net are computed at once from the values of the step before, as in neat-python's ``RecurrentNetwork``:
 every link has a delay of one step, except those from inputs. So links may form loops, and the order of nodes does not
-matter. Unlike there, a node without links gives ``sigmoid(bias)``, not 0.
+matter. Unlike in neat-python, a node without links has the value ``sigmoid(bias)``, not 0.
 
 Nets of different sizes lie one after the other in flat arrays (`Nets`).
 """
@@ -12,21 +12,22 @@ from typing import NamedTuple
 from sandlot.kernels import kernel
 from sandlot.typing import Array, IntArray
 
-STEEP = 5.0
-"""Slope of neat-python's sigmoid; its argument, so scaled, is kept within `FLAT`."""
-FLAT = 60.0
+STEEPNESS = 5.0
+"""Factor on the argument of neat-python's sigmoid."""
+MAX_ARGUMENT = 60.0
+"""The scaled argument is clipped to this, either way."""
 
 
 class Nets(NamedTuple):
-    """Nets, one after the other; a net's first nodes are its outputs.
+    """Many nets, one after the other; a net's first nodes are its outputs.
 
     Attributes:
         first_node: (nets + 1,) where the nodes of each net begin.
         first_link: (nodes + 1,) where the links into each node begin.
-        source: (links,) what a link comes from: an input of its net, or the number of inputs plus a node of its net.
+        source: (links,) where a link comes from, within its net: an input, or the number of inputs plus a node.
         weight: (links,)
-        bias: (nodes,) added to the sum of a node's links.
-        response: (nodes,) by which that sum is multiplied.
+        bias: (nodes,) added to the weighted sum of a node's links.
+        response: (nodes,) factor on that sum.
     """
 
     first_node: IntArray
@@ -39,10 +40,10 @@ class Nets(NamedTuple):
 
 @kernel(inline="always")
 def _sigmoid(x: float) -> float:
-    """Neat-python's, to 1e-13, with an exp that vectorises: a Taylor series at x / 256, squared eight times."""
-    z = -STEEP * x
-    z = z if z < FLAT else FLAT
-    z = z if z > -FLAT else -FLAT
+    """Neat-python's sigmoid to 1e-13, with an exp that vectorises: a Taylor series at x / 256, squared eight times."""
+    z = -STEEPNESS * x
+    z = z if z < MAX_ARGUMENT else MAX_ARGUMENT
+    z = z if z > -MAX_ARGUMENT else -MAX_ARGUMENT
     z *= 1.0 / 256.0
     e = 1.0 + z * (1.0 + z * (1 / 2 + z * (1 / 6 + z * (1 / 24 + z * (1 / 120 + z * (1 / 720 + z * (1 / 5040)))))))
     e = e * e
@@ -57,26 +58,21 @@ def _sigmoid(x: float) -> float:
 
 
 @kernel(fastmath={"contract"}, error_model="numpy", nogil=True)
-def activate(
-    first_link: IntArray, source: IntArray, weight: Array, bias: Array, response: Array, values: Array, sums: Array
-) -> None:
+def activate(nets: Nets, net: int, values: Array, sums: Array) -> None:
     """Compute one step of one net.
 
     Args:
-        first_link: (nodes + 1,), as in `Nets`, as are the next four, for this net alone.
-        source: (links,)
-        weight: (links,)
-        bias: (nodes,)
-        response: (nodes,)
-        values: (inputs + nodes,) with the inputs of now and the nodes of the step before; changed in place.
-        sums: (nodes,) scratch.
+        nets: Of which it is one.
+        net: Its index.
+        values: (inputs + nodes,) with its present inputs and its nodes of the step before; changed in place.
+        sums: (nodes or more,) scratch.
     """
-    nodes = bias.size
-    inputs = values.size - nodes
-    for node in range(nodes):
+    first, end = nets.first_node[net], nets.first_node[net + 1]
+    inputs = values.size - (end - first)
+    for node in range(first, end):
         total = 0.0
-        for link in range(first_link[node], first_link[node + 1]):
-            total += values[source[link]] * weight[link]
-        sums[node] = bias[node] + response[node] * total
-    for node in range(nodes):
+        for link in range(nets.first_link[node], nets.first_link[node + 1]):
+            total += values[nets.source[link]] * nets.weight[link]
+        sums[node - first] = nets.bias[node] + nets.response[node] * total
+    for node in range(end - first):
         values[inputs + node] = _sigmoid(sums[node])

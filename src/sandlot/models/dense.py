@@ -1,0 +1,171 @@
+"""Feed-forward neural nets, compiled: all rows of a batch in one call."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sandlot.errors import ModelError
+from sandlot.kernels import kernel
+from sandlot.models.card import Card
+from sandlot.models.store import Model, load, save
+from sandlot.typing import Array, IntArray
+
+ACTIVATIONS = ("linear", "relu", "tanh", "logistic")
+LINEAR, RELU, TANH, LOGISTIC = range(4)
+MAX_LAYERS = 1000
+BLOCK = 32
+"""Rows that are computed together: a processor multiplies several of them in one instruction."""
+
+
+class Dense(NamedTuple):
+    """A net as its kernel takes it.
+
+    Attributes:
+        sizes: (layers + 1,) number of inputs, then of the neurons of each layer.
+        activations: (layers,) index into `ACTIVATIONS`.
+        weights: (sum of inputs * neurons,) of all layers, one after the other, each (inputs, neurons) by rows.
+        biases: (neurons,) of all layers, one after the other.
+    """
+
+    sizes: IntArray
+    activations: IntArray
+    weights: Array
+    biases: Array
+
+
+def make_dense(weights: Sequence[Array], biases: Sequence[Array], activations: Sequence[str]) -> Dense:
+    """A net from its layers.
+
+    Args:
+        weights: (inputs, neurons) of each layer.
+        biases: (neurons,) of each layer.
+        activations: Of each layer, one of `ACTIVATIONS`.
+
+    Raises:
+        ModelError: If the layers do not fit together.
+    """
+    if not 1 <= len(weights) == len(biases) == len(activations) <= MAX_LAYERS:
+        raise ModelError("a net needs weights, biases and an activation for each of its layers")
+    sizes = [weights[0].shape[0], *(len(each) for each in biases)]
+    for k, (weight, activation) in enumerate(zip(weights, activations, strict=True)):
+        if weight.shape != (sizes[k], sizes[k + 1]) or 0 in weight.shape:
+            raise ModelError(f"weights of layer {k} have shape {weight.shape}; expected ({sizes[k]}, {sizes[k + 1]})")
+        if activation not in ACTIVATIONS:
+            raise ModelError(f"activation={activation} is not possible; allowed: {', '.join(ACTIVATIONS)}")
+    codes = np.array([ACTIVATIONS.index(each) for each in activations], np.int64)
+    flat = np.concatenate([np.ravel(each) for each in weights]).astype(np.float64)
+    return Dense(np.array(sizes, np.int64), codes, flat, np.concatenate(biases).astype(np.float64))
+
+
+@kernel(fastmath={"contract"}, error_model="numpy", allocates=False)
+def multiply(values: Array, weights: Array, sums: Array) -> None:
+    """Inner products of one neuron's weights with its inputs, for all rows of a block.
+
+    Args:
+        values: (inputs or more, `BLOCK`)
+        weights: (inputs,)
+        sums: (`BLOCK`,) to be filled.
+    """
+    for r in range(BLOCK):
+        sums[r] = 0.0
+    unrolled = weights.size // 4 * 4
+    for k in range(0, unrolled, 4):  # four inputs at a time, so that sums are loaded and stored less often
+        a, b, c, d = weights[k], weights[k + 1], weights[k + 2], weights[k + 3]
+        for r in range(BLOCK):
+            total = sums[r] + a * values[k, r]
+            total += b * values[k + 1, r]
+            total += c * values[k + 2, r]
+            sums[r] = total + d * values[k + 3, r]
+    for k in range(unrolled, weights.size):
+        for r in range(BLOCK):
+            sums[r] += weights[k] * values[k, r]
+
+
+@kernel(error_model="numpy", allocates=False)
+def activate(sums: Array, bias: float, activation: int) -> None:
+    """Add the bias and apply the activation, in place: sums (`BLOCK`,)."""
+    for r in range(BLOCK):
+        sums[r] += bias
+    if activation == RELU:
+        for r in range(BLOCK):
+            sums[r] = max(sums[r], 0.0)
+    elif activation == TANH:
+        for r in range(BLOCK):
+            sums[r] = np.tanh(sums[r])
+    elif activation == LOGISTIC:
+        for r in range(BLOCK):
+            sums[r] = 1.0 / (1.0 + np.exp(-sums[r]))
+
+
+@kernel(fastmath={"contract"}, error_model="numpy", nogil=True)
+def forward(net: Dense, rows: Array) -> Array:
+    """The outputs of a net.
+
+    Args:
+        net: As `make_dense` makes.
+        rows: (rows, inputs)
+
+    Returns:
+        (rows, outputs)
+    """
+    sizes, weights, layers = net.sizes, net.weights, net.activations.size
+    result = np.empty((rows.shape[0], sizes[layers]))
+    values, sums = np.zeros((sizes.max(), BLOCK)), np.zeros((sizes.max(), BLOCK))
+    for low in range(0, rows.shape[0], BLOCK):
+        count = min(BLOCK, rows.shape[0] - low)
+        for r in range(count):
+            for k in range(sizes[0]):
+                values[k, r] = rows[low + r, k]
+        first, bias = 0, 0
+        for layer in range(layers):
+            inputs, neurons = sizes[layer], sizes[layer + 1]
+            for j in range(neurons):
+                multiply(values, weights[first + j : first + inputs * neurons : neurons], sums[j])
+                activate(sums[j], net.biases[bias + j], net.activations[layer])
+            values, sums = sums, values
+            first, bias = first + inputs * neurons, bias + neurons
+        for r in range(count):
+            for k in range(sizes[layers]):
+                result[low + r, k] = values[k, r]
+    return result
+
+
+def save_dense(path: Path, net: Dense, card: Card) -> None:
+    """Keep a net; the card's ``kind`` is ``dense``.
+
+    Raises:
+        ModelError: If it cannot be written.
+    """
+    names = [ACTIVATIONS[code] for code in net.activations]
+    card = card.model_copy(update={"kind": "dense", "settings": {**card.settings, "activations": names}})
+    arrays: dict[str, NDArray[np.float64]] = {}
+    weight, bias = 0, 0
+    for k, (inputs, neurons) in enumerate(zip(net.sizes[:-1].tolist(), net.sizes[1:].tolist(), strict=True)):
+        arrays[f"weights.{k}"] = net.weights[weight : weight + inputs * neurons].reshape(inputs, neurons)
+        arrays[f"biases.{k}"] = net.biases[bias : bias + neurons]
+        weight, bias = weight + inputs * neurons, bias + neurons
+    save(path, card, arrays)
+
+
+def load_dense(path: Path) -> tuple[Dense, Card]:
+    """Read a net and its card.
+
+    Raises:
+        ModelError: If it cannot be read, or is not a net.
+    """
+    model = load(path, "dense")
+    try:
+        return _dense(model), model.card
+    except ModelError as error:
+        raise ModelError(f"{path}: {error}") from None
+
+
+def _dense(model: Model) -> Dense:
+    names = model.card.settings.get("activations")
+    if not isinstance(names, list) or len(names) > MAX_LAYERS:
+        raise ModelError("settings.activations should name the activation of each layer")
+    weights = [model.array(f"weights.{k}", (None, None)) for k in range(len(names))]
+    return make_dense(weights, [model.array(f"biases.{k}", (None,)) for k in range(len(names))], names)
