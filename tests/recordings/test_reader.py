@@ -67,7 +67,7 @@ def test_dataset(path: Path) -> None:
     np.testing.assert_array_equal(dataset["reward"], [0, 0.5, 1, 1.5, 2, np.nan, 3, 3.5, 4, 4.5])
 
 
-def test_what_was_kept_now_and_then_has_times_of_its_own(path: Path) -> None:
+def test_a_sparse_quantity_has_its_own_time_axis(path: Path) -> None:
     dataset = recordings.open(path)
     assert dataset["survey"].dims == ("time_survey", "row")
     assert dataset["time_survey"].values.tolist() == [0, 2, 4, 6, 8]
@@ -181,6 +181,14 @@ def test_damaged_metadata(path: Path, alter: Callable[[dict[str, Any]], object])
     fails(path, "is damaged")
 
 
+def test_deeply_nested_metadata(path: Path) -> None:
+    (path / "zarr.json").write_text(100_000 * "[" + 100_000 * "]")
+    fails(path, "is damaged: its zarr.json cannot be understood")
+    change_settings = 5_000 * '{"a":' + "1" + 5_000 * "}"
+    (path / "soil" / "zarr.json").write_text(change_settings)
+    fails(path, "is damaged")
+
+
 @pytest.mark.parametrize("name", QUANTITIES)
 def test_missing_array(path: Path, name: str) -> None:
     shutil.rmtree(path / name)
@@ -198,7 +206,7 @@ def test_missing_chunk(path: Path, garble: Callable[[Path], object]) -> None:
     fails(path, "is damaged: soil of frames 8 to 9 is missing")
 
 
-def test_missing_chunk_of_what_was_kept_now_and_then(path: Path) -> None:
+def test_missing_chunk_of_a_sparse_quantity(path: Path) -> None:
     (path / "survey" / "c.0.0").unlink()
     fails(path, "is damaged: survey of frames 0 to 6 is missing")
 

@@ -1,13 +1,15 @@
 """A recording shows every flushed frame and nothing else, whenever and however its writer ends.
 
 The kill tests run this file as a program: it imports once, then forks writers and
-kills them for real, so that a hundred deaths cost a few seconds.
+kills them, so that a hundred kills take a few seconds.
 """
 
+import errno
 import itertools
 import json
 import os
 import random
+import resource
 import signal
 import subprocess
 import sys
@@ -22,9 +24,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sandlot import recordings
-from sandlot.errors import SandlotError
+from sandlot.errors import RecordingError, SandlotError
 from sandlot.recordings import Frame, Quantity, Writer
+from sandlot.recordings.columns import Column
 from sandlot.recordings.frames import ONCE
+from sandlot.recordings.logs import import_log
 
 QUANTITIES = {
     "time": Quantity("s", "time since the start"),
@@ -67,7 +71,7 @@ def names(folder: Path) -> list[str]:
     return sorted(entry.name for entry in folder.iterdir())
 
 
-def test_what_never_changes_is_kept_once(tmp_path: Path) -> None:
+def test_a_constant_quantity_is_kept_once(tmp_path: Path) -> None:
     quantities = {"time": QUANTITIES["time"], "angles": Quantity("rad", "angles", ("beam",), (5,), every=ONCE)}
     with Writer(tmp_path / "a", quantities, settings={}, seed=None, world="a", chunk=4) as out:
         for number in range(11):
@@ -162,7 +166,7 @@ def test_appended_arrays_may_be_reused(tmp_path: Path) -> None:
 
 @settings(max_examples=15, deadline=None)
 @given(every=st.integers(1, 7), size=st.integers(0, 3), chunk=st.integers(1, 5), flushes=st.sets(st.integers(0, 30)))
-def test_what_is_kept_now_and_then_survives_any_flush(every: int, size: int, chunk: int, flushes: set[int]) -> None:
+def test_a_sparse_quantity_survives_any_flush(every: int, size: int, chunk: int, flushes: set[int]) -> None:
     """After each flush the recording is opened as if its writer had been killed there."""
     quantities = {
         "time": QUANTITIES["time"],
@@ -182,7 +186,7 @@ def test_what_is_kept_now_and_then_survives_any_flush(every: int, size: int, chu
                     assert survey[survey.dims[0]].values.tolist() == [0.1 * k for k in range(0, number + 1, every)]
 
 
-def test_what_is_large_and_kept_now_and_then_has_small_chunks(tmp_path: Path) -> None:
+def test_a_large_sparse_quantity_has_small_chunks(tmp_path: Path) -> None:
     large = Quantity("m", "ground", ("y", "x"), (600, 600), "float32", every=1000)
     quantities = {"time": QUANTITIES["time"], "survey": large}
     with Writer(tmp_path / "a", quantities, settings={}, seed=None, world="Terrain-v0") as out:
@@ -240,6 +244,55 @@ def test_failed_flush_can_be_repeated(tmp_path: Path) -> None:
     check(recordings.open(path), 5)
 
 
+@pytest.mark.parametrize(
+    ("number", "said"),
+    [
+        (errno.ENOSPC, "no space left on the disk of "),
+        (errno.EDQUOT, "no space left on the disk of "),
+        (errno.EROFS, "is on a read-only medium"),
+    ],
+)
+def test_a_full_or_read_only_disk_is_named_and_flushed_frames_are_kept(tmp_path, monkeypatch, number, said):
+    out = writer(tmp_path / "a", chunk=2)
+    for each in range(3):
+        out.append(frame(each))
+
+    def refuse(column):
+        raise OSError(number, os.strerror(number))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Column, "write", refuse)
+        with pytest.raises(RecordingError, match=said) as error:
+            out.append(frame(3))
+        assert "holds the 2 frames before" in str(error.value)
+        assert "damaged" not in str(error.value)
+    check(recordings.open(tmp_path / "a"), 2)
+    out.close()
+    check(recordings.open(tmp_path / "a"), 4)
+
+
+def test_a_real_limit_of_the_file_size_is_named(tmp_path: Path) -> None:
+    """The operating system refuses files of more than 8 kB, as it would on a full disk."""
+    path = tmp_path / "a"
+    subprocess.run([sys.executable, __file__, "of_a_size_limit", path], check=True, timeout=120)
+    said = (tmp_path / "said").read_text()
+    assert said.startswith(f"could not write recording {path}: no space left for {path}")
+    check(recordings.open(path), 1)
+    assert not list(path.rglob("*.partial"))
+
+
+def test_an_import_onto_a_full_disk_leaves_nothing(tmp_path, monkeypatch):
+    (tmp_path / "a.csv").write_text("time,range_0\n1,2\n")
+
+    def refuse(column):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(Column, "write", refuse)
+    with pytest.raises(RecordingError, match="no space left on the disk of"):
+        import_log(tmp_path / "a.csv", tmp_path / "a", partial=True)
+    assert names(tmp_path) == ["a.csv"]
+
+
 def test_wrong_frame_and_closed_writer(tmp_path: Path) -> None:
     out = writer(tmp_path / "a")
     with pytest.raises(ValueError, match="frame has"):
@@ -260,7 +313,7 @@ def test_wrong_frame_and_closed_writer(tmp_path: Path) -> None:
         ({"a/b": Quantity("m", "a path")}, "cannot name a quantity"),
         ({"a": Quantity("m", "history", ("time",), (2,))}, "'time' is added"),
         ({"time": Quantity("s", "time", every=2)}, "in every frame"),
-        ({"a": Quantity("m", "a", every=2), "time_a": Quantity("m", "b")}, "has its times there"),
+        ({"a": Quantity("m", "a", every=2), "time_a": Quantity("m", "b")}, "is the time axis"),
         ({"a": Quantity("m", "a", every=2), "b": Quantity("m", "b", ("time_a",), (2,))}, "'time' is added"),
         ({"a": Quantity("m", "square", ("x", "x"), (2, 2))}, "must differ"),
         ({"a": Quantity("m", "a", ("x",), (2,)), "b": Quantity("m", "b", ("x",), (3,))}, "dim 'x' has length 3 in b"),
@@ -287,7 +340,7 @@ def test_settings_and_chunk_are_checked(tmp_path: Path) -> None:
     assert names(tmp_path) == []
 
 
-# Real deaths. From here on, names starting with "die" run in the forked processes.
+# Killed processes. Functions whose names start with "die" run in the forked processes.
 
 
 def check_survivors(folder: Path) -> list[int]:
@@ -342,6 +395,16 @@ def die_before_every_change(folder: Path) -> None:
             return
 
 
+def die_of_a_size_limit(path: Path) -> None:
+    out = writer(path, chunk=1)
+    out.append(frame(0))  # zeros, which compress
+    resource.setrlimit(resource.RLIMIT_FSIZE, (2**13, resource.RLIM_INFINITY))
+    try:
+        out.append(frame(1))
+    except RecordingError as error:
+        path.with_name("said").write_text(str(error))
+
+
 def fork_writer(log: Path, chunk: int, frames: int, flush_every: int, last_change: int | None = None) -> int:
     """Start a writer that logs each number of frames it has flushed; returns its process id."""
     promises = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
@@ -373,6 +436,4 @@ def die_before(last_change: int, folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    {"at_random_moments": die_at_random_moments, "before_every_change": die_before_every_change}[sys.argv[1]](
-        Path(sys.argv[2])
-    )
+    globals()[f"die_{sys.argv[1]}"](Path(sys.argv[2]))

@@ -1,11 +1,9 @@
-"""Recordings: frames over time, on disk, simulated or from a real robot alike.
+"""Recordings: frames over time, on disk, in one form for simulated and real robots.
 
-A recording is a directory, a Zarr store that xarray reads: each quantity an array
-along ``time``, with its units and meaning; beside them the world, settings and
-seed the frames came from. `Writer` streams frames in and survives being
-killed; `open` gives them back as an ``xarray.Dataset``, and `settings` what they
-were made with. Logs of real robots come in, and go out to other tools, by
-`sandlot.recordings.logs.logs`.
+A recording is a directory, a Zarr store that xarray reads: each quantity is an array along ``time`` with its unit and
+meaning; its attributes hold the world, settings and seed that the frames were made with. `Writer` streams frames in and
+may be killed at any moment; `open` returns the frames as an ``xarray.Dataset``, and `settings` what they were made
+with. `sandlot.recordings.logs` imports logs of real robots, and exports recordings for other tools.
 """
 
 from sandlot.recordings.frames import Frame, Quantity, check_frame

@@ -1,7 +1,7 @@
-"""The words a frame is written in: a name, a unit, what it means, and its shape.
+"""Frames, and the declaration of what they hold: for each quantity a unit, a meaning, a shape and a type.
 
-A world declares its quantities once; every frame it gives then holds exactly
-those, and a recording keeps units and meaning beside the numbers.
+A world declares its quantities once; each of its frames holds exactly those, and a recording keeps their units and
+meaning beside the numbers. `sandlot.recordings.vocabulary` has the names.
 """
 
 import math
@@ -17,10 +17,10 @@ Frame: TypeAlias = Mapping[str, NDArray[Any] | np.generic]
 """The named quantities of one time step."""
 
 SYMBOLS = frozenset({"1", "m", "s", "rad", "kg", "N", "Pa", "W", "J", "V", "A", "K", "cell", "cycle", "unit"})
-"""SI, and what the grid worlds count in: cells, cycles and units of material."""
+"""Known units: SI, and the cells, cycles and units of material of the grid world."""
 
 ONCE = 2**31
-"""``every`` of a quantity that never changes: only the first frame's is kept."""
+"""``every`` of a quantity that never changes: only the first frame keeps it."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Quantity:
         long_name: What it is, in a few words.
         dims: Names of its axes within one frame; empty for a number.
         shape: Lengths of these axes.
-        dtype: NumPy type it is kept in.
+        dtype: NumPy type.
         every: A recording keeps it in every so many frames, beginning with the first.
     """
 
@@ -55,7 +55,7 @@ class Quantity:
 
     @property
     def nbytes(self) -> int:
-        """Of one frame."""
+        """Bytes of one frame."""
         return math.prod(self.shape) * np.dtype(self.dtype).itemsize
 
 

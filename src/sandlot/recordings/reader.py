@@ -1,105 +1,119 @@
 """Opens a recording as a labelled dataset, or says in one line why it cannot.
 
-Zarr fills what is missing with zeros and reports damage deep from within; a
-recording is evidence, so holes are looked for before anybody sees the numbers.
+Zarr reads a missing chunk as zeros, so `open` checks that every chunk is there before it returns any number.
 """
 
-import json
 import os
 from pathlib import Path
 from typing import Any
 
 import xarray as xr
 
-from sandlot.errors import SandlotError
-from sandlot.recordings.logs.columns import rows
-from sandlot.recordings.writer import FORMAT, FORMAT_VERSION
+from sandlot.errors import RecordingError, SandlotError, os_reason, quote
+from sandlot.reading import MAX_BYTES, check_regular, parse_json
+from sandlot.recordings.columns import row_count
+from sandlot.recordings.zarr_store import FORMAT, FORMAT_VERSION
 
 
 def open(path: str | Path) -> xr.Dataset:
     """Open a recording, finished, still being written, or left behind by a killed process.
 
-    Numbers are read from disk when they are used, except ``time``. A chunk whose bytes
-    were changed fails its checksum then, and raises.
+    Numbers other than ``time`` are read from disk when they are used; a chunk whose bytes were changed fails its
+    checksum then, and raises.
 
     Args:
         path: Directory written by `Writer`.
 
     Returns:
         The flushed frames: each quantity with dims ``("time", ...)``, ``units`` and ``long_name``, and ``time``
-        as coordinate; one that was kept only now and then with ``("time_<name>", ...)`` and the times of its frames
-        as coordinate. Its attributes hold ``world``, ``settings`` (JSON text, which `settings` reads), ``seed`` if
-        there was any, ``version`` of Sandlot, ``created`` (UTC), and the number of ``frames``. They are texts and
-        numbers, so that ``to_netcdf`` takes them; seeds from 2**31 on need a netCDF that has such numbers.
+        as coordinate; a quantity that was not kept in every frame with ``("time_<name>", ...)`` and the times of
+        its frames as coordinate. The attributes hold ``world``, ``settings`` (JSON text, which `settings` reads),
+        ``seed`` if there was any, ``version`` of Sandlot, ``created`` (UTC), and the number of ``frames``. They are
+        texts and numbers, so that ``to_netcdf`` accepts them; seeds from 2**31 on need 64-bit integers there.
 
     Raises:
-        SandlotError: There is no recording at ``path``, it is damaged, or a newer Sandlot wrote it.
+        RecordingError: There is no recording at ``path``, it is damaged, or a newer Sandlot wrote it.
     """
     path = Path(path)
     root = _read_root(path)
     try:
         for name, array in root["consolidated_metadata"]["metadata"].items():
-            json.loads((path / name / "zarr.json").read_bytes())
+            _read_metadata(path / name / "zarr.json")
             _check_chunks(path, name, array, root["attributes"]["frames"])
         # The consolidated metadata hold the committed shapes; those of the arrays themselves lag behind.
         dataset: xr.Dataset = xr.open_zarr(path, consolidated=True, chunks=None, decode_cf=False)
-        settings(dataset)
-        if dataset.attrs["seed"] is None:  # netCDF has no word for it
+        dict(parse_json(dataset.attrs["settings"]))
+        if dataset.attrs["seed"] is None:  # netCDF has no null
             del dataset.attrs["seed"]
         time = dataset["time"]
         for name, values in dataset.data_vars.items():
             if (every := values.attrs.get("every", 1)) > 1:
                 dim = values.dims[0]
-                about = {**time.attrs, "long_name": f"{time.attrs['long_name']}, where {name} was kept"}
+                about = {**time.attrs, "long_name": f"{time.attrs['long_name']}, frames with {name}"}
                 dataset = dataset.assign_coords({dim: (dim, time.values[::every], about)})
     except SandlotError:
         raise
     except Exception as error:  # Zarr, its codecs and xarray raise nearly every kind
-        raise _damaged(path, f"{type(error).__name__}: {error}") from error
+        if isinstance(error, OSError) and not isinstance(error, FileNotFoundError | NotADirectoryError):
+            raise _unreadable(path, error) from error
+        raise _damaged(path, f"{type(error).__name__}: {quote(error)}") from error
     return dataset
 
 
 def settings(recording: xr.Dataset) -> dict[str, Any]:
-    """What a recording was made with, be it opened here or read back from another format."""
-    found: dict[str, Any] = json.loads(recording.attrs["settings"])
-    return found
+    """What a recording was made with, be it opened here or read back from another format.
+
+    Raises:
+        RecordingError: Its settings are not a JSON table.
+    """
+    try:
+        found: dict[str, Any] = parse_json(recording.attrs["settings"])
+        return dict(found)
+    except (KeyError, TypeError, ValueError) as error:
+        raise RecordingError(f"the settings of the recording are damaged: {quote(error)}") from error
 
 
 def _read_root(path: Path) -> dict[str, Any]:
-    """Read the root metadata of what is surely a recording this version knows."""
+    """The root metadata of a recording whose format this version knows."""
     if not path.exists():
-        raise SandlotError(f"there is no recording at {path}; check the path")
+        raise RecordingError(f"there is no recording at {path}; check the path")
     if not path.is_dir():
-        raise SandlotError(f"{path} is a file; a recording is a directory")
+        raise RecordingError(f"{path} is a file; a recording is a directory")
     try:
-        root: dict[str, Any] = json.loads((path / "zarr.json").read_bytes())
+        if not (path / "zarr.json").exists():
+            raise RecordingError(
+                f"{path} is not a Zarr store, as it has no zarr.json; give the directory of a recording"
+            )
+        root: dict[str, Any] = _read_metadata(path / "zarr.json")
         attributes = root.get("attributes", {})
         known = attributes.get("format") == FORMAT
         newer = known and attributes["format_version"] > FORMAT_VERSION
-    except FileNotFoundError as error:
-        raise SandlotError(
-            f"{path} is not a Zarr store, as it has no zarr.json; give the directory of a recording"
-        ) from error
     except OSError as error:
-        raise SandlotError(f"{path} cannot be read: {error.strerror or error}; check its permissions") from error
+        raise _unreadable(path, error) from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise _damaged(path, f"its zarr.json cannot be understood ({error})") from error
+        raise _damaged(path, f"its zarr.json cannot be understood ({quote(error)})") from error
     if not known:
-        raise SandlotError(f"{path} is a Zarr store but not a recording; give one that Sandlot has written")
+        raise RecordingError(f"{path} is a Zarr store but not a recording; give one that Sandlot has written")
     if newer:
-        raise SandlotError(
-            f"{path} has recording format {attributes['format_version']}, "
+        raise RecordingError(
+            f"{path} has recording format {quote(attributes['format_version'])}, "
             f"newer than {FORMAT_VERSION}, the newest known here; update Sandlot"
         )
     return root
 
 
+def _read_metadata(file: Path) -> Any:
+    check_regular(file)
+    with file.open("rb") as opened:
+        return parse_json(opened.read(MAX_BYTES))
+
+
 def _check_chunks(path: Path, name: str, array: dict[str, Any], frames: int) -> None:
-    """Raise unless there are as many rows as frames ask for, and each chunk of them has a file that is not empty."""
+    """Raise unless the array has one row for each frame it is kept in, and a non-empty file for each chunk."""
     found, *lengths = array["shape"]
     every = array["attributes"].get("every", 1)
-    if found != rows(frames, every):
-        raise _damaged(path, f"{name} has {found} rows, which is not one for every {every} of {frames} frames")
+    if found != row_count(frames, every):
+        raise _damaged(path, f"{quote(name)} has {quote(found)} rows, not one for every {every} of {frames} frames")
     if 0 in lengths:
         return
     chunk = array["chunk_grid"]["configuration"]["chunk_shape"][0]
@@ -111,6 +125,9 @@ def _check_chunks(path: Path, name: str, array: dict[str, Any], frames: int) -> 
             raise _damaged(path, f"{name} of frames {first} to {last} is missing")
 
 
-def _damaged(path: Path, reason: str) -> SandlotError:
-    line = " ".join(reason.split())
-    return SandlotError(f"recording {path} is damaged: {line}; restore it from a copy or record it again")
+def _unreadable(path: Path, error: OSError) -> RecordingError:
+    return RecordingError(f"{path} cannot be read: {os_reason(error, path)}; check its permissions")
+
+
+def _damaged(path: Path, reason: str) -> RecordingError:
+    return RecordingError(f"recording {path} is damaged: {reason}; restore it from a copy or record it again")

@@ -1,7 +1,8 @@
-"""CARMEN logs: each value from its place, and any line that is not one named."""
+"""CARMEN logs: each value is read from its place, and a malformed line is named."""
 
 import gzip
 import math
+import os
 
 import numpy as np
 import pytest
@@ -10,8 +11,10 @@ from hypothesis import strategies as st
 
 from data import real_log
 from fuzzing import damaged, survive
+from sandlot.errors import SandlotError
+from sandlot.recordings.logs import import_log
 from sandlot.recordings.logs.carmen import read_carmen
-from sandlot.recordings.logs.source import LONGEST_LINE, DamagedError, Source
+from sandlot.recordings.logs.source import MAX_LINE, DamagedError, Source
 
 FLASER = "FLASER 4 1.5 81.83 2.25 0 {x} 2 0.5 {x} 2.5 0.4 {time} host {time}"
 ROBOTLASER = (
@@ -43,7 +46,7 @@ def test_flaser(tmp_path):
     assert first.pose == (1, 2, 0.5)
     assert first.odometry == (1, 2.5, 0.4)
     assert (first.time, second.time) == (0.0, 0.5)
-    assert (first.speed, first.turn) == (0.7, -0.2)
+    assert (first.speed, first.turn_rate) == (0.7, -0.2)
     assert source.settings == {"source": "a.log", "start": 10.0, "laser_position": [0.0, 0.0]}
     assert source.notes == ["lines left out: NEFF (1)"]
 
@@ -65,7 +68,7 @@ def test_robotlaser(tmp_path):
     np.testing.assert_array_equal(scan.ranges, np.float32([4.5, np.nan, np.nan]))
     np.testing.assert_allclose(scan.bearings, [-1.5, -1.0, -0.5])
     assert scan.pose == scan.odometry == (1, 2, 0.25)
-    assert (scan.speed, scan.turn) == (0.3, 0.1)
+    assert (scan.speed, scan.turn_rate) == (0.3, 0.1)
     np.testing.assert_allclose(source.settings["laser_position"], (0.1 * np.cos(0.25), -0.1 * np.sin(0.25)), atol=1e-6)
 
 
@@ -89,12 +92,12 @@ def test_gzip_is_the_same(tmp_path):
         ("FLASER 1 1 2 0 0 0 0 0 0 1 h 1", "has 13 words, not 12"),
         ("FLASER 999999999999 1.0", "is not a count from 0 to 100,000"),
         ("FLASER -1 1.0", "is not a count"),
-        ("FLASER 1 x 0 0 0 0 0 0 1 h 1", "could not convert"),
+        ("FLASER 1 x 0 0 0 0 0 0 1 h 1", "is not a finite number"),
         ("FLASER 1 nan 0 0 0 0 0 0 1 h 1", "'nan' is not a finite number"),
         ("FLASER 1 1e400 0 0 0 0 0 0 1 h 1", "is not a finite number"),
         ("ODOM 1 2", "3 words"),
-        ("fl@ser 1", "no message of CARMEN"),
-        ("A" * (LONGEST_LINE + 5), "longer than"),
+        ("fl@ser 1", "CARMEN has no message"),
+        ("A" * (MAX_LINE + 5), "longer than"),
     ],
 )
 def test_a_wrong_line_is_named(tmp_path, line, said):
@@ -113,7 +116,7 @@ def test_a_wrong_robotlaser_is_named(tmp_path, more, said):
 
 
 def test_a_laser_that_turns_too_far(tmp_path):
-    with pytest.raises(DamagedError, match="which is not possible"):
+    with pytest.raises(DamagedError, match="impossible angles"):
         read(tmp_path, ROBOTLASER.format(time=5).replace("-1.5 3.0 0.5", "-1.5 3.0 1e308") + "\n")
 
 
@@ -148,6 +151,20 @@ def test_gzip_may_hold_a_thousand_times_as_much(tmp_path, line):
     survive(read_carmen, tmp_path / "bomb.gz", gzip.compress(line * many))
 
 
+@pytest.mark.parametrize("line", [b"\n", b"#\n"])
+def test_gzip_that_unpacks_to_endless_lines_without_a_scan_is_refused(tmp_path, line):
+    (tmp_path / "bomb.log.gz").write_bytes(gzip.compress(LOG.encode() + line * 2_000_000, 1))
+    with pytest.raises(SandlotError, match="1,000,000 lines in a row without a scan"):
+        import_log(tmp_path / "bomb.log.gz", tmp_path / "out")
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, lambda path: path.symlink_to("/dev/zero")])
+def test_only_regular_files_are_read(tmp_path, make):
+    make(tmp_path / "a.log")
+    with pytest.raises(SandlotError, match="is not a regular file"):
+        Source(tmp_path / "a.log")
+
+
 def test_a_line_of_very_many_numbers(tmp_path):
     assert len(survive(read_carmen, tmp_path / "a.log", b"FLASER 100000 " + b"1.25 " * 100_006 + b"1 h 1\n")) == 1
     assert not survive(read_carmen, tmp_path / "a.log", b"FLASER 99999 " + b"12 " * 300_000 + b"\n")
@@ -159,6 +176,6 @@ def test_the_intel_lab(tmp_path):
     assert len(scans) == 910
     assert {len(scan.ranges) for scan in scans} == {180}
     assert all(np.nanmax(scan.ranges) < 80 for scan in scans)
-    way = np.diff([scan.pose[:2] for scan in scans], axis=0)
-    assert np.hypot(*way.T).sum() == pytest.approx(499.5, abs=0.1)
+    steps = np.diff([scan.pose[:2] for scan in scans], axis=0)
+    assert np.hypot(*steps.T).sum() == pytest.approx(499.5, abs=0.1)
     assert not any(math.isnan(scan.speed) for scan in scans)

@@ -1,4 +1,4 @@
-"""Importing and exporting: formats are guessed, recordings appear whole or not at all, and come back the same."""
+"""Importing and exporting: formats are recognized, recordings appear whole or not at all, and come back the same."""
 
 import dataclasses
 import gzip
@@ -12,16 +12,17 @@ from data import real_log
 from fuzzing import damaged
 from sandlot import recordings
 from sandlot.errors import SandlotError
-from sandlot.recordings.logs.logs import IMPORTERS, UNKNOWN, export_log, guess_format, import_log
-from sandlot.recordings.logs.scans import Pose, Scan, Tally, quantities
-from sandlot.recordings.logs.source import Source
+from sandlot.recordings.logs import FORMATS, Pose, Scan, Source, export_log, guess_format, import_log
+from sandlot.recordings.logs.exporting import OPTIONAL
+from sandlot.recordings.logs.findings import Tally
+from sandlot.recordings.logs.scans import quantities
 
 LINE = "FLASER 2 1.5 {range} {x} 2 0.5 {x} 2.5 0.4 {time} host {time}\n"
 CARMEN = "".join(LINE.format(x=0.5 * n, time=10 + 0.25 * n, range=3 if n % 4 else 81.83) for n in range(8))
-TICKS = " ".join(map(str, [0, 0, 0, *range(360)])) + "\n"
+ROVER5 = " ".join(map(str, [0, 0, 0, *range(360)])) + "\n"
 GRAPH = "VERTEX2 0 1 2 3\nROBOTLASER1 0 -1.5 3.0 1.5 50 0.1 0 2 4.5 50 0 1 2 0.25 1 2 0.25 0 0 0 0 0 7 host 1\n"
 TABLE = "time,range_0.5\n0,2\n1,3\n"
-SAMPLES = {"carmen": CARMEN, "ticks": TICKS, "posegraph": GRAPH, "csv": TABLE}
+SAMPLES = {"carmen": CARMEN, "rover5": ROVER5, "posegraph": GRAPH, "csv": TABLE}
 
 
 def names(folder):
@@ -35,7 +36,7 @@ def write(path, text):
 
 @pytest.mark.parametrize("kind", SAMPLES)
 @pytest.mark.parametrize("packed", [False, True])
-def test_formats_are_guessed_from_what_is_inside(tmp_path, kind, packed):
+def test_formats_are_recognized_by_content(tmp_path, kind, packed):
     data = SAMPLES[kind].encode()
     path = write(tmp_path / "some.dat", gzip.compress(data) if packed else data)
     assert guess_format(Source(path)) == kind
@@ -68,7 +69,7 @@ def test_a_recording_of_scans(tmp_path):
         assert set(recording.variables) - {"time_bearings"} == set(quantities(2))
         assert recording["ranges"].dims == ("time", "beam")
         assert recording["ranges"].dtype == np.float32
-        assert recording["position"].dims == ("time", "axis")
+        assert recording["x"].dims == ("time",)
         np.testing.assert_allclose(recording["bearings"].values, np.radians([[-90, 0]]))
         about = recordings.settings(recording)
         assert (about["source"], about["format"], about["start"]) == ("a.log", "carmen", 10.0)
@@ -77,7 +78,7 @@ def test_a_recording_of_scans(tmp_path):
     assert names(tmp_path) == ["a", "a.log"]
 
 
-def test_bearings_take_the_room_of_one_row(tmp_path):
+def test_bearings_are_kept_once(tmp_path):
     wide = " ".join(["FLASER", "50000", *["1.5"] * 50_000, "0 0 0 0 0 0 1 host 1"]) + "\n"
     import_log(write(tmp_path / "a.log", wide * 3), tmp_path / "a")
     with recordings.open(tmp_path / "a") as recording:
@@ -106,26 +107,26 @@ def test_damage_keeps_nothing_unless_asked_for(tmp_path, line):
 @pytest.mark.parametrize(
     ("text", "kind", "said"),
     [
-        (b"", None, "is empty; known formats: carmen, posegraph"),
-        (b"hello\n", None, "is no log that is known here"),
-        (bytes(range(256)) * 9, None, "is no log that is known here"),
+        (b"", None, "is empty; known formats: ros1, ros2, mcap"),
+        (b"hello\n", None, "is not of a known log format"),
+        (bytes(range(256)) * 9, None, "is not of a known log format"),
         (b"\x1f\x8b\x08 not gzip", None, "is empty"),
         (
             b"ODOM 0 0 0 0 0 0 1 h 1\n",
             None,
-            "has no scans in it; as carmen, they would be lines of FLASER or ROBOTLASER1",
+            "has no scans; in the format carmen they are lines of FLASER or ROBOTLASER1",
         ),
-        (b"time,x\n", None, "has no scans in it; as csv, they would be rows"),
-        (CARMEN.encode(), "ticks", "line 1: 13 numbers; a line has 363"),
-        (CARMEN.encode(), "ros1", "does not begin as a bag of ROS 1"),
-        (CARMEN.encode(), "mcap", "does not begin as an MCAP file does"),
-        (CARMEN.encode(), "ros2", "cannot be read as a bag of ROS 2: file is not a database"),
-        (CARMEN.encode(), "karmen", "no format 'karmen'; known: carmen"),
-        (gzip.compress(b"#ROSBAG V2.0\n", mtime=0), None, "is a bag within gzip; unpack it first"),
-        (b"#ROSBAG V2.0\n", None, "has no scans in it; as ros1"),
+        (b"time,range_0\n", None, "has no scans; in the format csv they are rows"),
+        (CARMEN.encode(), "rover5", "line 1: 13 numbers; a line has 363"),
+        (CARMEN.encode(), "ros1", "does not begin like a ROS 1 bag"),
+        (CARMEN.encode(), "mcap", "does not begin like an MCAP file"),
+        (CARMEN.encode(), "ros2", "cannot be read as a ROS 2 bag: file is not a database"),
+        (CARMEN.encode(), "karmen", "no format 'karmen'; known: ros1"),
+        (gzip.compress(b"#ROSBAG V2.0\n", mtime=0), None, "is a bag inside gzip; unpack it first"),
+        (b"#ROSBAG V2.0\n", None, "has no scans; in the format ros1"),
     ],
 )
-def test_what_is_no_log_gets_one_line(tmp_path, text, kind, said):
+def test_a_file_that_is_not_a_log_gets_one_line(tmp_path, text, kind, said):
     path = write(tmp_path / "a.log", text)
     with pytest.raises(SandlotError) as error:
         import_log(path, tmp_path / "a", kind, partial=True)
@@ -136,7 +137,7 @@ def test_what_is_no_log_gets_one_line(tmp_path, text, kind, said):
 def test_paths_that_are_wrong(tmp_path):
     with pytest.raises(SandlotError, match="there is no log at"):
         import_log(tmp_path / "nothing", tmp_path / "a")
-    with pytest.raises(SandlotError, match="directory without a bag"):
+    with pytest.raises(SandlotError, match="directory without a ROS 2 bag"):
         import_log(tmp_path, tmp_path / "a")
     path = write(tmp_path / "a.log", CARMEN)
     (tmp_path / "a").mkdir()
@@ -173,7 +174,7 @@ def test_damaged_logs_leave_a_recording_or_nothing(tmp_path_factory, kind, data)
     folder = tmp_path_factory.mktemp("damaged")
     path = write(folder / "a.log", data.draw(damaged(SAMPLES[kind].encode() * 2)))
     try:
-        found = import_log(path, folder / "a", data.draw(st.sampled_from([None, *IMPORTERS])), partial=True)
+        found = import_log(path, folder / "a", data.draw(st.sampled_from([None, *FORMATS])), partial=True)
     except SandlotError:
         assert names(folder) == ["a.log"]
     else:
@@ -195,9 +196,9 @@ def assert_alike(first, second):
     with recordings.open(first) as a, recordings.open(second) as b:
         np.testing.assert_array_equal(b["ranges"], a["ranges"])
         np.testing.assert_allclose(b["bearings"], a["bearings"], atol=1e-5)
-        for name in ("time", "position", "odometry_position", "speed", "turn"):
+        for name in ("time", "x", "y", "odometry_x", "odometry_y", "speed", "turn_rate"):
             np.testing.assert_allclose(b[name], a[name], atol=1e-6, err_msg=name)
-        for name in ("heading", "odometry_heading"):
+        for name in ("yaw", "odometry_yaw"):
             np.testing.assert_allclose(
                 np.exp(1j * b[name].values), np.exp(1j * a[name].values), atol=1e-6, err_msg=name
             )
@@ -205,7 +206,22 @@ def assert_alike(first, second):
         np.testing.assert_allclose(here, there)
 
 
-def test_other_readers_open_what_is_exported(tmp_path):
+@pytest.mark.parametrize("times", [[5, 6, 4, 4, 7], [3, 3, 3, 3, 3]])
+def test_mcap_keeps_the_order_of_scans_whose_times_go_back_or_stand_still(tmp_path, times):
+    lines = [LINE.format(x=0.5 * n, time=time, range=n + 1) for n, time in enumerate(times)]
+    import_log(write(tmp_path / "a.log", "".join(lines)), tmp_path / "a")
+    export_log(tmp_path / "a", tmp_path / "a.mcap")
+    import_log(tmp_path / "a.mcap", tmp_path / "b")
+    assert_alike(tmp_path / "a", tmp_path / "b")
+
+
+def test_times_that_stand_still_are_noted(tmp_path):
+    lines = [LINE.format(x=n, time=time, range=1) for n, time in enumerate([3, 3, 3, 4, 4])]
+    found = import_log(write(tmp_path / "a.log", "".join(lines)), tmp_path / "a")
+    assert found.notes == ("3 of 5 scans have the same time as the one before; do not trust the times",)
+
+
+def test_other_readers_open_exported_files(tmp_path):
     from rosbags.highlevel import AnyReader
 
     import_log(write(tmp_path / "a.log", CARMEN), tmp_path / "a")
@@ -226,11 +242,11 @@ def test_other_readers_open_what_is_exported(tmp_path):
 
 @pytest.mark.parametrize("suffix", [".csv", ".mcap"])
 @pytest.mark.parametrize("settings", [{}, {"start": None}, {"start": [1.0, 2.0, 0.5], "laser_position": "top"}])
-def test_a_recording_may_know_less_and_more(tmp_path, suffix, settings):
-    """As of a world: no odometry and no speeds, but something of its own, and settings that mean something else."""
-    kept = {name: quantity for name, quantity in quantities(2).items() if name not in UNKNOWN}
+def test_quantities_may_be_missing_or_unknown_in_an_export(tmp_path, suffix, settings):
+    """A world has no odometry and no speeds, but a quantity of its own, and settings that mean something else."""
+    kept = {name: quantity for name, quantity in quantities(2).items() if name not in OPTIONAL}
     with recordings.Writer(
-        tmp_path / "a", kept | {"wind": kept["heading"]}, settings=settings, seed=1, world="Indoor-v0"
+        tmp_path / "a", kept | {"wind": kept["yaw"]}, settings=settings, seed=1, world="Indoor-v0"
     ) as out:
         for number in range(300):
             scan = Scan(float(number), np.float32([1, np.nan]), np.array([0.0, 1.0]), Pose(number, 1.0, 0.5)).frame()
@@ -238,12 +254,12 @@ def test_a_recording_may_know_less_and_more(tmp_path, suffix, settings):
     assert export_log(tmp_path / "a", tmp_path / f"a{suffix}") == ("wind",)
     import_log(tmp_path / f"a{suffix}", tmp_path / "b")
     with recordings.open(tmp_path / "a") as first, recordings.open(tmp_path / "b") as second:
-        for name in ("time", "position", "heading", "ranges"):
+        for name in ("time", "x", "y", "yaw", "ranges"):
             np.testing.assert_allclose(second[name], first[name], atol=1e-9)
         assert np.isnan(second["speed"]).all()
 
 
-def test_a_robot_of_ones_own_keeps_its_laser_and_its_start(tmp_path):
+def test_an_export_keeps_the_laser_position_and_the_start(tmp_path):
     settings = {"laser_position": [0.2, 0.1], "start": 1e9}
     with recordings.Writer(tmp_path / "a", quantities(2), settings=settings, seed=None, world="my rover") as out:
         out.append(Scan(0.0, np.float32([1, 2]), np.array([0.0, 1.0]), Pose(0.0, 0.0, 0.0)).frame())
@@ -265,7 +281,7 @@ def test_a_damaged_recording_is_not_exported(tmp_path, name):
     assert names(tmp_path) == ["a", "a.log"]
 
 
-def test_what_cannot_be_exported(tmp_path):
+def test_impossible_exports_get_one_line(tmp_path):
     import_log(write(tmp_path / "a.log", CARMEN), tmp_path / "a")
     with pytest.raises(SandlotError, match="should end in"):
         export_log(tmp_path / "a", tmp_path / "a.bag")
@@ -286,7 +302,7 @@ def test_what_cannot_be_exported(tmp_path):
         export_log(tmp_path / "early", tmp_path / "early.mcap")
     kept = {name: quantity for name, quantity in quantities(2).items() if name != "ranges"}
     recordings.Writer(tmp_path / "c", kept, settings={}, seed=None, world="log").close()
-    with pytest.raises(SandlotError, match="no recording of scans: it has no ranges"):
+    with pytest.raises(SandlotError, match="not a recording of scans: it has no ranges"):
         export_log(tmp_path / "c", tmp_path / "c.csv")
     recordings.Writer(tmp_path / "d", quantities(2), settings={}, seed=None, world="log").close()
     with pytest.raises(SandlotError, match="has no frames"):
@@ -298,7 +314,7 @@ def test_what_cannot_be_exported(tmp_path):
     ("name", "kind", "scans", "beams", "missing"),
     [
         ("intel-lab/intel-corrected", "carmen", 910, 180, 0.0255),
-        ("rover5-rplidar/24jul14", "ticks", 237, 360, 0.618),
+        ("rover5-rplidar/24jul14", "rover5", 237, 360, 0.618),
     ],
 )
 def test_real_logs_and_back(tmp_path, name, kind, scans, beams, missing):

@@ -1,4 +1,4 @@
-"""Pose graphs: a vertex is where the scan behind it was made."""
+"""Pose graphs: a vertex is the pose of the scan that follows it."""
 
 import numpy as np
 import pytest
@@ -48,7 +48,7 @@ def test_without_times_scans_are_numbered(tmp_path):
     ("line", "said"),
     [
         (LASER.format(1), "a vertex has to come before every scan"),
-        ("VERTEX2 0 1\n", "no 'VERTEX2' line"),
+        ("VERTEX2 0 1\n", "not a valid 'VERTEX2' line"),
         ("VERTEX2 0 1 2 nan\n", "not a finite number"),
         ("VERTEX3 0 1 2 3\n", "known are VERTEX2"),
         ("VERTEX2 0 1 2 3\nROBOTLASER1 0\n", "ends before"),
@@ -71,6 +71,6 @@ def test_the_intel_lab():
     scans = list(read_posegraph(source))
     assert len(scans) == 2672
     assert np.mean([np.isnan(scan.ranges).mean() for scan in scans]) == pytest.approx(0.0222, abs=1e-4)
-    way = np.diff([scan.pose[:2] for scan in scans], axis=0)
-    assert np.hypot(*way.T).sum() == pytest.approx(360.7, abs=0.1)
+    steps = np.diff([scan.pose[:2] for scan in scans], axis=0)
+    assert np.hypot(*steps.T).sum() == pytest.approx(360.7, abs=0.1)
     np.testing.assert_allclose(np.degrees(scans[0].bearings[[0, 90, 179]]), [-90, 0, 89], atol=0.01)

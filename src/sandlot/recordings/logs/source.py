@@ -1,52 +1,66 @@
-"""A log while it is read: its bytes or lines, how far reading has come, and what is worth a note.
+"""A log while it is read: its bytes or lines, progress, and notes for the user.
 
-Logs come from elsewhere, so nothing in them is believed: a line has a longest
-length, a number has to be one, and gzip is undone piece by piece.
+Logs come from anywhere, so everything in them is checked: lines have a maximum length, numbers must be finite, gzip is
+unpacked piece by piece.
 """
 
 import gzip
 import io
 import math
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from sandlot.errors import SandlotError
+from sandlot.errors import LogError, os_reason, quote
+from sandlot.reading import check_regular
 
 GZIP = b"\x1f\x8b"
-LONGEST_LINE = 2**22
-"""Of a text log [bytes]. One of 100,000 ranges is shorter."""
+MAX_LINE = 2**22
+"""Longest line of a text log [bytes]; one of 100,000 ranges is shorter."""
+MAX_IDLE_LINES = 1_000_000
+"""Most lines in a row without a scan: a small gzip file may unpack to gigabytes of empty lines."""
+PROGRESS_BYTES = 2**18
+"""Progress is reported each time this many bytes were read."""
+
+Progress = Callable[[int, int], None]
 
 
-class DamagedError(SandlotError):
-    """A log cannot be read any further; what was read before is sound."""
+class DamagedError(LogError):
+    """A log cannot be read any further; the scans before are sound."""
 
 
 class Source:
     """A log that is being read.
 
     Args:
-        path: Of the log.
+        path: Of the log: a file, or the directory of a ROS 2 bag.
+        topic: Of a bag, whose scans to take; the first by default.
+        progress: Called with the bytes that were read, and all.
 
     Attributes:
         size: Of the file, or of the files of a directory [bytes].
-        position: How far reading has come [bytes].
-        settings: What the recording will say about where it comes from; importers add to it.
-        notes: What the user should know, in plain words, each once.
-        topic: Of a bag, which scans are wanted; the first by default.
+        position: Bytes that were read.
+        passes: How often a reader goes through the log; ``finished_passes`` of them are over.
+        idle_lines: Lines since the last scan; who receives the scans sets it to 0.
+        settings: What the recording will say about its origin; readers add to it.
+        notes: What the user should know, each once.
     """
 
-    def __init__(self, path: str | Path, topic: str | None = None) -> None:
+    def __init__(self, path: str | Path, topic: str | None = None, progress: Progress | None = None) -> None:
         self.path = Path(path)
         self.topic = topic
         with self.explained():
             if not self.path.exists():
-                raise SandlotError(f"there is no log at {self.path}; check the path")
+                raise LogError(f"there is no log at {quote(self.path)}; check the path")
+            if not self.path.is_dir():
+                check_regular(self.path)
             files = self.path.iterdir() if self.path.is_dir() else [self.path]
             self.size = sum(file.stat().st_size for file in files if file.is_file())
-        self.position = 0
+        self.position = self._reported = self.idle_lines = self.finished_passes = 0
+        self.passes = 1
+        self._progress = progress
         self.settings: dict[str, Any] = {"source": self.path.name}
         self.notes: list[str] = []
 
@@ -55,19 +69,25 @@ class Source:
         if text not in self.notes:
             self.notes.append(text)
 
+    def advance(self, position: int) -> None:
+        """Tell how many bytes of the log were read in this pass."""
+        self.position = position
+        done = (self.finished_passes * self.size + position) // self.passes
+        if self._progress and done >= self._reported + PROGRESS_BYTES:
+            self._reported = done
+            self._progress(min(done, self.size), self.size)
+
     @contextmanager
     def explained(self) -> Iterator[None]:
-        """Turn what the disk refuses into one line."""
+        """Turn an error of the disk into one line."""
         try:
             yield
         except OSError as error:
-            raise SandlotError(
-                f"{self.path} cannot be read: {error.strerror or error}; check its permissions"
-            ) from error
+            raise LogError(f"{quote(self.path)} cannot be read: {os_reason(error, self.path)}") from error
 
     @property
     def packed(self) -> bool:
-        """Whether it is gzip."""
+        """Whether it is a gzip file."""
         with self.explained():
             if self.path.is_dir():
                 return False
@@ -75,7 +95,7 @@ class Source:
                 return file.read(2) == GZIP
 
     def head(self, size: int = 2**16) -> bytes:
-        """The first bytes, of what is inside if it is gzip; empty for a directory."""
+        """The first bytes, unpacked if the file is gzip; empty for a directory."""
         if self.path.is_dir():
             return b""
         with self.explained(), self.path.open("rb") as file:
@@ -88,10 +108,10 @@ class Source:
             return b""
 
     def lines(self) -> Iterator[tuple[int, str]]:
-        """Every line that is not empty, with its number from 1, gzip or not.
+        """Every non-empty line with its number, from 1; gzip is unpacked.
 
         Raises:
-            DamagedError: A line is too long or not text, or gzip fails.
+            DamagedError: A line is too long or not text, gzip fails, or a million lines held no scan.
         """
         with self.explained(), self.path.open("rb") as file:
             packed = file.read(2) == GZIP
@@ -101,31 +121,28 @@ class Source:
             while True:
                 number += 1
                 try:
-                    line = stream.readline(LONGEST_LINE + 1)
+                    line = stream.readline(MAX_LINE + 1)
                 except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-                    raise DamagedError(
-                        f"{self.path} is damaged at line {number}: its gzip ends or breaks ({error})"
-                    ) from error
-                self.position = file.tell()
+                    raise self.damaged(number, f"gzip is cut off or damaged ({quote(error)})") from error
+                self.advance(file.tell())
                 if not line:
                     return
-                if len(line) > LONGEST_LINE:
-                    raise DamagedError(
-                        f"{self.path}, line {number}: longer than {LONGEST_LINE:,} bytes; this is no log of scans"
-                    )
+                self.idle_lines += 1
+                if self.idle_lines > MAX_IDLE_LINES:
+                    raise self.damaged(number, f"{MAX_IDLE_LINES:,} lines in a row without a scan")
+                if len(line) > MAX_LINE:
+                    raise self.damaged(number, f"longer than {MAX_LINE:,} bytes; this is not a log of scans")
                 try:
                     text = line.decode().strip()
                 except UnicodeDecodeError as error:
-                    raise DamagedError(
-                        f"{self.path}, line {number}: these bytes are no text; the log is damaged"
-                    ) from error
+                    raise self.damaged(number, "its bytes are not text; the log is damaged") from error
                 if not line.endswith(b"\n"):
-                    self.note("its last line has no end; it may have been cut off")
+                    self.note("the last line has no line break; the log may be cut off")
                 if text:
                     yield number, text
 
     def damaged(self, number: int, reason: str) -> DamagedError:
-        """What to raise about a line."""
+        """The error to raise about a line."""
         return DamagedError(f"{self.path}, line {number}: {reason}")
 
 
@@ -133,23 +150,26 @@ def numbers(words: Sequence[str]) -> list[float]:
     """Finite numbers.
 
     Raises:
-        ValueError: One of the words is not a number, or not finite.
+        ValueError: One of the words is not a finite number.
     """
     values = []
     for word in words:
-        value = float(word)
-        if not math.isfinite(value) or "_" in word:
+        try:
+            value = float(word) if "_" not in word else math.nan
+        except ValueError:
+            value = math.nan
+        if not math.isfinite(value):
             raise ValueError(f"{word[:20]!r} is not a finite number")
         values.append(value)
     return values
 
 
-def count(word: str, most: int) -> int:
-    """A whole number from 0 to ``most``.
+def count(word: str, maximum: int) -> int:
+    """A whole number from 0 to ``maximum``.
 
     Raises:
-        ValueError: It is not.
+        ValueError: It is not one.
     """
-    if not (word.isascii() and word.isdigit()) or len(word) > 9 or int(word) > most:
-        raise ValueError(f"{word[:20]!r} is not a count from 0 to {most:,}")
+    if not (word.isascii() and word.isdigit()) or len(word) > 9 or int(word) > maximum:
+        raise ValueError(f"{word[:20]!r} is not a count from 0 to {maximum:,}")
     return int(word)

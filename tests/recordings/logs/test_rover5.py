@@ -1,4 +1,4 @@
-"""Ticks and ranges of a Rover 5: where it was by its ticks, which begin again, and what it saw."""
+"""Logs of a Rover 5: poses from encoder ticks that wrap around, and ranges."""
 
 import math
 
@@ -8,8 +8,8 @@ from hypothesis import given, settings
 
 from data import real_log
 from fuzzing import damaged, survive
+from sandlot.recordings.logs.rover5 import read_rover5
 from sandlot.recordings.logs.source import DamagedError, Source
-from sandlot.recordings.logs.ticks import read_ticks
 
 METRE = (1000 / 3) / (math.pi * 0.0582)
 """Ticks."""
@@ -22,7 +22,7 @@ def line(left, right, milliseconds, ranges=(1000, 0)):
 def read(tmp_path, text, **robot):
     (tmp_path / "a.log").write_text(text)
     source = Source(tmp_path / "a.log")
-    return source, list(read_ticks(source, **robot))
+    return source, list(read_rover5(source, **robot))
 
 
 def test_ranges_go_clockwise_from_ahead(tmp_path):
@@ -36,7 +36,7 @@ def test_ranges_go_clockwise_from_ahead(tmp_path):
 
 
 @pytest.mark.parametrize("first", [0, 12_000, 32_700, -32_768, 65_500])
-def test_ticks_and_milliseconds_begin_again(tmp_path, first):
+def test_ticks_and_milliseconds_wrap_around(tmp_path, first):
     ticks = [(first + n) if first > 33_000 else (first + n + 32_768) % 65_536 - 32_768 for n in (0, 300, 600)]
     ticks = [n % 65_536 if first > 33_000 else n for n in ticks]
     times = [65_400, 50, 236]
@@ -50,9 +50,9 @@ def test_a_turn_to_the_left(tmp_path):
     quarter = math.pi / 2 * 0.19 / 2 * METRE
     text = "".join(line(-round(n * quarter), round(n * quarter), 200 * n) for n in range(3))
     _, scans = read(tmp_path, text)
-    np.testing.assert_allclose(np.degrees([scan.pose.heading for scan in scans]), [0, 90, 180], atol=0.3)
+    np.testing.assert_allclose(np.degrees([scan.pose.yaw for scan in scans]), [0, 90, 180], atol=0.3)
     np.testing.assert_allclose([scan.pose[:2] for scan in scans], 0.0, atol=1e-9)
-    assert scans[1].turn == pytest.approx(math.pi / 2 / 0.2, rel=0.01)
+    assert scans[1].turn_rate == pytest.approx(math.pi / 2 / 0.2, rel=0.01)
 
 
 def test_an_arc_ends_where_it_should(tmp_path):
@@ -69,11 +69,11 @@ def test_an_arc_ends_where_it_should(tmp_path):
     [
         ("1 2 3\n", "3 numbers; a line has 363"),
         (line(1, 2, 3).replace("\n", " 5 6\n"), "more than 363 numbers"),
-        (line(1, 2, 3, [1.5]), "not all of it are whole numbers"),
-        (line(1, 2, 3, [70_000]), "outside of what 16 bits hold"),
-        (line(1, 2, 3, [10**30]), "outside of what 16 bits hold"),
-        (line(1, 2, 3, [-5]), "outside of what 16 bits hold"),
-        (line(99_999, 2, 3), "outside of what 16 bits hold"),
+        (line(1, 2, 3, [1.5]), "some of its words are not whole numbers"),
+        (line(1, 2, 3, [70_000]), "does not fit into 16 bits"),
+        (line(1, 2, 3, [10**30]), "does not fit into 16 bits"),
+        (line(1, 2, 3, [-5]), "does not fit into 16 bits"),
+        (line(99_999, 2, 3), "does not fit into 16 bits"),
     ],
 )
 def test_a_wrong_line_is_named(tmp_path, text, said):
@@ -82,28 +82,37 @@ def test_a_wrong_line_is_named(tmp_path, text, said):
     assert said in str(error.value)
 
 
+@pytest.mark.parametrize("jump", [30_000, -30_000])
+def test_a_jump_of_the_ticks_is_no_motion_and_is_noted(tmp_path, jump):
+    ticks = [0, 100, 200 + jump, 300 + jump, 300]
+    source, scans = read(tmp_path, "".join(line(n, n, 200 * k) for k, n in enumerate(ticks)))
+    np.testing.assert_allclose([scan.pose.x * METRE for scan in scans], [0, 100, 100, 200, 200])
+    assert math.isnan(scans[2].speed)
+    assert source.notes[0].startswith("the encoder ticks jump 2 times, by up to 30,")
+
+
 @settings(max_examples=100)
 @given(data=damaged("".join(line(n, 2 * n, 182 * n) for n in range(4)).encode()))
 def test_damage(tmp_path_factory, data):
-    survive(read_ticks, tmp_path_factory.getbasetemp() / "ticks.log", data)
+    survive(read_rover5, tmp_path_factory.getbasetemp() / "rover5.log", data)
 
 
 @pytest.mark.parametrize(
-    ("name", "count", "way", "seconds"), [("6aug14", 3936, 56.8, 839.7), ("24jul14", 237, 4.04, 43.4)]
+    ("name", "count", "distance", "seconds"), [("6aug14", 3936, 56.8, 839.7), ("24jul14", 237, 4.04, 43.4)]
 )
-def test_the_rover(name, count, way, seconds):
-    scans = list(read_ticks(Source(real_log(f"rover5-rplidar/{name}.log.gz"))))
+def test_the_rover(name, count, distance, seconds):
+    scans = list(read_rover5(Source(real_log(f"rover5-rplidar/{name}.log.gz"))))
     assert len(scans) == count
     steps = np.diff([scan.pose[:2] for scan in scans], axis=0)
-    assert np.hypot(*steps.T).sum() == pytest.approx(way, abs=0.05)
+    assert np.hypot(*steps.T).sum() == pytest.approx(distance, abs=0.05)
     assert scans[-1].time == pytest.approx(seconds, abs=0.1)
 
 
-def test_the_rover_says_that_its_beams_go_clockwise_from_ahead():
-    """What it sees ahead comes nearer when it drives, and moves to the right when it turns left."""
-    scans = list(read_ticks(Source(real_log("rover5-rplidar/6aug14.log.gz"))))
+def test_beams_go_clockwise_from_ahead():
+    """Ranges ahead shrink when the rover drives; obstacles move to the right when it turns left."""
+    scans = list(read_rover5(Source(real_log("rover5-rplidar/6aug14.log.gz"))))
     ranges = np.array([scan.ranges for scan in scans])
-    speed, turn = (np.array([getattr(scan, name) for scan in scans]) for name in ("speed", "turn"))
+    speed, turn = (np.array([getattr(scan, name) for scan in scans]) for name in ("speed", "turn_rate"))
     ahead, behind = np.cos(scans[0].bearings) > 0.95, np.cos(scans[0].bearings) < -0.95
     closer = np.diff(ranges, axis=0)[(speed[1:] > 0.15) & (abs(turn[1:]) < 0.1)]
     assert np.nanmedian(closer[:, ahead]) < -0.01

@@ -1,4 +1,4 @@
-"""MCAP files: records of a byte that says what they are, a length and data, most of them packed into chunks."""
+"""MCAP files: records of a type byte, a length and data, most of them inside compressed chunks."""
 
 import io
 import struct
@@ -6,7 +6,8 @@ import zlib
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
 
-from sandlot.recordings.logs.messages import Bytes, Message, kind, unpack
+from sandlot.recordings.logs.bags.compression import unpack
+from sandlot.recordings.logs.bags.messages import ByteReader, Message, kind
 from sandlot.recordings.logs.source import DamagedError, Source
 
 MAGIC = b"\x89MCAP0\r\n"
@@ -15,32 +16,32 @@ FOOTER, SCHEMA, CHANNEL, MESSAGE, CHUNK, DATA_END = 0x02, 0x03, 0x04, 0x05, 0x06
 
 @dataclass
 class _Known:
-    """Schemas, each with its name, and channels: topic, type and encoding of each; by their 16 bit numbers."""
+    """By their 16-bit numbers, the type of each schema, and the topic, type and encoding of each channel."""
 
     schemas: dict[int, str] = field(default_factory=dict)
     channels: dict[int, tuple[str, str, str]] = field(default_factory=dict)
 
 
 def read_mcap(source: Source) -> Iterator[Message]:
-    """Read the messages of an MCAP file of ROS 1 or 2, finished or not.
+    """Read the messages of an MCAP file of ROS 1 or 2, in file order; its end may be missing.
 
     Raises:
         DamagedError: It cannot be read any further.
     """
     with source.explained(), source.path.open("rb") as file:
-        bag = Bytes(source, file, source.path.stat().st_size)
-        if bag.rest(len(MAGIC)) != MAGIC:
-            raise DamagedError(f"{source.path} does not begin as an MCAP file does")
+        bag = ByteReader(source, file, source.path.stat().st_size)
+        if bag.read_up_to(len(MAGIC)) != MAGIC:
+            raise DamagedError(f"{source.path} does not begin like an MCAP file")
         ended = yield from _records(bag, _Known(), outside=True)
         if not ended:
             raise bag.damaged("its end is missing")
 
 
-def _records(bag: Bytes, known: _Known, outside: bool) -> Generator[Message, None, bool]:
-    """All messages; returns whether the data came to its proper end."""
+def _records(bag: ByteReader, known: _Known, outside: bool) -> Generator[Message, None, bool]:
+    """All messages; returns whether the end-of-data record was reached."""
     while bag.left:
         if outside:
-            bag.source.position = bag.file.tell()
+            bag.source.advance(bag.file.tell())
         op, length = struct.unpack("<BQ", bag.read(9))
         if op == MESSAGE:
             data = bag.read(length)
@@ -60,29 +61,30 @@ def _records(bag: Bytes, known: _Known, outside: bool) -> Generator[Message, Non
     return not outside
 
 
-def _chunk(bag: Bytes, length: int, known: _Known) -> Iterator[Message]:
-    """The messages of a chunk, of one that is cut off too."""
+def _chunk(bag: ByteReader, length: int, known: _Known) -> Iterator[Message]:
+    """The messages of a chunk, which may be cut off."""
     whole = length <= bag.left
     _, _, size, checksum, letters = struct.unpack("<QQQII", bag.read(32))
     method = bag.read(min(letters, 33)).decode(errors="replace")
     (packed,) = struct.unpack("<Q", bag.read(8))
-    if letters > 32 or size > bag.most or 40 + letters + packed > length:
-        raise bag.damaged(f"a chunk of {size:,} bytes contradicts itself or is more than fits")
+    if letters > 32 or size > bag.max_bytes or 40 + letters + packed > length:
+        raise bag.damaged(f"a chunk of {size:,} bytes contradicts itself or is too large")
     try:
-        data = unpack(method, bag.rest(packed), size)
+        data = unpack(method, bag.read_up_to(packed), size)
     except ValueError as error:
         raise bag.damaged(str(error)) from error
+    bag.count_unpacked(len(data))
     if checksum and whole and zlib.crc32(data) != checksum:
         raise bag.damaged("the checksum of a chunk is wrong")
-    yield from _records(Bytes(bag.source, io.BytesIO(data), len(data)), known, outside=False)
+    yield from _records(ByteReader(bag.source, io.BytesIO(data), len(data)), known, outside=False)
     if not whole or len(data) != size:
         raise bag.damaged("a chunk is not whole")
     bag.skip(length - 40 - letters - packed)
 
 
-def _learn(bag: Bytes, op: int, data: bytes, known: _Known) -> None:
-    """Take note of a schema or a channel."""
-    record = Bytes(bag.source, io.BytesIO(data), len(data))
+def _learn(bag: ByteReader, op: int, data: bytes, known: _Known) -> None:
+    """Keep a schema or a channel."""
+    record = ByteReader(bag.source, io.BytesIO(data), len(data))
     if op == SCHEMA:
         (number,) = struct.unpack("<H", record.read(2))
         known.schemas[number] = kind(_text(record))
@@ -91,6 +93,6 @@ def _learn(bag: Bytes, op: int, data: bytes, known: _Known) -> None:
         known.channels[number] = (_text(record), known.schemas.get(schema, ""), _text(record))
 
 
-def _text(record: Bytes) -> str:
+def _text(record: ByteReader) -> str:
     (length,) = struct.unpack("<I", record.read(4))
     return record.read(length).decode(errors="replace")
