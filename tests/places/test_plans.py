@@ -1,4 +1,4 @@
-"""Plans come out of files as they should, and files that are none are explained in one line."""
+"""Floor plans from TOML, images and ROS maps; a wrong file gives one line that says why."""
 
 import math
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from sandlot.errors import SandlotError
-from sandlot.places.plan_images import MOST_PIXELS, edges
+from sandlot.places.plan_images import MAX_PIXELS, edges
 from sandlot.places.plans import SHIPPED, load_plan, make_plan
 
 TOML = """
@@ -107,7 +107,7 @@ def test_clearance():
         ("walls = 3", "list of tables"),
         ("walls = [3]", "list of tables"),
         ("= 3", "is not TOML"),
-        ("walls = " + 5000 * "[" + 5000 * "]", "lists within lists"),
+        ("walls = " + 5000 * "[" + 5000 * "]", "nested more than 32 deep"),
         ("[[circles]]\ncentre = [0, 0]\nradius = 1" + 400 * "0", "radius"),
     ],
 )
@@ -157,11 +157,11 @@ def test_a_ros_map_knows_walls_floor_and_unknown(tmp_path):
         (MAP.replace("[-1.0, 2.0, 0.0]", "[.nan, 2, 0]"), "origin"),
         (MAP.replace("map.pgm", "other.pgm"), "no image at"),
         (MAP + "mode: raw\n", "only trinary"),
-        ("just text", "no map.yaml"),
+        ("just text", "not a map.yaml"),
         ("a: [", "is not YAML"),
         (5000 * "[", "is not YAML"),
-        ("a: &a [1, 1]\nb: &b [*a, *a]\nimage: *b\n", "image is more than"),
-        ("x" * 100_000, "no map.yaml"),
+        ("a: &a [1, 1]\nb: &b [*a, *a]\nimage: *b\n", "anchors and aliases"),
+        ("x" * 100_000, "more than 16,384 bytes"),
     ],
 )
 def test_mistakes_in_a_ros_map_are_explained(tmp_path, text, said):
@@ -169,7 +169,7 @@ def test_mistakes_in_a_ros_map_are_explained(tmp_path, text, said):
         load_plan(ros_map(tmp_path, text))
 
 
-def test_images_that_are_none_are_explained(tmp_path):
+def test_files_that_are_not_images_are_explained(tmp_path):
     path = tmp_path / "plan.png"
     with pytest.raises(SandlotError, match="no image at"):
         load_plan(path)
@@ -181,7 +181,7 @@ def test_images_that_are_none_are_explained(tmp_path):
     Image.new("RGBA", (3, 3), (0, 0, 0, 0)).save(path)
     with pytest.raises(SandlotError, match="has no walls"):
         load_plan(path)
-    side = math.isqrt(MOST_PIXELS) + 1
+    side = math.isqrt(MAX_PIXELS) + 1
     (tmp_path / "plan.pgm").write_bytes(b"P5 %d %d 255\n" % (side, side))
     with pytest.raises(SandlotError, match="pixels; allowed"):
         load_plan(tmp_path / "plan.pgm")
@@ -241,10 +241,10 @@ def test_shipped_plans_have_their_size(name):
     assert len(plan.shine) == len(plan.segments) + len(plan.circles)
 
 
-def test_plans_that_are_the_same_have_the_same_digest():
+def test_equal_plans_have_equal_digests():
     one = make_plan([(0.0, 0.0, 1.0, 0.0)], [(5.0, 5.0, 1.0)], shine=0.5)
     same = make_plan([(0.0, 0.0, 1.0, 0.0), (2.0, 2.0, 2.0, 2.0)], [(5.0, 5.0, 1.0)], shine=0.5)
-    assert one.digest == same.digest, "what has no length is left out"
+    assert one.digest == same.digest, "segments of zero length are left out"
     changed = [
         make_plan([(0.0, 0.0, 1.1, 0.0)], [(5.0, 5.0, 1.0)], shine=0.5),
         make_plan([(0.0, 0.0, 1.0, 0.0)], [(5.0, 5.0, 1.1)], shine=0.5),

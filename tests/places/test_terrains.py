@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from sandlot.errors import SandlotError
-from sandlot.places.terrains import from_image, heap, hills, seam
+from sandlot.errors import PlaceError, SandlotError
+from sandlot.places.terrains import TERRAINS, from_image, heap, hills, seam
 
 
 @given(st.integers(1, 40), st.integers(1, 40), st.floats(0.5, 20), st.floats(0, 50), st.floats(0, 1))
@@ -75,7 +75,7 @@ def test_an_image_becomes_heights_with_its_top_row_last(tmp_path, dtype, white):
     assert field.sum() == 9
 
 
-def test_a_colour_image_is_taken_by_its_brightness(tmp_path):
+def test_heights_of_a_colour_image_are_its_brightness(tmp_path):
     Image.new("RGB", (3, 3), (255, 255, 255)).save(tmp_path / "a.png")
     assert from_image(tmp_path / "a.png", relief=5).min() == 5
 
@@ -89,3 +89,27 @@ def test_a_bad_image_is_explained_in_one_line(tmp_path):
         with pytest.raises(SandlotError, match="image") as error:
             from_image(tmp_path / name)
         assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("shape", [(150, 150), (600, 600)])
+def test_terrains_a_and_b_are_fixed_and_differ_in_character(shape):
+    slopes = {}
+    for name, terrain in TERRAINS.items():
+        one, other = (terrain.heights(shape, 0.01) for _ in range(2))
+        assert np.array_equal(one, other)
+        assert seam(one) < 2.0
+        slopes[name] = np.degrees(np.arctan(np.hypot(*np.gradient(one, 0.01))))
+    assert slopes["A"].max() < 15.0
+    assert 20.0 < slopes["B"].max() < 30.0  # below the angle of repose
+    assert np.diff(slopes["B"]).std() > 2.5 * np.diff(slopes["A"]).std()
+
+
+def test_an_image_is_tileable_only_if_its_edges_fit(tmp_path):
+    x = np.arange(64)
+    wave = 0.5 + 0.5 * np.sin(2 * np.pi * x / 64) * np.ones((48, 1))
+    for name, field, kind in (("wave", wave, np.uint16), ("ramp", np.tile(x / 63, (48, 1)), np.uint8)):
+        Image.fromarray((field * np.iinfo(kind).max).astype(kind)).save(tmp_path / f"{name}.png")
+    assert np.ptp(from_image(tmp_path / "wave.png", 0.1, tileable=True)) == pytest.approx(0.1, rel=1e-3)
+    assert from_image(tmp_path / "ramp.png", 0.1).shape == (48, 64)
+    with pytest.raises(PlaceError, match=r"63 times as steep as inside; allowed: 3$"):
+        from_image(tmp_path / "ramp.png", 0.1, tileable=True)

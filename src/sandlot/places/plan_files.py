@@ -1,14 +1,14 @@
 """Floor plans in TOML: walls as lines or rectangles, boxes, and circles.
 
 ```toml
-shine = 0.1                       # of all that do not say otherwise: 0 is matt, 1 a mirror
+shine = 0.1                       # default of all surfaces: 0 is matt, 1 a mirror
 
 [[walls]]
 points = [[0, 0], [10, 0], [10, 8], [0, 8]]
 closed = true                     # back to the first point
 [[walls]]
 points = [[4, 0], [4, 3]]
-thickness = 0.1                   # on both sides of the line, half each
+thickness = 0.1                   # half of it on each side of the line
 shine = 1.0
 [[walls]]
 rectangle = [0, 0, 10, 8]         # x and y of a corner, width, depth
@@ -30,9 +30,10 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
-from sandlot.errors import SandlotError
+from sandlot.errors import PlaceError, SandlotError, quote
 from sandlot.places.plans import Plan, make_plan
-from sandlot.settings import Settings, build, nearest, read_settings
+from sandlot.reading import read_toml
+from sandlot.settings import Settings, build, nearest
 
 Point = tuple[float, float]
 Line = tuple[float, float, float, float]
@@ -46,9 +47,9 @@ class Wall(Settings):
     Attributes:
         points: Of the line [m].
         rectangle: x and y of a corner, width along x, depth along y [m], in place of points.
-        closed: Whether the line goes back to its first point.
-        thickness: Of the wall [m]; 0 is a mere line.
-        shine: From 0, matt, to 1, a mirror.
+        closed: Whether the last point is joined to the first.
+        thickness: Of the wall [m]; 0 for a line.
+        shine: 0 is matt, 1 a mirror.
     """
 
     points: tuple[Point, ...] = ()
@@ -64,7 +65,7 @@ class Wall(Settings):
         return self
 
     def lines(self) -> Iterator[Line]:
-        """Segments."""
+        """The segments of its outline."""
         points, closed = self.points, self.closed
         if self.rectangle is not None:
             x, y, width, depth = self.rectangle
@@ -75,7 +76,7 @@ class Wall(Settings):
                 yield (*one, *other)
                 continue
             angle, length = math.atan2(other[1] - one[1], other[0] - one[0]), math.dist(one, other)
-            # Where two pieces meet, each reaches into the other: no notch at the corner.
+            # Where two pieces meet, each is extended by half the thickness, so that the corner has no notch.
             before, after = (0.5 * self.thickness if closed or k != end else 0.0 for end in (0, last))
             middle = 0.5 * (length + after - before)
             centre = one[0] + middle * math.cos(angle), one[1] + middle * math.sin(angle)
@@ -89,7 +90,7 @@ class Box(Settings):
         centre: [m]
         size: Along its own x and y [m].
         angle: Counter-clockwise [rad].
-        shine: From 0, matt, to 1, a mirror.
+        shine: 0 is matt, 1 a mirror.
     """
 
     centre: Point
@@ -104,7 +105,7 @@ class Circle(Settings):
     Attributes:
         centre: [m]
         radius: [m]
-        shine: From 0, matt, to 1, a mirror.
+        shine: 0 is matt, 1 a mirror.
     """
 
     centre: Point
@@ -126,26 +127,23 @@ def outline(centre: Point, size: Point, angle: float) -> Iterator[Line]:
         yield (*one, *other)
 
 
-def read_toml(path: Path) -> Plan:
+def read_plan(path: Path) -> Plan:
     """Read a plan from TOML.
 
     Raises:
-        SandlotError: One line that says what is wrong with the file.
+        PlaceError: One line that says what is wrong with the file.
     """
-    try:
-        table = read_settings(path)
-    except RecursionError:
-        raise SandlotError(f"{path} is not a plan: it has lists within lists without end") from None
+    table = read_toml(path, error=PlaceError)
     shine = table.pop("shine", 0.0)
     for key in table:
         if key not in KINDS:
-            raise SandlotError(f"{path}: a plan has no {key!r}; {nearest(key, [*KINDS, 'shine'])}")
+            raise PlaceError(f"{path}: a plan has no {quote(key)!r}; {nearest(key, [*KINDS, 'shine'])}")
     lines: list[Line] = []
     discs: list[tuple[float, float, float]] = []
     shines: list[float] = []
     round_shines: list[float] = []
     for kind in KINDS:
-        for thing in _things(path, kind, table.get(kind, []), shine):
+        for thing in _objects(path, kind, table.get(kind, []), shine):
             if isinstance(thing, Circle):
                 discs.append((*thing.centre, thing.radius))
                 round_shines.append(thing.shine)
@@ -156,14 +154,14 @@ def read_toml(path: Path) -> Plan:
     return make_plan(lines, discs, shines + round_shines)
 
 
-def _things(path: Path, kind: str, entries: Any, shine: Any) -> Iterator[Settings]:
-    """Those of one kind."""
+def _objects(path: Path, kind: str, entries: Any, shine: Any) -> Iterator[Settings]:
+    """The walls, boxes or circles of a file."""
     if not isinstance(entries, list):
-        raise SandlotError(f"{path}: {kind} is a list of tables; write each as [[{kind}]]")
+        raise PlaceError(f"{path}: {kind} is a list of tables; write each as [[{kind}]]")
     for number, entry in enumerate(entries, 1):
         if not isinstance(entry, dict):
-            raise SandlotError(f"{path}: {kind} is a list of tables; write each as [[{kind}]]")
+            raise PlaceError(f"{path}: {kind} is a list of tables; write each as [[{kind}]]")
         try:
             yield build(KINDS[kind], {"shine": shine, **entry})
         except SandlotError as error:
-            raise SandlotError(f"{path}: number {number} of the {kind}: {error}") from None
+            raise PlaceError(f"{path}: number {number} of the {kind}: {error}") from None

@@ -1,43 +1,46 @@
-"""Floor plans from pixels: an image whose dark parts are walls, or the map of a ROS robot.
+"""Floor plans from images whose dark pixels are walls, and from maps of ROS robots.
 
-A pixel is a square of floor. The edges between walls and floor are kept, exactly, and joined into long runs.
+A pixel is a square. The borders between wall and floor pixels become segments; collinear ones are joined.
 """
 
 import math
 import warnings
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from PIL import Image
 from pydantic import Field, field_validator
-from ruamel.yaml import YAML
 
-from sandlot.errors import SandlotError
-from sandlot.places.plans import Plan, make_plan
+from sandlot.errors import PlaceError, SandlotError, quote
+from sandlot.places.plans import MAX_SURFACES, Plan, make_plan
+from sandlot.reading import check_regular, read_yaml
 from sandlot.settings import Settings, build
 from sandlot.typing import Array, BoolArray
 
 DARK = 0.5
 """Pixels darker than this, from black 0 to white 1, are walls."""
-MOST_PIXELS = 2**26
-"""Of an image: 8192 x 8192."""
-MOST_POINTS = 4096
-"""Of the floor that a plan notes."""
-MOST_BYTES = 2**16
-"""Of a ``map.yaml``; real ones have some hundred."""
+MAX_PIXELS = 2**26
+"""Largest image: 8192 x 8192."""
+BLOCK = 512
+"""Rows of an image that are searched for borders at a time."""
+MAX_FLOOR_POINTS = 4096
+"""Most points on the floor that a plan keeps."""
+MAX_YAML_BYTES = 2**14
+"""Largest ``map.yaml`` [bytes]; real ones have a few hundred."""
 
 
 class RosMap(Settings):
-    """What a ``map.yaml`` says, as ROS' map_server understands it.
+    """The keys of a ``map.yaml``, as ROS' map_server defines them.
 
     Attributes:
         image: Path of the image, from the file's folder.
         resolution: [m/pixel]
         origin: x, y [m] and yaw [rad] of the lower left corner.
         negate: Whether light pixels are the walls.
-        occupied_thresh: Pixels that are walls with a higher probability are walls.
-        free_thresh: Pixels that are walls with a lower one are floor.
+        occupied_thresh: Pixels with a higher probability of a wall are walls.
+        free_thresh: Pixels with a lower probability of a wall are floor.
         mode: ``trinary``, or ``scale``, which is the same here.
     """
 
@@ -65,106 +68,117 @@ def read_image(path: Path, resolution: float) -> Plan:
         resolution: [m/pixel]
 
     Raises:
-        SandlotError: If it is none, or has no walls.
+        PlaceError: If it is not an image, or has no walls.
     """
-    return _plan(path, read_gray(path) < DARK, resolution)
+    return _plan(path, _classify(path, lambda gray: gray < DARK), resolution)
 
 
 def read_ros_map(path: Path) -> Plan:
-    """Read a ROS map. What is neither wall nor floor, because the robot never saw it, is taken for wall.
+    """Read a ROS map; pixels that are neither wall nor floor, because the robot never saw them, become walls.
 
     Raises:
-        SandlotError: One line that says what is wrong with the file or its image.
+        PlaceError: One line that says what is wrong with the file or its image.
     """
-    try:
-        size = path.stat().st_size
-        if size > MOST_BYTES:
-            raise SandlotError(f"{path} is no map.yaml: it has {size} bytes, and such a file a few hundred")
-        table: Any = YAML(typ="safe", pure=True).load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise SandlotError(f"cannot read the map {path}: {error.strerror}") from None
-    except SandlotError:
-        raise
-    except Exception as error:  # ruamel passes on whatever a strange file makes Python raise
-        raise SandlotError(f"{path} is not YAML: {error}") from None
+    table = read_yaml(path, MAX_YAML_BYTES, PlaceError)
     if not isinstance(table, dict):
-        raise SandlotError(f"{path} is no map.yaml: it has no keys such as image, resolution and origin")
+        raise PlaceError(f"{path} is not a map.yaml: it has no keys such as image, resolution and origin")
     known = {key: value for key, value in table.items() if isinstance(key, str) and key in RosMap.model_fields}
     for key, value in known.items():
         parts = value if isinstance(value, list) else [value]
         if len(parts) > 3 or not all(isinstance(part, str | float | int) for part in parts):
-            raise SandlotError(f"{path}: {key} is more than a number, a text, or three numbers")
+            raise PlaceError(f"{path}: {key} is more than a number, a text, or three numbers")
     given = build(RosMap, known)
-    gray = read_gray(path.parent / given.image)
-    occupied = gray if given.negate else 1.0 - gray
-    return _plan(path, ~(occupied < given.free_thresh), given.resolution, given.origin)
+
+    def is_wall(gray: Array) -> BoolArray:
+        return ~((gray if given.negate else 1.0 - gray) < given.free_thresh)
+
+    return _plan(path, _classify(path.parent / given.image, is_wall), given.resolution, given.origin)
 
 
-def read_gray(path: Path) -> Array:
-    """Read an image as gray, from black 0 to white 1, the lowest row first: (ny, nx).
+def _classify(path: Path, is_wall: Callable[[Array], BoolArray]) -> BoolArray:
+    """The wall pixels of an image, the lowest row first: (ny, nx).
+
+    Args:
+        path: Of the image.
+        is_wall: Whether gray levels, from black 0 to white 1, are walls.
 
     Raises:
-        SandlotError: If there is none, or it cannot be read.
+        PlaceError: If there is no image, or it cannot be read.
     """
     try:
+        check_regular(path)
         with warnings.catch_warnings(action="ignore"), Image.open(path) as image:
-            if image.width * image.height > MOST_PIXELS:
-                raise SandlotError(f"{path} has {image.width} x {image.height} pixels; allowed are {MOST_PIXELS}")
+            allowed = MAX_PIXELS // 4 if image.has_transparency_data else MAX_PIXELS
+            if image.width * image.height > allowed:
+                raise PlaceError(f"{path} has {image.width} x {image.height} pixels; allowed are {allowed}")
             if image.mode == "F":
-                raise SandlotError(f"{path} is an image of mode F; allowed are 8 and 16 bits a pixel")
-            gray = _gray(image)
+                raise PlaceError(f"{path} is an image of mode F; allowed are 8 and 16 bits a pixel")
+            levels, white = _levels(image)
     except FileNotFoundError:
-        raise SandlotError(f"no image at {path}") from None
+        raise PlaceError(f"no image at {quote(path)}") from None
     except SandlotError:
         raise
     except Exception as error:  # decoders raise whatever a broken file makes them
-        raise SandlotError(f"cannot read {path} as an image: {error}") from None
-    return np.flipud(gray)
+        raise PlaceError(f"cannot read {quote(path)} as an image: {quote(error)}") from None
+    # A table of all levels takes less memory than the gray of all pixels.
+    return np.flipud(is_wall(np.arange(white + 1) / white)[levels])
 
 
-def _gray(image: Image.Image) -> Array:
-    """From black 0 to white 1; what is transparent is white."""
+def _levels(image: Image.Image) -> tuple[NDArray[np.uint8 | np.uint16], int]:
+    """Levels from black 0 to white 255 or 65535, and which of them white is; transparent pixels are white."""
     if image.mode.startswith("I"):
-        return np.asarray(image, np.float64) / 65535.0
+        return np.clip(np.asarray(image), 0, 65535).astype(np.uint16), 65535
     if image.has_transparency_data:
         layers = image.convert("RGBA")
         image = Image.alpha_composite(Image.new("RGBA", layers.size, "white"), layers)
-    return np.asarray(image.convert("L"), np.float64) / 255.0
+    return np.asarray(image.convert("L")), 255
 
 
 def edges(walls: BoolArray) -> Array:
-    """Borders between walls and floor, joined where they go on straight: (n, 4) [pixel].
+    """Borders between wall and floor pixels, collinear ones joined: (n, 4) [pixel].
 
     Args:
-        walls: (ny, nx) where walls are; around the image there is floor.
+        walls: (ny, nx) wall pixels; outside the image is floor.
     """
     found = []
+    total = 0
     for turned in (False, True):
-        padded = np.pad(walls.T if turned else walls, 1).astype(np.int8)
-        # 1 where a wall begins above a border, -1 where one ends, along each row of borders.
-        side = np.pad(np.diff(padded, axis=0)[:, 1:-1], ((0, 0), (1, 1)))
-        changes = np.diff(side, axis=1) != 0
-        # Between two changes the side is constant; it is a run where it is not 0.
-        row, column = np.nonzero(changes)
-        run = (row[:-1] == row[1:]) & (side[row[:-1], column[:-1] + 1] != 0)
-        along, start, end = row[:-1][run], column[:-1][run], column[1:][run]
-        found.append(np.column_stack([along, start, along, end] if turned else [start, along, end, along]))
+        padded = np.pad(walls.T if turned else walls, 1)
+        for first in range(0, len(padded) - 1, BLOCK):
+            block = padded[first : first + BLOCK + 1].astype(np.int8)
+            # Along each row of borders: 1 if the wall is above, -1 if it is below, 0 if there is no border.
+            side = np.pad(np.diff(block, axis=0)[:, 1:-1], ((0, 0), (1, 1)))
+            # Between two changes the side is constant; it is a segment where it is not 0.
+            row, column = np.nonzero(np.diff(side, axis=1))
+            run = (row[:-1] == row[1:]) & (side[row[:-1], column[:-1] + 1] != 0)
+            along, start, end = first + row[:-1][run], column[:-1][run], column[1:][run]
+            found.append(np.column_stack([along, start, along, end] if turned else [start, along, end, along]))
+            total += len(along)
+            if total > MAX_SURFACES:
+                raise PlaceError(f"an image has more than {MAX_SURFACES:,} edges between walls and floor")
     return np.concatenate(found).astype(np.float64)
 
 
 def _plan(
     path: Path, walls: BoolArray, resolution: float, origin: tuple[float, float, float] = (0.0, 0.0, 0.0)
 ) -> Plan:
-    """A plan of the walls in an image."""
+    """The plan of an image."""
     if not walls.any():
-        raise SandlotError(f"{path} has no walls: none of its pixels is dark enough")
+        raise PlaceError(f"{path} has no walls: none of its pixels is dark enough")
     if walls.all():
-        raise SandlotError(f"{path} has no floor: none of its pixels is light enough")
+        raise PlaceError(f"{path} has no floor: none of its pixels is light enough")
     cosine, sine = math.cos(origin[2]), math.sin(origin[2])
 
     def place(points: Array) -> Array:
         return resolution * points @ np.array([(cosine, sine), (-sine, cosine)]) + origin[:2]
 
-    floor: Array = np.argwhere(~walls)[:, ::-1].astype(np.float64) + 0.5
-    some = floor[:: -(-len(floor) // MOST_POINTS)]
-    return make_plan(place(edges(walls).reshape(-1, 2)).reshape(-1, 4), floor=place(some))
+    return make_plan(place(edges(walls).reshape(-1, 2)).reshape(-1, 4), floor=place(_floor_points(walls)))
+
+
+def _floor_points(walls: BoolArray) -> Array:
+    """Centres of at most `MAX_FLOOR_POINTS` floor pixels, evenly taken row by row: (k, 2) [pixel]."""
+    before = np.concatenate([[0], np.cumsum((~walls).sum(axis=1))])  # floor pixels in the rows before each
+    chosen = np.arange(0, before[-1], -(-before[-1] // MAX_FLOOR_POINTS))
+    rows = np.searchsorted(before, chosen, side="right") - 1
+    columns = [np.flatnonzero(~walls[row])[index - before[row]] for row, index in zip(rows, chosen, strict=True)]
+    return np.column_stack([columns, rows]) + 0.5
