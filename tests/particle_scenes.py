@@ -5,29 +5,29 @@ import numpy as np
 import pytest
 from numba import config
 
-from sandlot.physics.attached import Track
+from sandlot.physics.attachment import Track
 from sandlot.physics.particles import Particles
-from sandlot.physics.particles.state import CROWDED, State, new_state
+from sandlot.physics.particles.state import new_state
 
 SLOW = bool(config.DISABLE_JIT)
-"""Without compilation a step takes a thousand times as long: fewer of everything."""
+"""Without compilation a step takes a thousand times as long: tests use fewer particles and steps."""
 compiled = pytest.mark.skipif(SLOW, reason="too much without compilation")
 RADIUS = 0.15
 WIDE = (-50.0, 50.0, -50.0, 50.0)
-"""A container whose walls nobody reaches [m]."""
+"""A container whose walls are out of reach [m]."""
 
 
 def some(position, box=WIDE, velocity=0.0, spin=0.0, **options):
-    """Particles at these places, instead of stacks."""
+    """Particles at given positions, instead of stacks."""
     particles = Particles(np.full((2, 2), 2.0 * RADIUS), 2.0 * RADIUS, **options)
     position = np.asarray(position, float)
-    particles.state = new_state(position, RADIUS, np.array(box), float(position[:, 2].max()) + 1.0)
+    particles.state = new_state(position, RADIUS, box, float(position[:, 2].max()) + 1.0)
     particles.velocity[:], particles.spin[:] = velocity, spin
     return particles
 
 
 def cloud(seed, count, box=(-0.65, 0.65, -0.65, 0.65), low=0.1, speed=1.0, **options):
-    """Particles that overlap a little, and walls and floor, too, on their ways through each other."""
+    """Particles at random velocities that overlap each other, walls and floor a little."""
     rng = np.random.default_rng(seed)
     places = []
     while len(places) < count:
@@ -38,14 +38,10 @@ def cloud(seed, count, box=(-0.65, 0.65, -0.65, 0.65), low=0.1, speed=1.0, **opt
     return some(places, box, velocity, 5.0 * spin, **options)
 
 
-def copied(state):
-    return State(*(each.copy() for each in state))
-
-
 def bed(columns=12, layers=4, seed=0, **options):
     """Settled ground."""
     particles = Particles(np.full((columns, columns), layers * 2.0 * RADIUS), 2.0 * RADIUS, **options)
-    return particles.settle(np.random.default_rng(seed), most=4.0)
+    return particles.settle(np.random.default_rng(seed), max_time=4.0)
 
 
 def box_model(size=(0.5, 0.5, 0.3), mass=200.0, place=(0.0, 0.0, 1.6), more="", timestep=0.001):
@@ -79,9 +75,9 @@ def tracked_model(place=(0.0, 0.0, 1.7)):
 
 
 def inside(particles):
-    """Whether all are where they belong: within the container, none deeper in a wall than its radius."""
+    """Whether the centres of all particles are within the container."""
     x, y, z = particles.position.T
     low_x, high_x, low_y, high_y = particles.state.box
-    assert np.all(np.isfinite(particles.state.motion))
-    assert particles.state.tally[CROWDED] == 0
+    assert all(np.isfinite(each).all() for each in (particles.position, particles.velocity, particles.spin))
+    assert particles.state.counters["crowded"] == 0
     return x.min() > low_x and x.max() < high_x and y.min() > low_y and y.max() < high_y and z.min() > 0.0

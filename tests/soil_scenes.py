@@ -5,10 +5,11 @@ import numpy as np
 import pytest
 from numba import config
 
-from sandlot.physics.soil.soil import Soil, Track
+from sandlot.physics.attachment import Track
+from sandlot.physics.soil import Soil
 
 SLOW = bool(config.DISABLE_JIT)
-compiled = pytest.mark.skipif(SLOW, reason="MuJoCo is called by its address")
+compiled = pytest.mark.skipif(SLOW, reason="only compiled code calls MuJoCo by its address")
 YIELDING = ("soft", "mid", "LETE sand")
 DT, GRAVITY = 1e-3, 9.81
 BOX = (0.15, 0.1, 0.08)
@@ -24,11 +25,11 @@ BODIES = {
 
 
 def make(world, more="", dt=DT, **options):
-    """A simulation of what is in ``world``, in MuJoCo's words."""
+    """A model and a simulation of bodies given as MJCF."""
     corners = " ".join(f"{x * BOX[0]} {y * BOX[1]} {z * BOX[2]}" for x in (-1, 1) for y in (-1, 1) for z in (-1, 1))
-    told = " ".join(f'{name}="{value}"' for name, value in options.items())
+    written = " ".join(f'{name}="{value}"' for name, value in options.items())
     model = mujoco.MjModel.from_xml_string(
-        f"""<mujoco><option timestep="{dt}" {told}/><asset><mesh name="brick" vertex="{corners}"/></asset>
+        f"""<mujoco><option timestep="{dt}" {written}/><asset><mesh name="brick" vertex="{corners}"/></asset>
         <worldbody>{world}</worldbody>{more}</mujoco>"""
     )
     return model, mujoco.MjData(model)
@@ -44,7 +45,7 @@ def loose_body(geom, place=(0.0, 0.0, 0.2), mass=20.0, turn=(0.0, 0.0, 0.0), **o
 
 
 def plate(turn=0.0, mass=100.0, damping=0.0):
-    """A plate of 0.4 by 0.2 m that can go up and down; at 0 it lies on level ground."""
+    """A plate of 0.4 by 0.2 m on a vertical slide; at 0 it lies on level ground."""
     return make(
         f"""<body pos="0 0 0.05"><joint type="slide" axis="0 0 1" damping="{damping}"/>
         <geom type="box" size="0.2 0.1 0.05" mass="{mass}" euler="0 0 {turn}"/></body>"""
@@ -52,14 +53,14 @@ def plate(turn=0.0, mass=100.0, damping=0.0):
 
 
 def field(side=1.2, spacing=0.02, kind="soft", **options):
-    """Level ground; its nodes are nowhere special."""
+    """Level ground, whose nodes are not aligned with the bodies."""
     count = round(side / spacing) + 1
     options = {"corner": (-0.5 * side - 0.003, -0.5 * side - 0.007), **options}
     return Soil(np.zeros((count, count)), spacing, kind, **options)
 
 
 def hills(shape=(41, 121), spacing=0.02, high=0.05):
-    """Waves that fit the ground, so that it may go on at its edges: (ny, nx) [m]."""
+    """Waves that are periodic on the ground, so that it may wrap: (ny, nx) [m]."""
     y, x = (2.0 * np.pi * np.arange(n) / n for n in shape)
     return high * (np.sin(3.0 * x)[None, :] + np.cos(y)[:, None])
 
@@ -72,7 +73,7 @@ def hold(soil, data, z):
 
 
 def wheel(kind, slip, spacing=0.02, seconds=3.0, load=500.0, speed=0.4, heights=None, **options):
-    """A wheel of 0.25 m that moves and turns at given speeds: sinkage [m] and pull [N] in the later half; the soil."""
+    """A wheel of 0.25 m at a given speed and slip: mean sinkage [m] and pull [N] in the second half, and the soil."""
     model, data = make(
         f"""<body><joint type="slide" axis="1 0 0" armature="1e9"/>
         <geom size="0.01" mass="1e-6" contype="0" conaffinity="0"/>
@@ -95,7 +96,7 @@ def wheel(kind, slip, spacing=0.02, seconds=3.0, load=500.0, speed=0.4, heights=
 
 
 def energy(model, data):
-    """Potential and kinetic [J], of the same moment."""
+    """Potential and kinetic energy at the same time [J]."""
     now = mujoco.MjData(model)
     now.qpos[:], now.qvel[:] = data.qpos, data.qvel
     mujoco.mj_forward(model, now)
@@ -105,7 +106,7 @@ def energy(model, data):
 
 
 def tracked(place=0.16, dofs="<freejoint/>", inertia=0.01, gain=200.0):
-    """A box on two belts, and motors for them."""
+    """A box on two belts with motors."""
     drums = "".join(
         f"""<body name="{name}" pos="0 {y} 0"><joint name="{name}" axis="0 1 0" armature="{inertia}"/>
         <geom type="sphere" size="0.02" mass="0.1" contype="0" conaffinity="0"/></body>"""

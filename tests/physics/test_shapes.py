@@ -1,4 +1,4 @@
-"""Shapes above ground: as rays and plain looking see them."""
+"""Lowest points of shapes: compared with rays, and with points inside the shapes."""
 
 import mujoco
 import numpy as np
@@ -26,7 +26,7 @@ SOLIDS = [each for each in EVERY if each.values[0] != shapes.TRACK]
 
 
 def poses(kind, seed=0, count=POSES, tilt=np.pi):
-    """Random places and rotations of a shape; every other one stands nearly straight, or lies nearly flat."""
+    """Random poses of a shape; every other one is nearly upright, or nearly flat."""
     rng = np.random.default_rng([seed, kind])
     for k in range(count):
         rotation = twin.turned(rng, tilt)
@@ -36,15 +36,15 @@ def poses(kind, seed=0, count=POSES, tilt=np.pi):
 
 
 def ray(kind, size, pos, rotation, x, y):
-    """Where MuJoCo's ray from far below hits, or infinite."""
-    way = mujoco.mju_rayGeom(pos, rotation.ravel(), np.array(size), np.array([x, y, -10.0]), twin.UP, kind)
-    return way - 10.0 if way >= 0.0 else np.inf
+    """Height at which MuJoCo's ray from far below hits, or infinite."""
+    distance = mujoco.mju_rayGeom(pos, rotation.ravel(), np.array(size), np.array([x, y, -10.0]), twin.UP, kind)
+    return distance - 10.0 if distance >= 0.0 else np.inf
 
 
 @pytest.mark.parametrize(("kind", "size"), SOLIDS)
 @pytest.mark.parametrize("spacing", [1e-6, FINE], ids=["points", "cells"])
 def test_the_lowest_point_is_where_a_ray_from_below_hits(kind, size, spacing):
-    """Wherever all of a cell is covered; a face that stands nearly upright is a rim and belongs to the one below it."""
+    """Wherever a cell is fully covered; a nearly vertical face only limits what the face below it covers."""
     hits = 0
     for pos, rotation, places in poses(kind):
         for x, y in places + pos[:2]:
@@ -57,7 +57,7 @@ def test_the_lowest_point_is_where_a_ray_from_below_hits(kind, size, spacing):
 
 @pytest.mark.parametrize(("kind", "size"), SOLIDS)
 def test_what_a_ray_misses_is_not_covered(kind, size):
-    """And round shapes cover what it hits; the others may miss rims, and cover a part of the cells next to them."""
+    """Round shapes cover what it hits; others may miss nearly vertical faces, and partly cover cells beside them."""
     round_ = kind in (shapes.SPHERE, shapes.CAPSULE, shapes.ELLIPSOID)
     for pos, rotation, places in poses(kind, seed=1):
         for x, y in places + pos[:2]:
@@ -70,7 +70,7 @@ def test_what_a_ray_misses_is_not_covered(kind, size):
 
 
 @pytest.mark.parametrize(("kind", "size"), EVERY)
-def test_the_lowest_point_is_where_looking_up_finds_it(kind, size):
+def test_the_lowest_point_agrees_with_sampling_the_inside(kind, size):
     rng = np.random.default_rng(2)
     hits = 0
     for pos, rotation, places in poses(kind, seed=2, count=POSES // 3):
@@ -90,7 +90,7 @@ def test_a_track_that_stands_on_its_front_pulley():
     assert shapes.lowest(shapes.TRACK, size, *twin.line(pos, rotation, 0.11, 0.0), FINE) == (np.inf, 0.0)
 
 
-def test_a_track_between_equal_axles_is_a_wheel():
+def test_a_track_of_length_zero_is_a_wheel():
     for pos, rotation, places in poses(shapes.TRACK, seed=3):
         for x, y in places + pos[:2]:
             track = shapes.lowest(shapes.TRACK, (0.0, 0.2, 0.1), *twin.line(pos, rotation, x, y), FINE)
@@ -100,7 +100,7 @@ def test_a_track_between_equal_axles_is_a_wheel():
 
 
 @pytest.mark.parametrize("half", [0.0, 0.03, 0.2])
-def test_a_row_of_lines_is_as_good_as_one_by_one(half):
+def test_a_row_of_lines_gives_the_same_as_single_lines(half):
     rng, radius, width = np.random.default_rng(4), 0.1, 0.12
     hits = straight = 0
     for _ in range(POSES):
@@ -123,7 +123,7 @@ def test_a_row_of_lines_is_as_good_as_one_by_one(half):
 
 
 @pytest.mark.parametrize("size", [(0.1, 0.2, 0.3), (0.3, 0.25, 0.05)])
-def test_a_row_of_lines_is_as_good_as_one_by_one_for_a_box(size):
+def test_a_row_of_lines_gives_the_same_as_single_lines_for_a_box(size):
     rng, hits = np.random.default_rng(10), 0
     for upright in (1.0, -1.0):
         for _ in range(POSES // 2):
@@ -161,8 +161,7 @@ def test_the_mesh_of_a_box_is_the_box(size):
     assert hits > flat > 5 * POSES // 5
 
 
-def test_a_mesh_only_fills_the_grid_it_is_given():
-    """It may reach beyond."""
+def test_a_mesh_larger_than_the_grid_only_fills_the_grid():
     corners, faces = twin.box_mesh((0.5, 0.5, 0.1))
     bottom = np.zeros((4, 6))
     shapes.lowest_mesh(corners, faces, -0.25, 0.35, 0.1, bottom)
@@ -171,13 +170,13 @@ def test_a_mesh_only_fills_the_grid_it_is_given():
 
 
 @pytest.mark.parametrize(("kind", "size"), EVERY)
-def test_no_shape_goes_beyond_its_reach(kind, size):
+def test_no_shape_exceeds_its_half_extent(kind, size):
     rng = np.random.default_rng(6)
-    most = 1.001 * shapes.reach(kind, size, 0.6, 0.64, 0.48) + sum(size)
-    cloud = rng.uniform(-most, most, (20_000, 3))
+    side = 1.001 * shapes.half_extent(kind, size, 0.6, 0.64, 0.48) + sum(size)
+    cloud = rng.uniform(-side, side, (20_000, 3))
     cloud = cloud[twin.inside(kind, size, cloud)]
     for pos, rotation, places in poses(kind, seed=6):
-        extents = np.array([shapes.reach(kind, size, *row) for row in rotation])
+        extents = np.array([shapes.half_extent(kind, size, *row) for row in rotation])
         assert np.all(np.abs(cloud @ rotation.T).max(axis=0) <= extents + 1e-12)
         for x, y in places + pos[:2]:
             z, covered = shapes.lowest(kind, size, *twin.line(pos, rotation, x, y), 1e-6)
@@ -186,10 +185,10 @@ def test_no_shape_goes_beyond_its_reach(kind, size):
 
 
 @pytest.mark.parametrize(("kind", "size"), EVERY)
-def test_a_shape_goes_as_far_as_its_reach(kind, size):
-    """Straight up and down, its lowest point of all is that far below its middle."""
+def test_a_shape_reaches_its_half_extent(kind, size):
+    """Its lowest point is that far below its centre."""
     for _, rotation, _ in poses(kind, seed=7, count=2):
-        extent = shapes.reach(kind, size, *rotation[2])
+        extent = shapes.half_extent(kind, size, *rotation[2])
         side = np.linspace(-0.5, 0.5, 25 if SLOW else 81)
         lines = (twin.line(np.zeros(3), rotation, x, y) for x in side for y in side)
         lowest = min(shapes.lowest(kind, size, *each, 1e-6)[0] for each in lines)
@@ -198,8 +197,8 @@ def test_a_shape_goes_as_far_as_its_reach(kind, size):
 
 @pytest.mark.parametrize("degrees", [0.0, 10.0, 30.0, 40.0, 45.0])
 @pytest.mark.parametrize("spacing", [0.013, 0.02, 0.033, 0.05])
-def test_what_a_plate_covers_adds_up_to_its_area(spacing, degrees):
-    """Edges along the diagonals of cells, all in a row, are the worst case; on average it is right there, too."""
+def test_covered_cells_add_up_to_the_area_of_a_plate(spacing, degrees):
+    """Edges along the diagonals of cells are the worst case; their mean is right, too."""
     rng, size = np.random.default_rng(8), (0.2, 0.1, 0.03)
     side, errors = np.arange(-0.35, 0.35, spacing), []
     for _ in range(1 if SLOW else 10):
@@ -212,7 +211,7 @@ def test_what_a_plate_covers_adds_up_to_its_area(spacing, degrees):
 
 
 @pytest.mark.parametrize(("kind", "size"), EVERY)
-def test_no_cell_is_covered_more_than_once_or_less_than_not_at_all(kind, size):
+def test_covered_fractions_are_between_0_and_1(kind, size):
     rng, partly = np.random.default_rng(9), 0
     for pos, rotation, places in poses(kind, seed=9):
         for x, y in places + pos[:2]:
@@ -223,6 +222,5 @@ def test_no_cell_is_covered_more_than_once_or_less_than_not_at_all(kind, size):
 
 
 def test_half_a_cell_is_covered_on_an_edge():
-    assert [shapes.share(inside, 0.02) for inside in (-0.1, -0.01, -0.005, 0.0, 0.005, 0.01, 0.1)] == pytest.approx(
-        [0.0, 0.0, 0.25, 0.5, 0.75, 1.0, 1.0]
-    )
+    covered = [shapes.covered_fraction(inside, 0.02) for inside in (-0.1, -0.01, -0.005, 0.0, 0.005, 0.01, 0.1)]
+    assert covered == pytest.approx([0.0, 0.0, 0.25, 0.5, 0.75, 1.0, 1.0])

@@ -37,7 +37,7 @@ def wanted(rng, n):
 
 
 @given(swarms(), seeds, st.sampled_from([0.0, 0.3, 1.0]))
-def test_equals_its_twin_step_for_step(swarm, seed, sensing):
+def test_steps_agree_with_its_twin(swarm, seed, sensing):
     rng, twin = np.random.default_rng(seed), TwinSwarm(swarm)
     sense(swarm.heights, swarm.agents, sensing)
     twin.sense_all(sensing)
@@ -59,7 +59,7 @@ def test_equals_its_twin_step_for_step(swarm, seed, sensing):
 
 
 @given(swarms(), seeds)
-def test_volume_is_conserved_and_nobody_shares_a_cell_or_leaves(swarm, seed):
+def test_volume_is_conserved_and_no_agents_share_a_cell_or_leave(swarm, seed):
     rng, volume = np.random.default_rng(seed), int(swarm.heights.sum())
     ny, nx = swarm.heights.shape
     for _ in range(25):
@@ -73,7 +73,7 @@ def test_volume_is_conserved_and_nobody_shares_a_cell_or_leaves(swarm, seed):
 
 
 @given(swarms(), seeds)
-def test_flatness_is_kept_true_without_looking_at_the_grid(swarm, seed):
+def test_the_tally_agrees_with_the_grid(swarm, seed):
     rng = np.random.default_rng(seed)
     for _ in range(25):
         step(*swarm, *wanted(rng, swarm.agents.size), 0.5, 1.0)
@@ -114,7 +114,7 @@ def test_memory_holds_eight_heights():
     assert swarm.agents["average"][0] == np.mean(np.arange(5, 13))
 
 
-def test_nothing_is_stacked_above_the_ceiling():
+def test_no_cell_rises_above_the_ceiling():
     swarm = place(np.array([[CEILING, 1]]), 1, np.random.SeedSequence(0))
     swarm.agents["x"], swarm.agents["carrying"] = 0, True
     step(*swarm, np.array([2], np.int8), np.array([0], np.int8), 0.0, -1.0)
@@ -141,6 +141,6 @@ def test_impossible_starts_are_refused(heights, agents, says):
         place(heights, agents, np.random.SeedSequence(0))
 
 
-def test_every_cell_can_be_taken():
+def test_every_cell_can_hold_an_agent():
     swarm = place(np.zeros((3, 3)), 9, np.random.SeedSequence(0))
     assert swarm.occupied.all()

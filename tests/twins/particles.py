@@ -6,7 +6,7 @@ AXES = np.eye(3)
 
 
 class TwinParticles:
-    """Takes over position, velocity and spin, and goes on by itself."""
+    """Starts from positions, velocities and spins, and steps by itself."""
 
     def __init__(self, law, box, position, velocity, spin):
         self.law, self.box = law, box
@@ -15,7 +15,7 @@ class TwinParticles:
         self.slips = self.rolls = 0
 
     def yielding(self, strain, rate, stiffness, damping, limit):
-        """A spring and a dashpot that give way at a limit: the force, the strain that is left, and whether it did."""
+        """Spring and dashpot with a limit: the force, the limited strain, and whether the spring was limited."""
         pull = np.linalg.norm(stiffness * strain)
         if pull > limit:
             strain = strain * (limit / pull)
@@ -32,7 +32,7 @@ class TwinParticles:
         rub, slip, slips = self.yielding(slip, across, law.slip_stiffness, law.slip_damping, law.friction * push)
         roll, limit = roll + w * dt, law.rolling * law.radius * push
         twist, roll, rolls = self.yielding(roll, w, law.roll_stiffness, law.roll_damping, limit)
-        # As the kernel, which keeps springs with single precision.
+        # The kernel keeps springs in single precision.
         self.springs[key] = np.float32(slip).astype(float), np.float32(roll).astype(float)
         self.slips, self.rolls = self.slips + slips, self.rolls + rolls
         return push * n + rub, twist

@@ -1,21 +1,20 @@
-"""Shapes, soil and patches once more: what is inside a shape, node by node, with true powers and exponentials."""
+"""Plain twins of shapes, contact patches and stresses: point by point, with exact powers and exponentials."""
 
 import itertools
 
 import numpy as np
 
 from sandlot.physics import shapes
-from sandlot.physics.soil import ground as g
-from sandlot.physics.soil.contact import CALM, CREEP
-from sandlot.physics.soil.step import REBOUND
+from sandlot.physics.soil.step import REBOUND_SPEED
+from sandlot.physics.soil.stress import CREEP_DAMPING, CREEP_SPEED
 
 UP = np.array([0.0, 0.0, 1.0])
 
 
 def turned(rng, tilt=np.pi):
-    """A rotation: (3, 3), with local z leaning by no more than ``tilt`` [rad]."""
-    heading, lean, spin = rng.uniform(-np.pi, np.pi), rng.uniform(0.0, tilt), rng.uniform(-np.pi, np.pi)
-    return about(2, heading) @ about(1, lean) @ about(2, spin)
+    """A random rotation: (3, 3), with local z tilted by no more than ``tilt`` [rad]."""
+    yaw, lean, spin = rng.uniform(-np.pi, np.pi), rng.uniform(0.0, tilt), rng.uniform(-np.pi, np.pi)
+    return about(2, yaw) @ about(1, lean) @ about(2, spin)
 
 
 def about(axis, angle):
@@ -42,18 +41,18 @@ def inside(kind, size, points):
     return x**2 + y**2 + np.maximum(np.abs(z) - half, 0.0) ** 2 <= size[0] ** 2
 
 
-def lowest(kind, size, pos, rotation, x, y, most=1.0, samples=4000):
-    """Where a vertical line enters a shape: look along it from below, then halve. Infinite if it does not."""
+def lowest(kind, size, pos, rotation, x, y, reach=1.0, samples=4000):
+    """Where a vertical line enters a shape: sample it from below, then bisect. Infinite if it does not."""
 
     def within(z):
         points = np.stack(np.broadcast_arrays(x, y, z), axis=-1) - pos
         return inside(kind, size, points @ rotation)
 
-    z = pos[2] + np.linspace(-most, most, samples)
+    z = pos[2] + np.linspace(-reach, reach, samples)
     hits = np.flatnonzero(within(z))
     if not len(hits):
         return np.inf
-    low, high = z[hits[0]] - 2.0 * most / (samples - 1), z[hits[0]]
+    low, high = z[hits[0]] - 2.0 * reach / (samples - 1), z[hits[0]]
     for _ in range(50):
         middle = 0.5 * (low + high)
         low, high = (low, middle) if within(middle) else (middle, high)
@@ -61,45 +60,43 @@ def lowest(kind, size, pos, rotation, x, y, most=1.0, samples=4000):
 
 
 def line(pos, rotation, x, y):
-    """A vertical line in a shape's frame: where it is at height 0, and its direction."""
+    """A vertical line in a shape's frame: its point at height 0, and its direction."""
     return tuple(rotation.T @ (np.array([x, y, 0.0]) - pos)), tuple(rotation[2])
 
 
 def box_mesh(size):
-    """Corners and faces of a box; faces are seen counterclockwise from outside."""
+    """Corners and faces of a box; faces are counterclockwise seen from outside."""
     corners = np.array(list(itertools.product((-1.0, 1.0), repeat=3))) * size
     quads = ((0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3))
     return corners, np.array([f for a, b, c, d in quads for f in ((a, b, c), (a, c, d))], np.int32)
 
 
 def find(ground, lowest):
-    """Every node of the ground, and of its copies next to it if it goes on, that a shape touches.
+    """Every node of the ground, and of its copies beyond the edges if it wraps, that a shape touches.
 
     Args:
         ground: Not changed.
-        lowest: From x and y to the lowest point of the shape and the covered part of a cell there.
+        lowest: Function of x and y: lowest point of the shape, and covered fraction of the cell there.
 
     Returns:
-        node, x, y, z and covered part of each: (n, 5), by y, then x.
+        (n, 5) number of the node, x, y, z and covered fraction, sorted by y, then x.
     """
     found = []
     copies = (-1, 0, 1) if ground.wrap else (0,)
     for a, b, i, j in itertools.product(copies, copies, range(ground.ny), range(ground.nx)):
         node = i * ground.nx + j
-        x = ground.corner[0] + (j + b * ground.nx) * ground.spacing
-        y = ground.corner[1] + (i + a * ground.ny) * ground.spacing
+        x = ground.x0 + (j + b * ground.nx) * ground.spacing
+        y = ground.y0 + (i + a * ground.ny) * ground.spacing
         z, covered = lowest(x, y)
-        top = ground.nodes[node, g.FREE] - ground.nodes[node, g.SUNK] + ground.nodes[node, g.LOOSE]
+        record = ground.nodes[node]
+        top = record["undeformed"] - record["sinkage"] + record["loose"]
         if covered > 0.0 and z < top:
             found.append((node, x, y, z, covered))
     return np.array(sorted(found, key=lambda each: (each[2], each[1]))).reshape(-1, 5)
 
 
 class TwinNode:
-    """A node of soil under a body.
-
-    Bekker's pressure, elastic below it; Janosi and Hanamoto's shear; Mohr and Coulomb's limit.
-    """
+    """A node of soil under a body: elastic up to Bekker's pressure, Janosi and Hanamoto's shear, Mohr-Coulomb limit."""
 
     def __init__(self, kind, free, sunk=0.0, loose=0.0, shear=(0.0, 0.0), slopes=(0.0, 0.0), hollow=None):
         self.kind, self.free, self.sunk, self.loose = kind, free, sunk, loose
@@ -110,14 +107,14 @@ class TwinNode:
         self.hollow = np.zeros(3) if hollow is None else np.array([*np.subtract(slopes, hollow), 0.0])
 
     def lifted(self, shear):
-        """A vector of the tangent plane with these parts along x and y."""
+        """The vector of the tangent plane with these components along x and y."""
         return np.array([*shear, -(shear[0] * self.normal[0] + shear[1] * self.normal[1]) / self.normal[2]])
 
-    def press(self, z, velocity, dt, width, stiff, still=0.0):
-        """Press it to a height, while the body's surface moves there.
+    def press(self, z, velocity, dt, width, stiffness, rest=0.0):
+        """Press the node down to a height, while the body's surface moves there.
 
         Returns:
-            Stress on the body [Pa]: (3,); and the height of soil that is pressed out [m].
+            Stress on the body [Pa]: (3,); and the height of displaced soil [m].
         """
         kind, up = self.kind, self.normal[2]
         firm = self.free - self.sunk
@@ -128,19 +125,19 @@ class TwinNode:
             return np.zeros(3), away
         depth, lifted = (self.free - z) * up, (firm - z) * up
         bekker = (kind.kphi + kind.kc / width) * depth**kind.exponent
-        pressure, more = stiff * lifted, 0.0
+        pressure, more = stiffness * lifted, 0.0
         if pressure > bekker:
             pressure = bekker
-            more = max((depth - bekker / stiff) / up - self.sunk, 0.0)
+            more = max((depth - bekker / stiffness) / up - self.sunk, 0.0)
         self.sunk += more
         apart = velocity @ self.normal
-        self.stored = 0.5 * pressure**2 / stiff
-        pressure = max(pressure / (1.0 + max(apart, 0.0) / REBOUND) - kind.damping * apart, 0.0)
+        self.stored = 0.5 * pressure**2 / stiffness
+        pressure = max(pressure / (1.0 + max(apart, 0.0) / REBOUND_SPEED) - kind.damping * apart, 0.0)
         slip = velocity - apart * self.normal
         speed = np.linalg.norm(slip)
         if speed > 0.0:
             mobilised = 1.0 - np.exp(-speed * dt / kind.shear)
             self.shear = self.shear + mobilised * (slip / speed - self.shear)
-        calm = CALM * slip / (1.0 + (speed / CREEP) ** 2) ** 2
+        calm = CREEP_DAMPING * slip / (1.0 + (speed / CREEP_SPEED) ** 2) ** 2
         limit = kind.cohesion + pressure * np.tan(np.radians(kind.friction))
-        return pressure * (self.normal + still * up * self.hollow) - limit * (self.shear + calm), away + more
+        return pressure * (self.normal + rest * up * self.hollow) - limit * (self.shear + calm), away + more

@@ -19,7 +19,7 @@ class TwinAgent:
 
 
 class TwinSwarm:
-    """Takes over the start of a `Swarm`, and goes on by itself."""
+    """Starts from a `Swarm`, and steps by itself."""
 
     def __init__(self, swarm):
         self.heights = np.array(swarm.heights, int)

@@ -1,8 +1,8 @@
-"""How low a body reaches above a point of the ground, and how much of a cell around that point it covers.
+"""The lowest point of a shape above a node of the ground, and the fraction of the node's cell that the shape covers.
 
-Each shape is met by a vertical line, in closed form; a mesh by the lines of all nodes below each of its triangles.
-Kinds are numbered as MuJoCo's geoms; a track, which MuJoCo does not have, is a belt around two pulleys: the outline of
-a stadium along local x, drawn out along local y. A wheel is the same without the way between the pulleys.
+A shape is intersected with vertical lines in closed form, a mesh triangle by triangle. Kinds are numbered as MuJoCo's
+geoms. A track, which MuJoCo does not have, is a belt around two pulleys: a stadium along local x, extruded along local
+y. A wheel is the same with no distance between the pulleys.
 """
 
 import math
@@ -17,27 +17,38 @@ from sandlot.typing import Array
 Three: TypeAlias = tuple[float, float, float]
 
 SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH, TRACK = 2, 3, 4, 5, 6, 7, 100
+NAMES = {
+    SPHERE: "sphere",
+    CAPSULE: "capsule",
+    ELLIPSOID: "ellipsoid",
+    CYLINDER: "cylinder",
+    BOX: "box",
+    MESH: "mesh",
+    TRACK: "track",
+}
 MISS = math.inf
+"""Height of the lowest point where a vertical line misses a shape."""
 STEEP = 0.2
-"""A face that leans out of the vertical by less than this (sine) is the rim of the face below it."""
+"""A face counts as vertical if the sine of its angle to the vertical is below this; it then limits the covered fraction
+of the cells at its edge instead of being pressed into them."""
 
 
 @kernel(error_model="numpy", inline="always")
-def share(inside: float, spacing: float) -> float:
-    """Of a cell whose middle lies ``inside`` an edge [m], the part that is covered."""
+def covered_fraction(inside: float, spacing: float) -> float:
+    """Covered fraction of a cell whose centre lies ``inside`` an edge [m]."""
     return min(max(0.5 + inside / spacing, 0.0), 1.0)
 
 
 @kernel(error_model="numpy", allocates=False)
-def reach(kind: int, size: Three, x: float, y: float, z: float) -> float:
+def half_extent(kind: int, size: Three, x: float, y: float, z: float) -> float:
     """Half the extent of a shape along an axis of the world [m].
 
     Args:
-        kind: Which shape; not a mesh.
+        kind: Kind of the shape; not a mesh.
         size: As for `lowest`.
-        x: Of the shape's local axes, the part along that axis.
-        y: As x.
-        z: As x.
+        x: Component of the shape's local x axis along that axis.
+        y: Component of local y.
+        z: Component of local z.
     """
     if kind == BOX:
         return abs(x) * size[0] + abs(y) * size[1] + abs(z) * size[2]
@@ -82,25 +93,25 @@ def lowest_box(size: Three, p: Three, d: Three, spacing: float) -> tuple[float, 
     covered = 1.0 if low <= high else 0.0
     for k in range(3):
         if k != main and abs(d[k]) < STEEP:
-            covered *= share(size[k] - abs(p[k] + low * d[k]), spacing)
+            covered *= covered_fraction(size[k] - abs(p[k] + low * d[k]), spacing)
     return (low, covered) if covered > 0.0 else (MISS, 0.0)
 
 
 @kernel(error_model="numpy", allocates=False)
 def lowest_prism(half: float, radius: float, width: float, p: Three, d: Three, spacing: float) -> tuple[float, float]:
-    """As `lowest`, for a stadium in the plane of the first two axes, drawn out along the third."""
+    """As `lowest`, for a stadium in the plane of the first two axes, extruded along the third."""
     lean = abs(d[2])
     if lean > 0.98:
-        # It lies on its side.
+        # The axis is all but vertical: the shape lies on its side.
         low = -width / lean - p[2] / d[2]
         x, z = p[0] + low * d[0], p[1] + low * d[1]
-        covered = share(radius - math.hypot(max(abs(x) - half, 0.0), z), spacing)
+        covered = covered_fraction(radius - math.hypot(max(abs(x) - half, 0.0), z), spacing)
         return (low, covered) if covered > 0.0 else (MISS, 0.0)
     low = enter(p[0], p[1], d[0], d[1], half, radius)
     if low == MISS:
         return MISS, 0.0
     if lean < STEEP:
-        covered = share(width - abs(p[2] + low * d[2]), spacing)
+        covered = covered_fraction(width - abs(p[2] + low * d[2]), spacing)
         return (low, covered) if covered > 0.0 else (MISS, 0.0)
     high = -enter(p[0], p[1], -d[0], -d[1], half, radius)
     begin = -width / lean - p[2] / d[2]
@@ -115,20 +126,20 @@ def prism_row(
     """As `lowest_prism`, for a row of lines, and an axis that is all but horizontal.
 
     Args:
-        half: Half the way between the pulleys [m].
-        radius: [m]
-        width: Half of it [m].
+        half: Half the distance between the pulleys [m].
+        radius: Radius of the pulleys [m].
+        width: Half the width [m].
         p: The first line, as for `lowest`.
-        d: Its direction.
-        e: From line to line.
+        d: Direction of the lines.
+        e: Offset from line to line [m].
         spacing: Side of a cell [m].
-        low: (n,) heights that are found [m].
-        covered: (n,) parts of cells that are.
+        low: (n,) receives the lowest points [m].
+        covered: (n,) receives the covered fractions of the cells.
     """
     square = d[0] * d[0] + d[1] * d[1]
     rise = 1.0 / d[1] if half > 0.0 else 0.0
     down, per_square, per_cell = radius if d[1] > 0.0 else -radius, 1.0 / square, 1.0 / spacing
-    # How far a line is from the axis, times its length, and where it is nearest: both change evenly from line to line.
+    # Distance of a line from the axis, and the place where it is nearest: both are linear in the number of the line.
     off, more_off = p[0] * d[1] - p[1] * d[0], e[0] * d[1] - e[1] * d[0]
     near, more_near = p[0] * d[0] + p[1] * d[1], e[0] * d[0] + e[1] * d[1]
     for n in range(len(low)):
@@ -149,16 +160,16 @@ def prism_row(
 
 @kernel(error_model="numpy", allocates=False)
 def box_row(size: Three, p: Three, d: Three, e: Three, spacing: float, low: Array, covered: Array) -> None:
-    """As `lowest_box`, for a row of lines, and a box of which the third axis is all but vertical.
+    """As `lowest_box`, for a row of lines, and a box whose third axis is all but vertical.
 
     Args:
         size: Half sizes [m].
         p: The first line, as for `lowest`.
-        d: Its direction.
-        e: From line to line.
+        d: Direction of the lines.
+        e: Offset from line to line [m].
         spacing: Side of a cell [m].
-        low: (n,) heights that are found [m].
-        covered: (n,) parts of cells that are.
+        low: (n,) receives the lowest points [m].
+        covered: (n,) receives the covered fractions of the cells.
     """
     per, per_cell, bottom = 1.0 / d[2], 1.0 / spacing, -size[2] / abs(d[2])
     for k in range(len(low)):
@@ -171,7 +182,7 @@ def box_row(size: Three, p: Three, d: Three, e: Three, spacing: float, low: Arra
 
 @kernel(error_model="numpy", allocates=False)
 def lowest_round(radius: float, half: float, p: Three, d: Three) -> float:
-    """As `lowest`, for a capsule along local z; a sphere if ``half`` is 0. It covers all of a cell, or nothing."""
+    """As `lowest`, for a capsule along local z; a sphere if ``half`` is 0. A cell is covered fully or not."""
     square = 1.0 - d[2] * d[2]
     end = -half if d[2] > 0.0 else half
     if square > 1e-12 and half > 0.0:
@@ -206,15 +217,15 @@ def lowest(kind: int, size: Three, p: Three, d: Three, spacing: float) -> tuple[
     """Lowest point of a shape on a vertical line.
 
     Args:
-        kind: Which shape; not a mesh.
+        kind: Kind of the shape; not a mesh.
         size: Sphere: radius. Capsule, cylinder: radius, half length along local z. Box, ellipsoid: half sizes. Track:
-            half the way between the pulleys, their radius, half the width [m].
-        p: Where the line is at height 0, in the shape's frame [m].
-        d: Its direction, in the shape's frame.
+            half the distance between the pulleys, their radius, half the width [m].
+        p: Point of the line at height 0, in the shape's frame [m].
+        d: Direction of the line, in the shape's frame.
         spacing: Side of the cell around the line [m].
 
     Returns:
-        Height of that point [m], infinite if there is none; and the part of the cell that is covered, 0 to 1.
+        Height of that point [m], `MISS` if there is none; and the covered fraction of the cell.
     """
     if kind == BOX:
         return lowest_box(size, p, d, spacing)
@@ -231,15 +242,15 @@ def lowest(kind: int, size: Three, p: Three, d: Three, spacing: float) -> tuple[
 
 @kernel(error_model="numpy", allocates=False)
 def lowest_mesh(corners: Array, faces: NDArray[np.int32], x: float, y: float, spacing: float, bottom: Array) -> None:
-    """Lowest points of a mesh above the nodes of a grid: the least of all triangles.
+    """Lowest points of a mesh above the nodes of a grid: the minimum over all triangles.
 
     Args:
         corners: (corners, 3) in the world [m].
-        faces: (triangles, 3) which corners.
-        x: Of the grid's first node [m].
-        y: Of the grid's first node [m].
-        spacing: Of the nodes [m].
-        bottom: (ny, nx) what is found [m]; infinite where there is nothing.
+        faces: (triangles, 3) numbers of corners.
+        x: x of the grid's first node [m].
+        y: y of the grid's first node [m].
+        spacing: Distance of the nodes [m].
+        bottom: (ny, nx) receives the heights [m]; `MISS` where there is no mesh.
     """
     bottom[:] = MISS
     ny, nx = bottom.shape
@@ -247,7 +258,7 @@ def lowest_mesh(corners: Array, faces: NDArray[np.int32], x: float, y: float, sp
         a, b, c = corners[faces[face, 0]], corners[faces[face, 1]], corners[faces[face, 2]]
         area = (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
         if area >= 0.0:
-            continue  # It looks up.
+            continue  # It faces up.
         i0 = max(math.ceil((min(a[1], b[1], c[1]) - y) / spacing), 0)
         i1 = min(math.floor((max(a[1], b[1], c[1]) - y) / spacing), ny - 1)
         j0 = max(math.ceil((min(a[0], b[0], c[0]) - x) / spacing), 0)

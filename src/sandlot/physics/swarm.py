@@ -2,12 +2,12 @@
 
 The model of Cook (2017), section 4.2: an agent sits on one cell, works only on
 the cell beneath it, holds at most one unit of material, and remembers the last
-eight heights it chose to store. Two agents never share a cell. What an agent
-*wants* comes from above (`sandlot.control.leveling` or a learner); this file
-says what then happens.
+eight heights it chose to store. Two agents never share a cell. The wishes of
+agents come from `sandlot.control.leveling` or a learned policy; this file carries
+them out.
 
-Flatness is kept up to date with every unit that moves, so asking for it costs
-nothing however large the grid is.
+Flatness is updated with every unit that moves, so that reading it costs the same
+on grids of any size.
 """
 
 from typing import Any, NamedTuple
@@ -20,19 +20,19 @@ from sandlot.kernels import kernel
 from sandlot.kernels.randomness import children, streams, uniform
 
 MEMORY = 8
-"""Heights an agent remembers."""
+"""Number of heights that an agent remembers."""
 CEILING = 4095
-"""Highest cell [unit]: what is put on top of it stays in the hand."""
+"""Maximum height of a cell [unit]; a unit put on top of it stays in the hand."""
 
 NOTHING, PICK_UP, PUT_DOWN = 0, 1, 2
-"""What a hand can want."""
+"""Actions of a hand."""
 STAY = 0
 DX = (0, 1, 1, 0, -1, -1, -1, 0, 1)
 DY = (0, 0, 1, 1, 1, 0, -1, -1, -1)
-"""What a move can want: 0 stays, 1 to 8 are the neighbours, counter-clockwise from +x [cell]."""
+"""Moves: 0 stays, 1 to 8 go to the neighbours, counter-clockwise from +x [cell]."""
 
 LOW, HIGH, STEEP, MOVED = 0, 1, 2, 3
-"""Where `Swarm.tally` keeps the lowest and highest cell, the number of steep cells, and the units put down."""
+"""Elements of `Swarm.tally`: lowest and highest cell [unit], number of steep cells, and units put down."""
 
 
 AGENT = np.dtype(
@@ -52,8 +52,8 @@ AGENT = np.dtype(
 
 ``x`` and ``y`` [cell] are its column and row, ``carrying`` whether it holds a unit, ``height`` [unit] that of the cell
 beneath it. ``memory`` [unit] is a ring of the heights it stored, ``stored`` how many it ever stored, and ``average``
-[unit] their mean, its estimate of the terrain's; while it remembers nothing that is the height beneath it, so that it
-is neither above nor below average. ``stream`` is the random stream of its sensing.
+[unit] their mean, its estimate of the mean height; while it remembers nothing, the height beneath it, so that this is
+neither above nor below average. ``stream`` is the random stream of its sensing.
 """
 
 
@@ -80,9 +80,9 @@ def place(heights: NDArray[Any], agents: int, seed: np.random.SeedSequence, slop
 
     Args:
         heights: (ny, nx) [unit] whole numbers from 0 to 4095; copied.
-        agents: How many.
-        seed: Where they start, and their sensing, come from this.
-        slope: Steepest allowed gradient [unit/cell]; negative if nobody will ask.
+        agents: Number of agents.
+        seed: Seed of their first cells and of their sensing.
+        slope: Maximum gradient of flat terrain [unit/cell]; negative if it is not needed.
 
     Raises:
         SandlotError: If the terrain or the number of agents is impossible.
@@ -150,7 +150,7 @@ def _change(
     delta: int,
     slope: float,
 ) -> None:
-    """Raise or lower a cell by one unit, and keep levels and tally true."""
+    """Raise or lower a cell by one unit, and update levels and tally."""
     if slope >= 0.0:
         tally[STEEP] -= _steep_near(heights, y, x, slope)
     before = int(heights[y, x])
@@ -182,9 +182,9 @@ def step(
     sensing: float,
     slope: float,
 ) -> None:
-    """Let every agent act as it wants, then sense; agents take their turns in order.
+    """Let every agent act, then sense, one after the other.
 
-    Call it as ``step(*swarm, hand, move, sensing, slope)``. What cannot be done fails silently: picking up from a bare
+    Call it as ``step(*swarm, hand, move, sensing, slope)``. Impossible actions have no effect: picking up from a bare
     cell or with a full hand, putting down with an empty hand or on the ceiling, moving off the grid or onto another
     agent.
 
@@ -197,7 +197,7 @@ def step(
         hand: (n,) NOTHING, PICK_UP or PUT_DOWN.
         move: (n,) STAY or 1 to 8.
         sensing: Probability that an agent stores the height of the cell it has come to.
-        slope: Steepest allowed gradient [unit/cell], for the tally; negative for none.
+        slope: Maximum gradient of flat terrain [unit/cell], for the tally; negative for none.
     """
     ny, nx = heights.shape
     for i in range(agents.size):
@@ -222,7 +222,7 @@ def step(
 
 @kernel()
 def _sense(heights: NDArray[np.int16], agent: np.void, sensing: float) -> None:
-    """Let an agent see the height beneath it, and store it with probability ``sensing``."""
+    """Let an agent measure the height beneath it, and store it with probability ``sensing``."""
     h = heights[agent["y"], agent["x"]]
     agent["height"] = h
     if uniform(agent) < sensing:
@@ -239,7 +239,7 @@ def _sense(heights: NDArray[np.int16], agent: np.void, sensing: float) -> None:
 
 @kernel()
 def sense(heights: NDArray[np.int16], agents: NDArray[np.void], sensing: float) -> None:
-    """The first sensing stage, before anyone has acted."""
+    """The first sensing, before any agent has acted."""
     for i in range(agents.size):
         _sense(heights, agents[i], sensing)
 
@@ -254,7 +254,7 @@ def is_flat(tally: NDArray[np.int64], slope: float) -> bool:
 
 @kernel()
 def free_neighbours(occupied: NDArray[np.bool_], agents: NDArray[np.void]) -> NDArray[np.bool_]:
-    """Tell where each agent could move to: (n, 8), in the order of the moves 1 to 8."""
+    """Whether each agent could move to its neighbours: (n, 8), in the order of the moves 1 to 8."""
     ny, nx = occupied.shape
     free = np.zeros((agents.size, 8), np.bool_)
     for i in range(agents.size):

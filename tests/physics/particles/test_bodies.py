@@ -1,11 +1,10 @@
-"""Bodies and belts on particles: what one gets the others give, and nobody is lost."""
+"""Bodies and belts on particles: forces are equal and opposite, and no particle is lost."""
 
 import mujoco
 import numpy as np
 import pytest
 
-from particle_scenes import RADIUS, SLOW, WIDE, box_model, cloud, compiled, copied, inside, some, tracked_model
-from sandlot.physics.particles.state import State
+from particle_scenes import RADIUS, SLOW, WIDE, box_model, cloud, compiled, inside, some, tracked_model
 
 
 @compiled
@@ -21,7 +20,7 @@ def test_a_box_at_rest_is_carried(ground):
     assert np.mean(forces, axis=0) == pytest.approx([0.0, 0.0, weight], abs=0.02 * weight)
     assert np.std(forces, axis=0).max() < 0.02 * weight
     assert data.qpos == pytest.approx(place, abs=2e-4)
-    assert np.all(data.xfrc_applied == 0.0), "left to the user"
+    assert np.all(data.xfrc_applied == 0.0), "only the user sets them"
 
 
 @compiled
@@ -35,8 +34,8 @@ def test_forces_of_the_user_are_kept(ground):
 
 
 @pytest.mark.parametrize("timestep", [0.001, 0.002])
-def test_what_a_body_gets_particles_give(timestep):
-    """Momentum of a body and particles together, without gravity."""
+def test_momentum_of_a_body_and_particles_is_conserved(timestep):
+    """Without gravity."""
     particles = cloud(3, 4 if SLOW else 20, WIDE, 5.0, gravity=0.0)
     model, data = box_model(place=(0.1, 0.05, 4.6), timestep=timestep)
     model.opt.gravity[:] = 0.0
@@ -57,14 +56,14 @@ def test_what_a_body_gets_particles_give(timestep):
     speed = data.qvel[2]
     particles.step(data, 4 if SLOW else 100)
     after = momenta()
-    assert SLOW or abs(data.qvel[2] - speed) > 0.05, "they met"
+    assert SLOW or abs(data.qvel[2] - speed) > 0.05, "they collided"
     assert after[0] == pytest.approx(before[0], abs=1e-8)
     assert after[1] == pytest.approx(before[1], abs=1.0), "MuJoCo's integrator turns bodies to first order"
 
 
 @compiled
 def test_particles_ride_on_a_turntable():
-    """Whose centre of mass is far from its axle, and both far from the origin."""
+    """Its centre of mass is far from its axle, and both are far from the origin."""
     model = mujoco.MjModel.from_xml_string(
         """<mujoco><option timestep="0.001"/><worldbody><body pos="3 2 0.5"><joint axis="0 0 1"/>
         <geom name="disc" type="cylinder" size="2 0.1" mass="1000"/>
@@ -84,7 +83,7 @@ def test_particles_ride_on_a_turntable():
 
 @pytest.mark.parametrize("kind", ["sphere", "capsule", "ellipsoid", "cylinder", "box"])
 def test_every_kind_of_geom_rests_on_particles(kind):
-    """On three of them, which hold still at first; then their weight is felt."""
+    """On three of them, which push back."""
     triangle = 0.35 * np.array([[1.0, 0.0], [-0.5, 0.8], [-0.5, -0.8]])
     particles = some(np.column_stack([triangle, [RADIUS] * 3]))
     model = mujoco.MjModel.from_xml_string(
@@ -118,46 +117,48 @@ def test_a_belt_drives(ground):
     assert inside(ground)
 
 
-def test_a_belt_that_slips_pulls_on_its_drive():
-    """Friction along the belt times the radius of its pulleys: up to the coefficient times the weight."""
+def test_a_slipping_belt_loads_its_drive():
+    """With friction along the belt times the radius of its pulleys, at most the coefficient times the weight."""
     model, data, tracks = tracked_model(place=(0.0, 0.0, 0.59))
     wide = np.array([[x, y] for x in (-0.4, 0.0, 0.4) for y in (-0.5, 0.5)])
     particles = some(np.column_stack([wide, [RADIUS] * 6]), friction=0.3, rolling=10.0)
     particles.attach(model, [], tracks)
     data.qvel[6:] = 20.0
     particles.step(data, 3)
-    wrench = particles._shapes.wrench
-    assert np.all(wrench[:, 0] > 0.0), "forward"
-    assert wrench[:, 6] == pytest.approx(-0.3 * wrench[:, 0], rel=1e-2)
-    assert wrench[:, 0] == pytest.approx(0.3 * wrench[:, 2], rel=2e-2)
+    loads = particles._bodies.loads
+    assert np.all(loads["force"][:, 0] > 0.0), "forward"
+    assert loads["drive_torque"] == pytest.approx(-0.3 * loads["force"][:, 0], rel=1e-2)
+    assert loads["force"][:, 0] == pytest.approx(0.3 * loads["force"][:, 2], rel=2e-2)
 
 
 @compiled
-def test_the_same_run_twice_in_one_part_or_two_is_the_same(ground, tmp_path):
+def test_a_run_in_two_parts_with_its_state_in_a_file_is_the_same(ground, tmp_path):
     def drive(particles, parts):
         model, data, tracks = tracked_model()
         particles.attach(model, ["hull"], tracks)
         data.ctrl[:] = [3.0, 4.0]
         for steps in parts:
             particles.step(data, steps)
-            np.savez(tmp_path / "state.npz", **particles.state._asdict())
-            with np.load(tmp_path / "state.npz") as kept:
-                particles.state = State(**kept)
-        return data.qpos.copy(), copied(particles.state)
+            np.savez(tmp_path / "state.npz", **particles.snapshot())
+            particles.restore(begin)
+            with np.load(tmp_path / "state.npz") as saved:
+                particles.restore(saved)
+        return data.qpos.copy(), particles.snapshot()
 
-    begin = copied(ground.state)
+    begin = ground.snapshot()
     place, state = drive(ground, [300])
-    ground.state = begin
+    ground.restore(begin)
     again, other = drive(ground, [120, 180])
     assert np.array_equal(place, again)
-    for one, two in zip(state, other, strict=True):
-        assert np.array_equal(one, two)
+    assert state.keys() == other.keys()
+    for name, array in state.items():
+        assert np.array_equal(array, other[name]), name
 
 
 @compiled
 @pytest.mark.parametrize("speed", [1.0, 30.0])
-def test_nobody_is_lost_when_a_body_ploughs_through(ground, speed):
-    """Also when it is absurdly fast and heavy."""
+def test_no_particle_is_lost_when_a_body_ploughs_through(ground, speed):
+    """Also if the body is unrealistically fast and heavy."""
     model = mujoco.MjModel.from_xml_string(
         """<mujoco><option timestep="0.001"/><worldbody><body pos="0 0 0.35"><joint type="slide" axis="1 0 0"/>
         <joint type="slide" axis="0 1 0"/><joint axis="0 0 1"/>
@@ -175,7 +176,7 @@ def test_nobody_is_lost_when_a_body_ploughs_through(ground, speed):
 
 @pytest.mark.slow
 @compiled
-def test_nobody_is_lost_in_ten_thousand_steps(ground):
+def test_no_particle_is_lost_in_ten_thousand_steps(ground):
     model, data, tracks = tracked_model()
     ground.attach(model, ["hull"], tracks)
     count = len(ground.position)

@@ -1,4 +1,4 @@
-"""Distances to shapes: as MuJoCo measures them, and as a distance must be."""
+"""Distances from shapes: as MuJoCo computes them, and consistent as distances."""
 
 import mujoco
 import numpy as np
@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from numba import config
 
 from sandlot.physics.particles.distance import to_shape
-from sandlot.physics.shapes import BOX, CAPSULE, CYLINDER, ELLIPSOID, SPHERE, TRACK, reach
+from sandlot.physics.shapes import BOX, CAPSULE, CYLINDER, ELLIPSOID, SPHERE, TRACK, half_extent
 
 SLOW = bool(config.DISABLE_JIT)
 KINDS = {"sphere": SPHERE, "capsule": CAPSULE, "ellipsoid": ELLIPSOID, "cylinder": CYLINDER, "box": BOX}
@@ -22,7 +22,7 @@ points = st.tuples(*[st.floats(-3.0, 3.0)] * 3).map(np.array)
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_outside_it_is_what_mujoco_measures(name):
+def test_distances_outside_are_mujocos(name):
     rng = np.random.default_rng(0)
     for _ in range(3):
         size = rng.uniform(0.2, 1.0, 3)
@@ -43,7 +43,7 @@ def test_outside_it_is_what_mujoco_measures(name):
 
 
 def test_a_track_is_all_points_within_a_radius_of_a_plate():
-    """Of its middle, cut off at the sides."""
+    """The plate is its middle plane; the track is cut off at the sides."""
     size = np.array([0.8, 0.3, 0.2])
     assert to_shape(TRACK, size, 0.0, 0.0, 1.0) == pytest.approx((0.7, 0.0, 0.0, 1.0))
     assert to_shape(TRACK, size, 2.0, 0.1, 0.0) == pytest.approx((0.9, 1.0, 0.0, 0.0))
@@ -56,7 +56,7 @@ def test_a_track_is_all_points_within_a_radius_of_a_plate():
 
 @settings(max_examples=10 if SLOW else 200)
 @given(st.sampled_from(EVERY), sizes, points)
-def test_going_out_by_the_distance_leads_to_the_surface(kind, size, point):
+def test_the_distance_along_the_direction_leads_to_the_surface(kind, size, point):
     away, *out = to_shape(kind, size, *point)
     assert np.linalg.norm(out) == pytest.approx(1.0)
     nearest = point - away * np.array(out)
@@ -65,14 +65,14 @@ def test_going_out_by_the_distance_leads_to_the_surface(kind, size, point):
 
 @settings(max_examples=10 if SLOW else 200)
 @given(st.sampled_from(EVERY), sizes, points, points)
-def test_no_step_changes_the_distance_by_more_than_its_length(kind, size, one, other):
+def test_distances_change_by_no_more_than_the_point_moves(kind, size, one, other):
     change = to_shape(kind, size, *one)[0] - to_shape(kind, size, *other)[0]
     assert abs(change) <= np.linalg.norm(one - other) + 1e-7
 
 
 @settings(max_examples=10 if SLOW else 100)
 @given(st.sampled_from(EVERY), sizes, points)
-def test_mirrored_points_are_as_far(kind, size, point):
+def test_mirrored_points_have_the_same_distance(kind, size, point):
     away = to_shape(kind, size, *point)[0]
     for k in range(3):
         assert to_shape(kind, size, *(point * np.where(np.arange(3) == k, -1.0, 1.0)))[0] == pytest.approx(away)
@@ -80,12 +80,12 @@ def test_mirrored_points_are_as_far(kind, size, point):
 
 @settings(max_examples=5 if SLOW else 50)
 @given(st.sampled_from(EVERY), sizes, st.tuples(*[st.floats(-1.0, 1.0)] * 4))
-def test_all_of_a_shape_is_within_its_reach(kind, size, quat):
+def test_all_of_a_shape_is_within_its_half_extent(kind, size, quat):
     if np.linalg.norm(quat) < 0.1:
         return
     mat = np.empty(9)
     mujoco.mju_quat2Mat(mat, np.array(quat) / np.linalg.norm(quat))
-    half = np.array([reach(kind, tuple(size), *mat[3 * axis : 3 * axis + 3]) for axis in range(3)])
+    half = np.array([half_extent(kind, tuple(size), *mat[3 * axis : 3 * axis + 3]) for axis in range(3)])
     for point in np.random.default_rng(0).uniform(-4.0, 4.0, (10 if SLOW else 200, 3)):
         away, *out = to_shape(kind, size, *(mat.reshape(3, 3).T @ point))
         surface = point - away * (mat.reshape(3, 3) @ out)

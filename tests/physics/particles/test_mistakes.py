@@ -1,4 +1,4 @@
-"""Particles and models that cannot be are refused, in words."""
+"""Impossible particles and models are refused with one clear line."""
 
 from dataclasses import replace
 
@@ -16,7 +16,7 @@ from sandlot.physics.particles import Particles
     [
         ({"heights": np.zeros(3)}, "two axes"),
         ({"heights": np.full((2, 2), np.nan)}, "two axes"),
-        ({"heights": np.zeros((4, 4))}, "not one particle"),
+        ({"heights": np.zeros((4, 4))}, "no particle fits"),
         ({"radius": 0.0}, "radius=0"),
         ({"spacing": -1.0}, "spacing=-1"),
         ({"friction": -0.1}, "friction=-0.1"),
@@ -34,13 +34,13 @@ from sandlot.physics.particles import Particles
         ({"heights": np.zeros((4, 4)), "radius": 1e-4}, "radius=0.0001 is too small"),
     ],
 )
-def test_what_cannot_be_is_refused(changes, words):
+def test_impossible_particles_are_refused(changes, words):
     with pytest.raises(SandlotError, match=words) as error:
         Particles(**{"heights": np.ones((4, 4)), "spacing": 0.3, **changes})
     assert "\n" not in str(error.value)
 
 
-def test_as_many_as_counted_before_they_are_made():
+def test_memory_is_estimated_before_particles_are_made():
     with pytest.raises(SandlotError, match="too small") as error:
         Particles(np.ones((4, 4)), 0.3, 1e-4)
     least = float(str(error.value).split("at least ")[1].split(",")[0])
@@ -55,7 +55,7 @@ def test_models_that_cannot_be_attached_are_refused():
     plane = mujoco.MjModel.from_xml_string(
         '<mujoco><worldbody><geom name="floor" type="plane" size="1 1 1"/></worldbody></mujoco>'
     )
-    with pytest.raises(SandlotError, match=r"^geom floor is of a kind that particles do not know; allowed: sphere"):
+    with pytest.raises(SandlotError, match=r"^geom floor has a shape that particles cannot touch; allowed: sphere"):
         particles.attach(plane, [0])
     with pytest.raises(SandlotError, match="nothing of this model can touch"):
         particles.attach(plane)
@@ -69,7 +69,7 @@ def test_models_that_cannot_be_attached_are_refused():
         particles.attach(model, ["box"])
 
 
-def test_all_solid_geoms_of_moving_bodies_are_attached_unless_said_otherwise():
+def test_all_solid_geoms_of_moving_bodies_are_attached_by_default():
     looks = '<geom type="sphere" size="0.9" mass="0" contype="0" conaffinity="0"/>'
     model, data = box_model(more=looks + '<geom type="sphere" size="0.1" pos="0 0 -0.3" mass="1"/>')
     particles = Particles(np.ones((2, 2)), 0.3).attach(model)
@@ -79,7 +79,7 @@ def test_all_solid_geoms_of_moving_bodies_are_attached_unless_said_otherwise():
 
 def test_only_the_model_that_is_attached_can_be_stepped():
     particles, (model, _), (_, other) = Particles(np.ones((2, 2)), 0.3), box_model(), box_model()
-    with pytest.raises(SandlotError, match=r"^these particles are under no model; use attach first"):
+    with pytest.raises(SandlotError, match=r"^these particles are attached to no model; use attach first"):
         particles.step(other)
-    with pytest.raises(SandlotError, match="another model than the one that these particles are under"):
+    with pytest.raises(SandlotError, match="another model than the one that these particles are attached to"):
         particles.attach(model).step(other)

@@ -1,4 +1,4 @@
-"""Particles among themselves: as their plain twin says, and as physics demands."""
+"""Particles among themselves: they agree with a plain twin, and conserve what physics conserves."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from particle_scenes import RADIUS, SLOW, WIDE, cloud, compiled, inside, some
 from sandlot.physics.particles import Particles
-from sandlot.physics.particles.state import DEGREE, new_state
+from sandlot.physics.particles.state import new_state
 from twins.particles import TwinParticles
 
 seeds = st.integers(0, 2**32 - 1)
@@ -45,7 +45,7 @@ def test_free_particles_keep_their_momentum(seed):
     assert momenta() == pytest.approx(before, abs=1e-8)
 
 
-def test_two_that_collide_go_apart_slower():
+def test_colliding_particles_separate_with_less_speed():
     particles = some([[0.0, 0.0, 5.0], [0.31, 0.0, 5.0]], velocity=[[1.0, 0.0, 0.0], [-1.0, 0.0, 0.0]], gravity=0.0)
     particles.fall(0.05)
     assert particles.velocity[:, 0] == pytest.approx([-0.4, 0.4], abs=0.03)
@@ -60,7 +60,7 @@ def test_energy_never_grows(seed, friction):
     for _ in range(4 if SLOW else 400):
         particles.fall(particles.law.longest_step)
         energies.append(particles.energy)
-    # What is left is the error of steps of finite length: a tenth of it with steps half as long.
+    # The tolerance is the error of the finite steps: a tenth of it with steps half as long.
     assert np.all(energies <= np.minimum.accumulate(energies) + 2e-3 * energies[0])
     assert energies[-1] < energies[0]
 
@@ -71,7 +71,7 @@ def test_mass_and_inertia_are_those_of_a_sphere():
     assert law.inertia == pytest.approx(law.mass * 0.1**2)
 
 
-def test_there_is_one_stack_in_each_square_of_their_width():
+def test_each_square_of_a_particles_width_holds_one_stack():
     heights = np.array([[0.0, 0.3, 0.6], [0.9, 0.6, 0.2]])
     particles = Particles(heights, 0.3)
     assert len(particles.position) == 9
@@ -84,17 +84,24 @@ def test_there_is_one_stack_in_each_square_of_their_width():
     assert finer.position == pytest.approx(particles.position + np.array([0.45, 0.3, 0.0]))
 
 
-def test_no_two_overlap_at_the_start():
+def test_no_particles_overlap_at_the_start():
     particles = Particles(np.random.default_rng(0).uniform(0.0, 1.5, (7, 5)), 0.35)
     apart = np.linalg.norm(particles.position[:, None] - particles.position, axis=2)
     assert np.min(apart + np.eye(len(apart))) >= 2.0 * RADIUS - 1e-9
     assert inside(particles)
 
 
-def test_heights_are_those_of_the_spheres():
+def test_the_surface_has_the_shape_of_the_map_unless_given():
+    heights = np.full((4, 3), 0.6)
+    particles = Particles(heights, 0.3)
+    assert particles.surface() == pytest.approx(heights)
+    assert particles.surface((8, 6)).shape == (8, 6)
+
+
+def test_the_surface_is_the_top_of_the_spheres():
     rng = np.random.default_rng(0)
     particles = some(rng.uniform([-1.0, -1.0, 0.15], [1.0, 1.0, 1.0], (40, 3)), box=(-1.0, 1.0, -0.8, 1.2))
-    heights = particles.heights((20, 25))
+    heights = particles.surface((20, 25))
     x, y = np.meshgrid(-1.0 + 0.08 * (np.arange(25) + 0.5), -0.8 + 0.1 * (np.arange(20) + 0.5))
     square = RADIUS**2 - (x[..., None] - particles.position[:, 0]) ** 2 - (y[..., None] - particles.position[:, 1]) ** 2
     tops = np.where(square >= 0.0, particles.position[:, 2] + np.sqrt(np.maximum(square, 0.0)), 0.0)
@@ -102,7 +109,7 @@ def test_heights_are_those_of_the_spheres():
     assert (heights == 0.0).any()
 
 
-def test_stacks_that_nobody_touches_stand_and_sleep():
+def test_undisturbed_stacks_stand_and_sleep():
     particles = Particles(np.full((2, 2), 0.6), 0.3)
     before = particles.position.copy()
     particles.fall(0.02 if SLOW else 1.0)
@@ -116,10 +123,10 @@ def test_each_neighbour_knows_its_counterpart():
         particles.fall(0.005 if SLOW else 0.1)
         state, near = particles.state, set()
         for i in range(len(particles.position)):
-            for s in range(state.links[i, DEGREE]):
-                j, there = state.neighbour[i, s]
+            for s in range(state.links[i]["neighbours"]):
+                j, there = state.neighbours[i, s]
                 if j >= 0:
-                    assert tuple(state.neighbour[j, there]) == (i, s)
+                    assert tuple(state.neighbours[j, there]) == (i, s)
                     near.add((i, j))
         apart = np.linalg.norm(particles.position[:, None] - particles.position, axis=2)
         touching = {(i, j) for i, j in np.argwhere(apart < 2.0 * RADIUS) if i != j}
@@ -129,7 +136,7 @@ def test_each_neighbour_knows_its_counterpart():
 def repose(friction, length=36, width=14, layers=14):
     """Angle of the slope that is left of a cliff cut into settled ground [deg]."""
     particles = Particles(np.full((width, length), layers * 2.0 * RADIUS), 2.0 * RADIUS, friction=friction)
-    particles.settle(np.random.default_rng(0), most=6.0)
+    particles.settle(np.random.default_rng(0), max_time=6.0)
     x, _, z = particles.position.T
     low, high = particles.state.box[:2]
     kept = (z < 4.0 * RADIUS) | (z < 1.75 * (low + 0.62 * (high - low) - x))
@@ -140,7 +147,7 @@ def repose(friction, length=36, width=14, layers=14):
             break
     assert particles.awake == 0
     assert inside(particles)
-    profile = particles.heights((5 * width, 5 * length)).mean(axis=0)
+    profile = particles.surface((5 * width, 5 * length)).mean(axis=0)
     foot, top = profile[-20:].mean(), profile[:10].mean()
     share = (profile - foot) / (top - foot)
     slope = (share > 0.2) & (share < 0.8)
@@ -168,4 +175,4 @@ def test_terrains_as_large_as_the_source_fit(width, count):
     particles.fall(0.002)
     assert len(particles.position) == pytest.approx(count, rel=0.01)
     assert inside(particles)
-    assert sum(each.nbytes for each in particles.state) < 1e9
+    assert sum(each.nbytes for each in particles.snapshot().values()) < 1e9

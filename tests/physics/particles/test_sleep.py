@@ -1,10 +1,9 @@
-"""Particles that sleep: who wakes, who does not, and that it changes little."""
+"""Sleeping particles: which of them wake, and that sleep changes little."""
 
 import numpy as np
 import pytest
 
-from particle_scenes import RADIUS, box_model, compiled, copied, inside, some, tracked_model
-from sandlot.physics.particles.state import AWAKE, State
+from particle_scenes import RADIUS, box_model, compiled, inside, some, tracked_model
 
 
 @compiled
@@ -12,22 +11,22 @@ def test_settled_ground_sleeps_inside_its_container(settled):
     assert settled.awake == 0
     assert settled.asleep.all()
     assert inside(settled)
-    assert settled.state.tally[AWAKE] == 0
-    surface = settled.heights((60, 60))[10:50, 10:50].mean()
+    assert settled.state.counters["awake"] == 0
+    surface = settled.surface((60, 60))[10:50, 10:50].mean()
     assert 0.75 * 1.2 < surface < 1.2, "columns fell into each other"
 
 
 @compiled
-def test_nothing_happens_to_those_who_sleep(ground):
-    before = copied(ground.state)
+def test_sleeping_particles_do_not_change(ground):
+    before = ground.snapshot()
     ground.fall(1.0)
-    for name, one, other in zip(State._fields, before, ground.state, strict=True):
-        assert name == "tally" or np.array_equal(one, other)
+    for name, array in ground.snapshot().items():
+        assert name == "counters" or np.array_equal(array, before[name])
 
 
 @compiled
-def test_who_loses_what_held_it_wakes(ground):
-    """A corner of the ground is taken away, as if dug out."""
+def test_particles_that_lose_their_support_move(ground):
+    """A corner of the ground is dug out."""
     x, y, _ = ground.position.T
     kept = ground.position[~((x > 0.5) & (y > 0.5))]
     fresh = some(kept, box=tuple(ground.state.box))
@@ -37,7 +36,7 @@ def test_who_loses_what_held_it_wakes(ground):
 
 
 @compiled
-def test_who_is_pushed_wakes(ground):
+def test_particles_that_are_pushed_wake(ground):
     middle = np.argmin(np.linalg.norm(ground.position - [0.0, 0.0, 0.5], axis=1))
     ground.velocity[middle] = [0.0, 0.0, 3.0]
     ground.wake([middle])
@@ -47,7 +46,7 @@ def test_who_is_pushed_wakes(ground):
 
 
 @compiled
-def test_a_body_that_nears_wakes_only_those_around_it(ground):
+def test_an_approaching_body_wakes_only_the_particles_around_it(ground):
     model, data = box_model(place=(0.0, 0.0, 1.45), size=(0.3, 0.3, 0.3))
     ground.attach(model, ["box"])
     ground.step(data, 40)
@@ -59,12 +58,13 @@ def test_a_body_that_nears_wakes_only_those_around_it(ground):
 
 @compiled
 def test_sleep_changes_little(ground):
-    """Who would have moved is awake."""
-    begin, places = copied(ground.state), []
-    for patience in (ground.law.patience, 1e9):
+    """Particles that would have moved are awake."""
+    begin, places = ground.snapshot(), []
+    for delay in (ground.law.sleep_delay, 1e9):
         model, data, tracks = tracked_model(place=(-0.6, 0.0, 1.6))
-        ground.state, ground.law = copied(begin), ground.law._replace(patience=patience)
-        if patience > 1.0:
+        ground.restore(begin)
+        ground.law = ground.law._replace(sleep_delay=delay)
+        if delay > 1.0:
             ground.wake(np.arange(len(ground.position)))
         ground.attach(model, ["hull"], tracks)
         data.ctrl[:] = 2.0

@@ -1,31 +1,28 @@
-"""A body on soil: the slope and the width of what it lies on, its belt, and the sum over its nodes."""
+"""A body on soil: width and slopes of its patch, direction of its belt, and the sum over its nodes."""
 
 import numpy as np
 import pytest
 
 from sandlot.physics import shapes
 from sandlot.physics.soil import PRESETS, SoilKind
-from sandlot.physics.soil.contact import (
-    ALONG_X,
-    ALONG_Y,
-    BELT_X,
-    BELT_Z,
-    BODY_X,
-    BODY_Y,
-    COVERED,
-    LANES,
-    PATCH,
-    ROWS,
-    THIN,
-    gather,
-    slope,
-    slopes,
-    tread,
-    width,
+from sandlot.physics.soil.batch import BATCH, BATCH_SIZE, belt_directions, gather
+from sandlot.physics.soil.ground import NODE
+from sandlot.physics.soil.patch import MIN_WIDTH, PATCH_NODE, Patch, patch_width, slope, slopes
+from sandlot.physics.soil.stress import tread
+from soil_patches import (
+    DT,
+    SPACING,
+    STEP,
+    Batch,
+    columns,
+    found,
+    level,
+    motion,
+    new_load,
+    parameters,
+    response,
+    shape_at,
 )
-from sandlot.physics.soil.ground import FREE, HEIGHT, LOOSE, NODE, PART, SHEAR_X, SHEAR_Y, SUNK, TOUCHED
-from sandlot.physics.soil.step import REBOUND
-from soil_patches import DT, SPACING, STEP, Patch, found, level
 from twins import soil as twin
 
 
@@ -37,16 +34,16 @@ def test_the_width_of_a_rectangle_is_its_smaller_side(sides, degrees):
         spacing = min(sides) / cells
         ground = level(round(0.6 / spacing), round(0.6 / spacing), spacing)
         pos = np.array([*rng.uniform(0.0, spacing, 2), 0.0])
-        patch = found(ground, shapes.BOX, (0.5 * sides[0], 0.5 * sides[1], 0.05), pos, rotation)[1]
-        assert width(patch, spacing) == pytest.approx(min(sides), rel=error)
+        contact = found(ground, shapes.BOX, (0.5 * sides[0], 0.5 * sides[1], 0.05), pos, rotation)[1]
+        assert patch_width(contact, spacing) == pytest.approx(min(sides), rel=error)
 
 
 def test_the_width_of_a_single_cell_is_its_own_and_of_a_line_that_of_a_cell():
-    one = np.array([[0.3, 0.2, 0.0, 0.7]])
-    assert width(one, 0.02) == pytest.approx(0.02)
-    row = np.array([[0.3 + 0.02 * k, 0.2, 0.0, 0.7] for k in range(5)])
-    assert width(row, 0.02) == pytest.approx(0.02)
-    assert width(one, 1e-5) == THIN
+    row = np.zeros(5, PATCH_NODE)
+    row["x"], row["y"], row["covered"] = 0.3 + 0.02 * np.arange(5), 0.2, 0.7
+    assert patch_width(row[:1], 0.02) == pytest.approx(0.02)
+    assert patch_width(row, 0.02) == pytest.approx(0.02)
+    assert patch_width(row[:1], 1e-5) == MIN_WIDTH
 
 
 @pytest.mark.parametrize(
@@ -64,109 +61,124 @@ def test_the_width_of_a_single_cell_is_its_own_and_of_a_line_that_of_a_cell():
         ((-1, -1), (1,), 0.0),
     ],
 )
-def test_the_slope_under_a_body_is_that_of_what_it_lies_on(neighbours, touched, expected):
-    """Of the ground as it was, and as it is where it has been pressed; not of the rim."""
-    nodes = np.zeros((3, NODE))
-    nodes[:, FREE], nodes[:, SUNK], nodes[:, HEIGHT] = (1.0, 2.0, 5.0), (0.1, 0.9, 0.3), 7.0
-    nodes[list(touched), TOUCHED] = STEP
+def test_the_slope_under_a_body_is_that_of_the_touched_nodes(neighbours, touched, expected):
+    """Of the undeformed and of the deformed ground, without the rim."""
+    nodes = np.zeros(3, NODE)
+    nodes["undeformed"], nodes["sinkage"], nodes["height"] = (1.0, 2.0, 5.0), (0.1, 0.9, 0.3), 7.0
+    nodes["contact"][list(touched)] = STEP
     free, hollow, between = slope(nodes, 1, *neighbours, 10.0, STEP)
     assert between == ({*neighbours} <= {*touched})
     assert free == pytest.approx(10.0 * expected)
-    nodes[:, FREE], nodes[:, SUNK] = nodes[:, FREE] - nodes[:, SUNK], 0.0
+    nodes["undeformed"], nodes["sinkage"] = nodes["undeformed"] - nodes["sinkage"], 0.0
     assert slope(nodes, 1, *neighbours, 10.0, STEP)[:2] == pytest.approx((hollow, hollow))
 
 
 @pytest.mark.parametrize("wrap", [False, True])
 @pytest.mark.parametrize("share", [0.3, 0.9, 1.0])
 def test_slopes_of_a_patch_are_those_of_its_nodes(share, wrap):
-    """Also where all neighbours are touched, which has a way of its own."""
+    """Also where all neighbours are touched, for which there is a shorter computation."""
     rng = np.random.default_rng(1)
     ground = level(9, 7)._replace(wrap=wrap)
     nodes, (ny, nx) = ground.nodes, (ground.ny, ground.nx)
-    nodes[:, FREE], nodes[:, SUNK] = rng.uniform(-0.1, 0.1, (2, ny * nx))
+    nodes["undeformed"], nodes["sinkage"] = rng.uniform(-0.1, 0.1, (2, ny * nx))
     under = np.flatnonzero(rng.random(ny * nx) < share)
-    nodes[under, TOUCHED] = STEP
-    patch, edge = np.zeros((len(under), PATCH)), np.zeros(len(under), np.int64)
-    count = slopes(ground, under, patch, STEP, edge)
+    nodes["contact"][under] = STEP
+    patch = Patch(under, np.zeros(len(under), PATCH_NODE), np.zeros(len(under), np.int64))
+    count = slopes(ground, patch, STEP)
     rim = []
-    for index, row in zip(under, patch, strict=True):
+    for index, row in zip(under, patch.contact, strict=True):
         i, j = divmod(int(index), nx)
         beside = [(i, j - 1), (i, j + 1), (i - 1, j), (i + 1, j)]
         if wrap:
             beside = [(a % ny, b % nx) for a, b in beside]
         west, east, south, north = (a * nx + b if 0 <= a < ny and 0 <= b < nx else -1 for a, b in beside)
-        along_x, body_x, within = slope(nodes, index, west, east, 1.0 / SPACING, STEP)
-        along_y, body_y, between = slope(nodes, index, south, north, 1.0 / SPACING, STEP)
-        assert row[[ALONG_X, ALONG_Y, BODY_X, BODY_Y]] == pytest.approx([along_x, along_y, body_x, body_y], rel=1e-12)
+        slope_x, hollow_x, within = slope(nodes, index, west, east, 1.0 / SPACING, STEP)
+        slope_y, hollow_y, between = slope(nodes, index, south, north, 1.0 / SPACING, STEP)
+        expected = [slope_x, slope_y, hollow_x, hollow_y]
+        assert columns(row, "slope_x", "slope_y", "hollow_x", "hollow_y") == pytest.approx(expected, rel=1e-12)
         if not (within and between):
             rim.append(index)
-    assert edge[:count].tolist() == (rim or under.tolist())
+    assert patch.edge[:count].tolist() == (rim or under.tolist())
 
 
 @pytest.mark.parametrize("tilt", [0.0, 0.3, -0.4])
 def test_a_belt_runs_along_its_outline(tilt):
-    size, pos = (0.1, 0.05, 0.04), np.array([0.01, 0.0, 0.03])
+    size, position = (0.1, 0.05, 0.04), np.array([0.01, 0.0, 0.03])
     rotation = twin.about(2, 0.4) @ twin.about(1, tilt)
-    ground = level(31, 31)
-    under, patch = found(ground, shapes.TRACK, size, pos, rotation)
-    assert len(under) > 20
-    for first in range(0, len(under), LANES):
-        some = slice(first, first + LANES)
-        rows = Patch(len(under[some]))
-        gather(ground, under[some], patch[some], rows.work, True, size[0], pos, rotation.ravel())
-        belts = rows[slice(BELT_X, BELT_Z + 1)].T @ rotation
-        local = (patch[some, :3] - pos) @ rotation
+    ground, shape = level(31, 31), shape_at(shapes.TRACK, size, position, rotation)
+    index, contact = found(ground, shapes.TRACK, size, position, rotation)
+    assert len(index) > 20
+    for first in range(0, len(index), BATCH_SIZE):
+        some = slice(first, first + BATCH_SIZE)
+        batch = Batch(len(index[some]))
+        gather(ground, index[some], contact[some], batch.record)
+        belt_directions(batch.record, batch.count, shape)
+        belts = np.stack([batch["belt_x"], batch["belt_y"], batch["belt_z"]], axis=1) @ rotation
+        local = (columns(contact[some], "x", "y", "z") - position) @ rotation
         outward = np.stack([local[:, 0] - np.clip(local[:, 0], -size[0], size[0]), local[:, 2]], axis=1)
         assert belts[:, 1] == pytest.approx(np.zeros(len(belts)), abs=1e-12)
         assert np.linalg.norm(belts, axis=1) == pytest.approx(np.ones(len(belts)))
-        # At right angles to the way out, turning as a wheel that rolls ahead: back at the bottom.
+        # Perpendicular to the outward direction, as a wheel that rolls forward: backward at the bottom.
         around = belts[:, 0] * outward[:, 1] - belts[:, 2] * outward[:, 0]
         assert around == pytest.approx(np.full(len(belts), size[1]), rel=1e-6)
 
 
 @pytest.mark.parametrize("kind", [PRESETS["soft"], PRESETS["LETE sand"]], ids=["soft", "LETE sand"])
-@pytest.mark.parametrize("shape", [shapes.BOX, shapes.TRACK])
-def test_a_patch_is_the_sum_of_its_nodes(kind, shape):
-    """Of more nodes than are worked on at once, on a slope, with a body that moves and a belt that runs."""
-    rng, slopes, belt = np.random.default_rng(3), (0.1, -0.2), 0.0 if shape == shapes.BOX else 0.4
+@pytest.mark.parametrize("form", [shapes.BOX, shapes.TRACK])
+def test_the_load_of_a_patch_is_the_sum_over_its_nodes(kind, form):
+    """Of more nodes than fit into a batch, on a slope, with a body that moves and a belt that runs."""
+    rng, slopes, belt_speed = np.random.default_rng(3), (0.1, -0.2), 0.0 if form == shapes.BOX else 0.4
     ground = level(31, 31, slopes=slopes, height=0.1)
-    size = (0.15, 0.1, 0.08) if shape == shapes.BOX else (0.12, 0.08, 0.1)
-    pos, rotation = np.array([0.02, 0.01, 0.15]), twin.about(2, 0.5) @ twin.about(1, 0.05)
-    under, patch = found(ground, shape, size, pos, rotation)
-    assert len(under) > LANES
-    ground.nodes[under, SHEAR_X], ground.nodes[under, SHEAR_Y] = rng.uniform(-0.5, 0.5, (2, len(under)))
-    ground.nodes[under, PART] = patch[:, COVERED]
+    size = (0.15, 0.1, 0.08) if form == shapes.BOX else (0.12, 0.08, 0.1)
+    position, rotation = np.array([0.02, 0.01, 0.15]), twin.about(2, 0.5) @ twin.about(1, 0.05)
+    index, contact = found(ground, form, size, position, rotation)
+    assert len(index) > BATCH_SIZE
+    ground.nodes["shear_x"][index], ground.nodes["shear_y"][index] = rng.uniform(-0.5, 0.5, (2, len(index)))
+    ground.nodes["covered"][index] = contact["covered"]
     before = ground.nodes.copy()
-    velocity, about, centre = rng.normal(0.0, 0.1, 6), *(pos + np.array([(0.1, 0.0, 0.05), (0.0, 0.02, 0.04)]))
-    sums, edge, work = np.ones(11), np.zeros(len(under), np.int64), np.zeros(ROWS * LANES)
+    velocity, about, centre = rng.normal(0.0, 0.1, 6), *(position + np.array([(0.1, 0.0, 0.05), (0.0, 0.02, 0.04)]))
+    load, patch = new_load(), Patch(index, contact, np.zeros(len(index), np.int64))
+    width = patch_width(contact, SPACING)
     count = tread(
-        ground, kind.record(), kind.elastic, REBOUND, 0.5, under, patch, STEP, DT, shape, size, pos,
-        rotation.ravel(), belt, velocity, about, centre, sums, edge, work,
-    )  # fmt: skip
-    expected = np.zeros(11)
-    for k, (index, place, covered) in enumerate(zip(under, patch[:, :3], patch[:, COVERED], strict=True)):
-        row = before[index]
-        node = twin.TwinNode(kind, row[FREE], row[SUNK], row[LOOSE], row[[SHEAR_X, SHEAR_Y]], slopes)
-        local = rotation.T @ (place - pos)
+        ground,
+        parameters(kind),
+        shape_at(form, size, position, rotation),
+        load,
+        patch,
+        np.zeros(1, BATCH)[0],
+        response(kind, width=width, rest=0.5),
+        motion(velocity, about, centre, belt_speed),
+    )
+    names = ("belt_force", "displaced", "displaced_x", "displaced_y", "elastic_energy")
+    expected = {"force": np.zeros(3), "torque": np.zeros(3), **dict.fromkeys(names, 0.0)}
+    for k, place, covered in zip(index, columns(contact, "x", "y", "z"), contact["covered"], strict=True):
+        row = before[k]
+        shear = (row["shear_x"], row["shear_y"])
+        node = twin.TwinNode(kind, row["undeformed"], row["sinkage"], row["loose"], shear, slopes)
+        local = rotation.T @ (place - position)
         outward = np.array([local[0] - np.clip(local[0], -size[0], size[0]), 0.0, local[2]])
-        along = rotation @ np.cross([0.0, 1.0, 0.0], outward / np.linalg.norm(outward)) * (shape == shapes.TRACK)
-        moves = velocity[3:] + np.cross(velocity[:3], place - about) + belt * along
-        stress, out = node.press(place[2], moves, DT, width(patch, SPACING), kind.elastic)
+        along = rotation @ np.cross([0.0, 1.0, 0.0], outward / np.linalg.norm(outward)) * (form == shapes.TRACK)
+        moves = velocity[3:] + np.cross(velocity[:3], place - about) + belt_speed * along
+        stress, out = node.press(place[2], moves, DT, width, kind.elastic)
         force, out = stress * node.area * covered * SPACING**2, out * covered
-        stored = node.stored * covered * SPACING**2
-        torque = np.cross(place - centre, force)
-        expected += [*force, *torque, force @ along, out, out * place[0], out * place[1], stored]
-        assert ground.nodes[index, HEIGHT] == pytest.approx(row[HEIGHT] - out, abs=1e-5), k
-        assert ground.nodes[index, SUNK] == pytest.approx(node.sunk, abs=1e-5)
-    for part in (slice(0, 3), slice(3, 6), slice(6, 7), slice(7, 8), slice(8, 10), slice(10, 11)):
-        assert sums[part] - 1.0 == pytest.approx(expected[part], abs=2e-3 * np.linalg.norm(expected[part]) + 1e-12)
-    assert np.all(ground.nodes[under, TOUCHED] == STEP)
-    others = np.setdiff1d(np.arange(len(before)), under)
+        expected["force"] += force
+        expected["torque"] += np.cross(place - centre, force)
+        added = (force @ along, out, out * place[0], out * place[1], node.stored * covered * SPACING**2)
+        for name, value in zip(names, added, strict=True):
+            expected[name] += value
+        assert ground.nodes["height"][k] == pytest.approx(row["height"] - out, abs=1e-5)
+        assert ground.nodes["sinkage"][k] == pytest.approx(node.sunk, abs=1e-5)
+    moments = np.hypot(expected["displaced_x"], expected["displaced_y"])
+    for name, value in expected.items():
+        scale = moments if name in ("displaced_x", "displaced_y") else np.linalg.norm(value)
+        assert load[name] == pytest.approx(value, abs=2e-3 * scale + 1e-12), name
+    assert np.all(ground.nodes["contact"][index] == STEP)
+    others = np.setdiff1d(np.arange(len(before)), index)
     assert np.array_equal(ground.nodes[others], before[others])
-    beside_it = {int(k) for k in under for step in (1, -1, 31, -31) if k + step not in under}
-    assert {*edge[:count].tolist()} == beside_it
+    edge = {int(k) for k in index for step in (1, -1, 31, -31) if k + step not in index}
+    assert {*patch.edge[:count].tolist()} == edge
 
 
-def test_soil_kinds_say_what_is_wrong():
+def test_impossible_soil_kinds_are_refused():
     with pytest.raises(ValueError, match="friction"):
         SoilKind(kphi=1e5, friction=90.0, shear=0.01, elastic=1e7)

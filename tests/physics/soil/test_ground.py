@@ -1,4 +1,4 @@
-"""Ground: soil that moves is neither made nor lost, and comes to rest at its angle."""
+"""Ground: moving soil keeps its volume, and slides to its angle of repose."""
 
 import numpy as np
 import pytest
@@ -7,34 +7,22 @@ from hypothesis import strategies as st
 from numba import config
 
 from sandlot.physics.soil.ground import (
-    DEEP,
-    FREE,
-    HEIGHT,
-    LOOSE,
+    LOOSE_DEPTH,
     NODE,
-    PART,
-    SHEAR_X,
-    SHEAR_Y,
-    SUNK,
-    TIE,
-    TOUCHED,
-    Ground,
-    add,
+    add_soil,
     aligned,
-    beside,
-    outward,
-    outward_at,
-    push,
-    queue,
+    enqueue,
+    new_ground,
+    node_at,
     release,
-    slide,
-    spill,
 )
+from sandlot.physics.soil.rims import RIM_NODE, outward, outward_at_edge, push_aside, spill
+from sandlot.physics.soil.slides import REPOSE_TOLERANCE, slide
 
 SLOW = bool(config.DISABLE_JIT)
 EXAMPLES, LOOKS = (5, 4_000) if SLOW else (40, 2_000_000)
 STEP = 7.0
-"""The step that is being made."""
+"""Number of the current step."""
 SPACING, REPOSE = 0.05, np.tan(np.radians(30.0))
 ROUND_OFF = 1e-12
 
@@ -43,63 +31,69 @@ sides = st.integers(3, 6 if SLOW else 20)
 
 
 def flat(ny=9, nx=9, wrap=False, height=0.0):
-    nodes = np.zeros((ny * nx, NODE))
-    nodes[:, [HEIGHT, FREE]] = height
-    corner = np.array([0.3, -0.2])
-    waits, ring = np.zeros(ny * nx, np.bool_), np.zeros(ny * nx, np.int64)
-    return Ground(nodes, ny, nx, wrap, SPACING, corner, waits, ring, np.zeros(2, np.int64))
+    ground = new_ground(np.full((ny, nx), height), SPACING, np.array([0.3, -0.2]), wrap)
+    ground.nodes["contact"] = 0.0
+    return ground
+
+
+def layers(nodes, k):
+    """Height, undeformed surface, sinkage and loose soil of a node [m]."""
+    return [nodes[name][k] for name in ("height", "undeformed", "sinkage", "loose")]
 
 
 @st.composite
 def grounds(draw, touched=0.2, rough=0.1):
-    """Ground that has seen something: pressed here, loose there, and in part under a body; the ring has been around."""
+    """Disturbed ground: deformed here, loose there, and in part under a body; the queue does not start at 0."""
     rng = np.random.default_rng(draw(seeds))
     ground = flat(draw(sides), draw(sides), draw(st.booleans()))
     nodes, count = ground.nodes, len(ground.nodes)
-    nodes[:, FREE] = rng.uniform(1.0, 1.0 + rough, count)
-    nodes[:, SUNK] = rng.choice([0.0, 1.0], count) * rng.uniform(0.0, 0.5 * rough, count)
-    nodes[:, LOOSE] = rng.choice([0.0, 1.0], count) * rng.uniform(0.0, DEEP, count)
-    nodes[:, [SHEAR_X, SHEAR_Y]], nodes[:, PART] = rng.uniform(-0.7, 0.7, (count, 2)), rng.random(count)
-    nodes[:, TOUCHED] = np.where(rng.random(count) < touched, STEP, rng.integers(-3, 6, count))
-    nodes[:, HEIGHT] = nodes[:, FREE] - nodes[:, SUNK] + nodes[:, LOOSE]
-    ground.ends[0] = rng.integers(count)
+    nodes["undeformed"] = rng.uniform(1.0, 1.0 + rough, count)
+    nodes["sinkage"] = rng.choice([0.0, 1.0], count) * rng.uniform(0.0, 0.5 * rough, count)
+    nodes["loose"] = rng.choice([0.0, 1.0], count) * rng.uniform(0.0, LOOSE_DEPTH, count)
+    nodes["shear_x"], nodes["shear_y"] = rng.uniform(-0.7, 0.7, (count, 2)).T
+    nodes["covered"] = rng.random(count)
+    nodes["contact"] = np.where(rng.random(count) < touched, STEP, rng.integers(-3, 6, count))
+    nodes["height"] = nodes["undeformed"] - nodes["sinkage"] + nodes["loose"]
+    ground.queue["first"] = rng.integers(count)
     for index in rng.permutation(count)[: rng.integers(count + 1)]:
-        queue(ground.waits, ground.ring, ground.ends, index)
+        enqueue(ground, index)
     return ground
 
 
 def awake(ground):
     for index in range(len(ground.nodes)):
-        queue(ground.waits, ground.ring, ground.ends, index)
+        enqueue(ground, index)
     return ground
 
 
-def settle(ground, most=LOOKS):
-    """Look at all that wait, again and again."""
-    while ground.ends[1] > 0 and most > 0:
-        looks = int(ground.ends[1])
+def settle(ground, max_nodes=LOOKS):
+    """Check all queued nodes, again and again."""
+    while ground.queue["count"] > 0 and max_nodes > 0:
+        looks = int(ground.queue["count"])
         slide(ground, REPOSE, STEP, looks)
-        most -= looks
-    return ground.ends[1] == 0
+        max_nodes -= looks
+    return ground.queue["count"] == 0
 
 
 def volume(ground):
-    return ground.nodes[:, HEIGHT].sum()
+    return ground.nodes["height"].sum()
 
 
 def waiting(ground):
-    return np.take(ground.ring, np.arange(ground.ends[0], ground.ends[0] + ground.ends[1]), mode="wrap")
+    return np.take(
+        ground.ring, np.arange(ground.queue["first"], ground.queue["first"] + ground.queue["count"]), mode="wrap"
+    )
 
 
 def under(ground):
-    return np.flatnonzero(ground.nodes[:, TOUCHED] == STEP)
+    return np.flatnonzero(ground.nodes["contact"] == STEP)
 
 
 def steepest(ground, free=None):
-    """The steepest slope between neighbours, as a part of the angle of repose; only of ``free`` nodes if given."""
+    """The steepest slope between neighbours, over that of the angle of repose; only of ``free`` nodes if given."""
     worst = 0.0
     free = np.ones(len(ground.nodes), bool) if free is None else free
-    heights, index = ground.nodes[:, HEIGHT], np.arange(len(ground.nodes))
+    heights, index = ground.nodes["height"], np.arange(len(ground.nodes))
     for di, dj in ((0, 1), (1, 0), (1, 1), (1, -1)):
         i, j = index // ground.nx + di, index % ground.nx + dj
         there = (i % ground.ny) * ground.nx + j % ground.nx
@@ -112,103 +106,104 @@ def steepest(ground, free=None):
 
 
 def check(ground):
-    """What always holds."""
+    """Check what always holds."""
     nodes = ground.nodes
-    assert nodes[:, FREE] - nodes[:, SUNK] + nodes[:, LOOSE] == pytest.approx(nodes[:, HEIGHT], abs=1e-12)
-    assert np.all(nodes[:, SUNK] >= 0.0)
-    assert np.all(nodes[:, LOOSE] >= 0.0)
+    assert nodes["undeformed"] - nodes["sinkage"] + nodes["loose"] == pytest.approx(nodes["height"], abs=1e-12)
+    assert np.all(nodes["sinkage"] >= 0.0)
+    assert np.all(nodes["loose"] >= 0.0)
     check_ring(ground)
 
 
 def check_ring(ground):
     who = waiting(ground)
-    assert len(set(who)) == len(who) == ground.ends[1] == np.count_nonzero(ground.waits)
-    assert np.all(ground.waits[who])
-    assert 0 <= ground.ends[0] < len(ground.ring)
+    assert len(set(who)) == len(who) == ground.queue["count"] == np.count_nonzero(ground.queued)
+    assert np.all(ground.queued[who])
+    assert 0 <= ground.queue["first"] < len(ground.ring)
 
 
 def spilled(ground, amount, x=0.4, y=0.0, mark=11.0, room=None, velocity=(0.0, 0.0, 0.0)):
-    rim = np.full(len(ground.nodes) if room is None else room, -1, np.int64)
-    spill(ground, under(ground), STEP, mark, amount, x, y, velocity, rim, np.zeros(len(rim)))
-    return rim[rim >= 0]
+    rim = np.zeros(len(ground.nodes) if room is None else room, RIM_NODE)
+    rim["index"] = -1
+    spill(ground, under(ground), STEP, mark, amount, (x, y), velocity, rim)
+    return rim["index"][rim["index"] >= 0]
 
 
-@pytest.mark.parametrize("shape", [(1,), (7, NODE), (300, NODE), (24 * 64,)])
-def test_aligned_zeros_begin_a_line_of_the_cache(shape):
-    zeros = aligned(*shape)
-    assert zeros.shape == shape
-    assert zeros.dtype == np.float64
-    assert zeros.flags.c_contiguous
+@pytest.mark.parametrize("count", [1, 7, 300])
+def test_aligned_zeros_begin_at_a_cache_line(count):
+    zeros = aligned(NODE, count)
+    assert zeros.shape == (count,)
+    assert zeros.dtype == NODE
     assert zeros.ctypes.data % 64 == 0
-    assert not zeros.any()
+    assert NODE.itemsize == 64
+    assert zeros.tobytes() == bytes(64 * count)
 
 
 @pytest.mark.parametrize("wrap", [False, True])
-def test_what_is_beside_a_node(wrap):
+def test_numbers_of_nodes_by_row_and_column(wrap):
     for i in range(-1, 5):
         for j in range(-1, 6):
             within = 0 <= i < 4 and 0 <= j < 5
             expected = (i % 4) * 5 + j % 5 if wrap or within else -1
-            assert beside(i, j, 4, 5, wrap) == expected
+            assert node_at(i, j, 4, 5, wrap) == expected
 
 
 @settings(max_examples=EXAMPLES)
 @given(grounds(), seeds, st.integers(1, 60))
-def test_what_is_taken_and_put_down_again_is_all_there(ground, seed, moves):
+def test_moving_soil_between_nodes_keeps_the_volume(ground, seed, moves):
     rng, before = np.random.default_rng(seed), volume(ground)
     for _ in range(moves):
         here, there = rng.integers(len(ground.nodes), size=2)
         amount = rng.choice([1e-6, 1e-3, 0.02, 0.2]) * rng.random()
-        add(ground.nodes, here, -amount)
-        add(ground.nodes, there, amount)
+        add_soil(ground.nodes[here], -amount)
+        add_soil(ground.nodes[there], amount)
         check(ground)
-        assert ground.nodes[:, LOOSE].max() <= DEEP
+        assert ground.nodes["loose"].max() <= LOOSE_DEPTH
     assert volume(ground) == pytest.approx(before, rel=ROUND_OFF)
 
 
-def test_soil_is_loose_where_it_was_put_and_firm_below():
+def test_added_soil_is_loose_on_top_and_firm_below():
     nodes = flat(3, 3).nodes
-    add(nodes, 4, 0.02)
-    assert nodes[4, [HEIGHT, FREE, SUNK, LOOSE]] == pytest.approx([0.02, 0.0, 0.0, 0.02])
-    add(nodes, 4, 0.05)
-    assert nodes[4, [HEIGHT, FREE, SUNK, LOOSE]] == pytest.approx([0.07, 0.07 - DEEP, 0.0, DEEP])
-    add(nodes, 4, -0.05)
-    assert nodes[4, [HEIGHT, FREE, SUNK, LOOSE]] == pytest.approx([0.02, 0.02, 0.0, 0.0])
+    add_soil(nodes[4], 0.02)
+    assert layers(nodes, 4) == pytest.approx([0.02, 0.0, 0.0, 0.02])
+    add_soil(nodes[4], 0.05)
+    assert layers(nodes, 4) == pytest.approx([0.07, 0.07 - LOOSE_DEPTH, 0.0, LOOSE_DEPTH])
+    add_soil(nodes[4], -0.05)
+    assert layers(nodes, 4) == pytest.approx([0.02, 0.02, 0.0, 0.0])
 
 
-def test_a_rut_that_is_filled_forgets_that_it_was_pressed():
+def test_soil_that_fills_a_rut_removes_its_sinkage():
     nodes = flat(3, 3).nodes
-    nodes[4, HEIGHT], nodes[4, SUNK] = -0.05, 0.05
-    add(nodes, 4, DEEP + 0.02)
-    assert nodes[4, [HEIGHT, FREE, SUNK, LOOSE]] == pytest.approx([DEEP - 0.03, 0.0, 0.03, DEEP])
-    add(nodes, 4, 0.04)
-    assert nodes[4, [HEIGHT, FREE, SUNK, LOOSE]] == pytest.approx([DEEP + 0.01, 0.01, 0.0, DEEP])
+    nodes["height"][4], nodes["sinkage"][4] = -0.05, 0.05
+    add_soil(nodes[4], LOOSE_DEPTH + 0.02)
+    assert layers(nodes, 4) == pytest.approx([LOOSE_DEPTH - 0.03, 0.0, 0.03, LOOSE_DEPTH])
+    add_soil(nodes[4], 0.04)
+    assert layers(nodes, 4) == pytest.approx([LOOSE_DEPTH + 0.01, 0.01, 0.0, LOOSE_DEPTH])
 
 
 @settings(max_examples=EXAMPLES)
 @given(grounds(), seeds, st.integers(1, 200))
-def test_the_ring_holds_no_node_twice(ground, seed, moves):
+def test_the_queue_holds_no_node_twice(ground, seed, moves):
     rng = np.random.default_rng(seed)
     check_ring(ground)
     for _ in range(moves):
         if rng.random() < 0.7:
-            queue(ground.waits, ground.ring, ground.ends, rng.integers(len(ground.nodes)))
+            enqueue(ground, rng.integers(len(ground.nodes)))
         else:
             slide(ground, REPOSE, STEP, rng.integers(4))
         check_ring(ground)
 
 
-def test_who_came_first_is_looked_at_first():
+def test_nodes_are_checked_in_the_order_in_which_they_were_queued():
     ground = flat(3, 3)
-    ground.ends[0] = 7
+    ground.queue["first"] = 7
     for index in (5, 2, 8, 0, 2):
-        queue(ground.waits, ground.ring, ground.ends, index)
+        enqueue(ground, index)
     assert list(waiting(ground)) == [5, 2, 8, 0]
     slide(ground, REPOSE, STEP, 3)
     assert list(waiting(ground)) == [0]
-    assert ground.ends[0] == 1
+    assert ground.queue["first"] == 1
     slide(ground, REPOSE, STEP, 3)
-    assert ground.ends[1] == 0
+    assert ground.queue["count"] == 0
 
 
 @settings(max_examples=EXAMPLES)
@@ -216,17 +211,16 @@ def test_who_came_first_is_looked_at_first():
 def test_slides_keep_the_volume(ground, looks):
     before, held = ground.nodes.copy(), under(ground)
     slide(ground, REPOSE, STEP, looks)
-    assert volume(ground) == pytest.approx(before[:, HEIGHT].sum(), rel=ROUND_OFF)
+    assert volume(ground) == pytest.approx(before["height"].sum(), rel=ROUND_OFF)
     check(ground)
-    still = [HEIGHT, FREE, SUNK, LOOSE, SHEAR_X, SHEAR_Y, TOUCHED]
-    assert np.array_equal(ground.nodes[np.ix_(held, still)], before[np.ix_(held, still)]), "what is touched is held"
+    assert np.array_equal(ground.nodes[held], before[held]), "bodies hold the nodes they touch"
 
 
 @settings(max_examples=EXAMPLES)
 @given(grounds(touched=0.1, rough=0.3))
 def test_after_slides_no_slope_is_too_steep(ground):
     if settle(awake(ground)):
-        assert steepest(ground, ground.nodes[:, TOUCHED] != STEP) <= 1.0 + TIE + 1e-9
+        assert steepest(ground, ground.nodes["contact"] != STEP) <= 1.0 + REPOSE_TOLERANCE + 1e-9
     else:
         assert SLOW
     check(ground)
@@ -234,60 +228,60 @@ def test_after_slides_no_slope_is_too_steep(ground):
 
 @pytest.mark.parametrize("steep", [1.3, 1.7])
 @pytest.mark.parametrize("wrap", [False, True])
-def test_a_heap_ends_at_its_angle(wrap, steep):
+def test_a_heap_slides_to_its_angle_of_repose(wrap, steep):
     side, height = (13, 0.1) if SLOW else (31, 0.3)
     ground, middle = flat(side, side, wrap), side // 2
     i, j = np.mgrid[:side, :side] - middle
     cone = np.maximum(height - steep * REPOSE * SPACING * np.hypot(i, j), 0.0)
-    ground.nodes[:, HEIGHT] = ground.nodes[:, FREE] = cone.ravel()
+    ground.nodes["height"] = ground.nodes["undeformed"] = cone.ravel()
     assert settle(awake(ground))
-    assert steepest(ground) == pytest.approx(1.0, abs=TIE + 1e-9)
-    heights = ground.nodes[:, HEIGHT].reshape(side, side)
+    assert steepest(ground) == pytest.approx(1.0, abs=REPOSE_TOLERANCE + 1e-9)
+    heights = ground.nodes["height"].reshape(side, side)
     assert heights.sum() == pytest.approx(cone.sum(), rel=ROUND_OFF)
     assert heights.max() == heights[middle, middle] < height
-    # Its flanks have that angle everywhere, not only at the steepest place.
+    # The flanks have that angle everywhere, not only at the steepest place.
     for flank in (heights[middle], heights[:, middle]):
         falls = np.abs(np.diff(flank))[flank[:-1] * flank[1:] > 0.0]
         assert np.median(falls) == pytest.approx(REPOSE * SPACING, rel=0.1 if SLOW else 0.01)
 
 
-def test_ground_that_is_flat_enough_stays_as_it_is():
+def test_slopes_below_the_angle_of_repose_do_not_slide():
     ground = flat()
     slope = 0.99 * REPOSE * SPACING
-    ground.nodes[:, HEIGHT] = ground.nodes[:, FREE] = slope * (np.arange(81) % 9)
+    ground.nodes["height"] = ground.nodes["undeformed"] = slope * (np.arange(81) % 9)
     before = ground.nodes.copy()
     slide(awake(ground), REPOSE, STEP, 1000)
     assert np.array_equal(ground.nodes, before)
 
 
-def test_soil_slides_over_the_edge_only_if_the_ground_goes_on_there():
+def test_soil_slides_over_the_edge_only_if_the_ground_wraps():
     for wrap in (False, True):
         ground = flat(5, 5, wrap)
-        add(ground.nodes, 0, 0.3)
-        queue(ground.waits, ground.ring, ground.ends, 0)
+        add_soil(ground.nodes[0], 0.3)
+        enqueue(ground, 0)
         assert settle(ground)
-        assert (ground.nodes[[4, 20], HEIGHT] > 0.0).all() == wrap
-        assert np.all(ground.nodes[[1, 5], HEIGHT] > 0.0)
+        assert (ground.nodes["height"][[4, 20]] > 0.0).all() == wrap
+        assert np.all(ground.nodes["height"][[1, 5]] > 0.0)
 
 
 @settings(max_examples=EXAMPLES)
 @given(grounds(), st.floats(0.0, 0.1), st.floats(-1.0, 2.0), st.floats(-1.0, 2.0), st.integers(1, 100))
-def test_what_is_pressed_out_is_on_the_rim(ground, amount, x, y, room):
+def test_displaced_soil_goes_to_the_rim(ground, amount, x, y, room):
     before, touched = ground.nodes.copy(), under(ground)
     if len(touched) == 0:
         return
     rim = spilled(ground, amount, x, y, room=room)
-    assert volume(ground) == pytest.approx(before[:, HEIGHT].sum() + amount, rel=ROUND_OFF)
+    assert volume(ground) == pytest.approx(before["height"].sum() + amount, rel=ROUND_OFF)
     check_ring(ground)
     if len(rim):
         check(ground)
         assert len(set(rim)) == len(rim)
         assert not set(rim) & set(touched)
-        assert np.all(ground.waits[rim])
+        assert np.all(ground.queued[rim])
         others = np.setdiff1d(np.arange(len(before)), rim)
-        assert np.array_equal(ground.nodes[others, HEIGHT], before[others, HEIGHT])
+        assert np.array_equal(ground.nodes["height"][others], before["height"][others])
         beside_it = {
-            beside(k // ground.nx + di, k % ground.nx + dj, ground.ny, ground.nx, ground.wrap)
+            node_at(k // ground.nx + di, k % ground.nx + dj, ground.ny, ground.nx, ground.wrap)
             for k in touched
             for di, dj in ((-1, 0), (1, 0), (0, -1), (0, 1))
         } - {-1, *touched}
@@ -295,33 +289,33 @@ def test_what_is_pressed_out_is_on_the_rim(ground, amount, x, y, room):
         assert len(rim) == min(len(beside_it), room)
 
 
-def test_the_nearer_the_more_is_pressed_out():
-    """On a round world as well as on a flat one: the patch lies across the edge there."""
+def test_nearer_nodes_of_a_rim_get_more_soil():
+    """Also on ground that wraps, where the patch lies across the edge."""
     seen = []
     for wrap, middle in ((False, 4), (True, 0)):
         ground = flat(9, 9, wrap)
         at = np.array([(i + middle) % 9 * 9 + (j + middle) % 9 for i in (-1, 0, 1) for j in (-1, 0, 1)])
-        ground.nodes[at, TOUCHED] = STEP
-        # It comes from a little to the right.
-        rim = spilled(ground, 0.01, ground.corner[0] + (middle + 0.5) * SPACING, ground.corner[1] + middle * SPACING)
+        ground.nodes["contact"][at] = STEP
+        # Its source is half a node to the right.
+        rim = spilled(ground, 0.01, ground.x0 + (middle + 0.5) * SPACING, ground.y0 + middle * SPACING)
         assert len(rim) == 12
         i, j = (rim // 9 - middle + 4) % 9 - 4, (rim % 9 - middle + 4) % 9 - 4
         weight = 1.0 / (i**2 + (j - 0.5) ** 2 + 1.0)
-        assert ground.nodes[rim, HEIGHT] == pytest.approx(0.01 * weight / weight.sum(), rel=1e-9)
-        seen.append(np.sort(ground.nodes[:, HEIGHT]))
+        assert ground.nodes["height"][rim] == pytest.approx(0.01 * weight / weight.sum(), rel=1e-9)
+        seen.append(np.sort(ground.nodes["height"]))
     assert seen[0] == pytest.approx(seen[1], rel=1e-9)
 
 
 @pytest.mark.parametrize("degrees", [0.0, 45.0, 90.0, 200.0])
-def test_a_body_that_moves_presses_soil_out_to_its_sides(degrees):
+def test_a_moving_body_displaces_soil_to_its_sides(degrees):
     ground, way = flat(41, 41), np.array([np.cos(np.radians(degrees)), np.sin(np.radians(degrees)), 0.0])
     i, j = np.divmod(np.arange(len(ground.nodes)), 41)
     away = np.stack([j - 20.0, i - 20.0], axis=1)
-    ground.nodes[np.hypot(*away.T) < 8.0, TOUCHED] = STEP
-    middle = ground.corner + 20.0 * SPACING
+    ground.nodes["contact"][np.hypot(*away.T) < 8.0] = STEP
+    middle = ground.x0 + 20.0 * SPACING, ground.y0 + 20.0 * SPACING
     rim = spilled(ground, 0.1, *middle, velocity=tuple(0.3 * way))
     along = (away[rim] @ way[:2]) / np.hypot(*away[rim].T)
-    heights = ground.nodes[rim, HEIGHT]
+    heights = ground.nodes["height"][rim]
     sides, ends = heights[np.abs(along) < 0.3].mean(), heights[np.abs(along) > 0.95].mean()
     assert ends < 0.2 * sides
     assert volume(ground) == pytest.approx(0.1, rel=1e-9)
@@ -329,50 +323,50 @@ def test_a_body_that_moves_presses_soil_out_to_its_sides(degrees):
 
 @settings(max_examples=EXAMPLES)
 @given(grounds(touched=0.5))
-def test_out_is_away_from_all_that_is_touched_around(ground):
-    """As its plain twin says, at the edge of the ground and within."""
+def test_outward_points_away_from_the_touched_nodes_around(ground):
+    """At the edge of the ground and within it."""
     ny, nx = ground.ny, ground.nx
-    held = (ground.nodes[:, TOUCHED] == STEP).reshape(ny, nx)
+    held = (ground.nodes["contact"] == STEP).reshape(ny, nx)
     around = np.pad(held, 1, mode="wrap" if ground.wrap else "constant").astype(float)
     for i, j in np.ndindex(ny, nx):
         window = around[i : i + 3, j : j + 3]
         expected = (window[:, 0].sum() - window[:, 2].sum(), window[0].sum() - window[2].sum())
-        assert outward_at(ground, i, j, STEP) == expected
+        assert outward_at_edge(ground, i, j, STEP) == expected
         if 0 < i < ny - 1 and 0 < j < nx - 1:
             assert outward(ground.nodes, i * nx + j, nx, STEP) == expected
 
 
 @settings(max_examples=EXAMPLES)
 @given(grounds(touched=0.6), st.floats(0.0, 0.1), seeds)
-def test_what_is_pushed_along_goes_to_neighbours_that_nothing_touches(ground, amount, seed):
+def test_pushed_soil_goes_to_untouched_neighbours(ground, amount, seed):
     before, nodes = ground.nodes.copy(), ground.nodes
     index = int(np.random.default_rng(seed).integers(len(nodes)))
-    left = push(ground, index, amount, STEP)
+    left = push_aside(ground, index, amount, STEP)
     i, j = divmod(index, ground.nx)
     beside_it = [
-        beside(i + di, j + dj, ground.ny, ground.nx, ground.wrap) for di, dj in ((1, 0), (-1, 0), (0, 1), (0, -1))
+        node_at(i + di, j + dj, ground.ny, ground.nx, ground.wrap) for di, dj in ((1, 0), (-1, 0), (0, 1), (0, -1))
     ]
-    free = {k for k in beside_it if k >= 0 and before[k, TOUCHED] != STEP}
+    free = {k for k in beside_it if k >= 0 and before["contact"][k] != STEP}
     assert left == (0.0 if free else amount)
-    assert volume(ground) + left == pytest.approx(before[:, HEIGHT].sum() + amount, rel=ROUND_OFF)
-    changed = set(np.flatnonzero(nodes[:, HEIGHT] != before[:, HEIGHT]))
+    assert volume(ground) + left == pytest.approx(before["height"].sum() + amount, rel=ROUND_OFF)
+    changed = set(np.flatnonzero(nodes["height"] != before["height"]))
     assert changed <= free
-    assert np.all(ground.waits[list(free)])
+    assert np.all(ground.queued[list(free)])
     check(ground)
 
 
-def test_what_has_nowhere_to_go_stays():
+def test_displaced_soil_stays_if_all_nodes_are_touched():
     ground = flat(4, 4)
-    ground.nodes[:, TOUCHED] = STEP
-    ground.nodes[:, HEIGHT] -= 0.01
+    ground.nodes["contact"] = STEP
+    ground.nodes["height"] -= 0.01
     assert len(spilled(ground, 0.16)) == 0
-    assert ground.nodes[:, HEIGHT] == pytest.approx(np.zeros(16), abs=1e-15)
-    assert ground.ends[1] == 0
+    assert ground.nodes["height"] == pytest.approx(np.zeros(16), abs=1e-15)
+    assert ground.queue["count"] == 0
 
 
 def test_two_rims_may_share_nodes():
     ground = flat()
-    ground.nodes[40, TOUCHED] = STEP
+    ground.nodes["contact"][40] = STEP
     rims = [spilled(ground, 0.01, mark=mark) for mark in (1.0, 2.0)]
     assert np.array_equal(*rims)
     assert len(rims[0]) == 4
@@ -381,21 +375,21 @@ def test_two_rims_may_share_nodes():
 
 @settings(max_examples=EXAMPLES)
 @given(grounds(touched=0.5), seeds)
-def test_letting_go_keeps_heights(ground, seed):
-    """Of cells that were covered in part, whose height is not where the body was."""
+def test_releasing_nodes_keeps_heights(ground, seed):
+    """Also of cells that were partly covered, whose height is not that of the body."""
     rng, nodes = np.random.default_rng(seed), ground.nodes
     parts = rng.choice(len(nodes), len(nodes) // 2, replace=False)
-    nodes[parts, HEIGHT] += rng.uniform(-0.1, 0.1, len(parts))
+    nodes["height"][parts] += rng.uniform(-0.1, 0.1, len(parts))
     before = nodes.copy()
     release(ground, parts, STEP)
-    assert np.array_equal(nodes[:, HEIGHT], before[:, HEIGHT])
-    gone = parts[before[parts, TOUCHED] != STEP]
+    assert np.array_equal(nodes["height"], before["height"])
+    gone = parts[before["contact"][parts] != STEP]
     others = np.setdiff1d(np.arange(len(nodes)), gone)
-    assert np.array_equal(nodes[others], before[others]), "what is still touched, and what never was"
-    assert np.all(nodes[np.ix_(gone, [SHEAR_X, SHEAR_Y, PART])] == 0.0)
-    assert np.all(ground.waits[gone])
-    free, sunk, loose = nodes[gone][:, [FREE, SUNK, LOOSE]].T
-    assert free - sunk + loose == pytest.approx(nodes[gone, HEIGHT], abs=1e-12)
+    assert np.array_equal(nodes[others], before[others]), "nodes that are still touched, and those that never were"
+    assert all(np.all(nodes[name][gone] == 0.0) for name in ("shear_x", "shear_y", "covered"))
+    assert np.all(ground.queued[gone])
+    _, free, sunk, loose = layers(nodes, gone)
+    assert free - sunk + loose == pytest.approx(nodes["height"][gone], abs=1e-12)
     assert np.all(sunk >= 0.0)
     assert np.all(loose >= 0.0)
     check_ring(ground)

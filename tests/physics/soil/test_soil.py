@@ -1,11 +1,13 @@
-"""Soil as ground: its heights, how it settles, and what it refuses."""
+"""Soil: its surface, how it settles, and which inputs it refuses."""
 
 import numpy as np
 import pytest
 
 from sandlot.errors import SandlotError
-from sandlot.physics.soil.ground import FREE, HEIGHT, LOOSE, SHEAR_X, SHEAR_Y, SUNK, TIE, TOUCHED, add, queue
-from sandlot.physics.soil.soil import Soil, SoilKind, Track
+from sandlot.physics.attachment import Track
+from sandlot.physics.soil import Soil, SoilKind
+from sandlot.physics.soil.ground import add_soil, enqueue
+from sandlot.physics.soil.slides import REPOSE_TOLERANCE
 from soil_scenes import BODIES, GRAVITY, SLOW, compiled, field, hills, loose_body, make, tracked
 
 
@@ -13,12 +15,13 @@ class TestGround:
     def test_heights_and_volume(self):
         heights = hills((7, 9))
         soil = Soil(heights, 0.5)
-        assert np.array_equal(soil.heights, heights)
+        assert np.array_equal(soil.surface(), heights)
         assert soil.volume == pytest.approx(0.25 * heights.sum())
         assert tuple(soil.corner) == (-2.0, -1.5)
-        soil.heights[:] = 7.0
         heights[:] = 7.0
-        assert soil.heights.max() < 1.0, "both are copies"
+        assert soil.surface().max() < 1.0, "heights are copied"
+        with pytest.raises(ValueError, match="read-only"):
+            soil.surface()[:] = 7.0
 
     def test_height_between_nodes(self):
         rng = np.random.default_rng(0)
@@ -39,80 +42,80 @@ class TestGround:
         heights = 0.1 * rng.random((6, 7) if SLOW else (30, 40))
         soil = Soil(heights, 0.05, wrap=wrap)
         soil.settle()
-        assert self.steepest(soil) <= np.tan(np.radians(30.0)) * (1.0 + TIE) + 1e-9
+        assert self.steepest(soil) <= np.tan(np.radians(30.0)) * (1.0 + REPOSE_TOLERANCE) + 1e-9
         assert soil.volume == pytest.approx(heights.sum() * 0.05**2, rel=1e-12)
-        assert np.abs(soil.heights - heights).max() > 0.01
+        assert np.abs(soil.surface() - heights).max() > 0.01
 
     def steepest(self, soil):
-        heights = np.pad(soil.heights, 1, mode="wrap" if soil.wrap else "reflect")
+        heights = np.pad(soil.surface(), 1, mode="wrap" if soil.wrap else "reflect")
         middle, slopes = heights[1:-1, 1:-1], []
         for i in (0, 1, 2):
             for j in (0, 1, 2):
                 away = np.hypot(i - 1, j - 1)
                 there = heights[i : i + middle.shape[0], j : j + middle.shape[1]]
                 slopes.append(np.abs(there - middle).max() / (soil.spacing * max(away, 1.0)))
-        # What is reflected beyond a corner is the neighbour at its other side.
+        # Beyond a corner, padding reflects the neighbour on the other side.
         return max(slopes)
 
     def test_a_slope_along_the_diagonal_slides_too(self):
-        """Where neighbours along x and y are not too far below."""
+        """Where slopes along x and y are below the angle of repose."""
         i, j = np.mgrid[:9, :9]
         angle = 0.85 * np.tan(np.radians(30.0)) * 0.05
         soil = Soil(-angle * (i + j), 0.05)
         soil.settle()
-        assert self.steepest(soil) <= np.tan(np.radians(30.0)) * (1.0 + TIE) + 1e-9
+        assert self.steepest(soil) <= np.tan(np.radians(30.0)) * (1.0 + REPOSE_TOLERANCE) + 1e-9
 
-    def test_settling_looks_at_no_more_nodes_than_it_may(self):
+    def test_settling_checks_no_more_nodes_than_allowed(self):
         heights = np.zeros((9, 9))
         heights[4, 4] = 1.0
         soil = Soil(heights, 0.05)
         soil.settle(1)
-        assert np.count_nonzero(soil.heights) <= 9
+        assert np.count_nonzero(soil.surface()) <= 9
         soil.settle()
-        assert np.count_nonzero(soil.heights) > 9
+        assert np.count_nonzero(soil.surface()) > 9
 
     @compiled
     def test_settling_after_a_drive_flattens_the_banks(self):
-        """Also those that were thrown up first; what a body stands on stays."""
+        """Also the nodes of the first rim; the nodes under the body stay."""
         (model, data), soil = loose_body(BODIES["box"], mass=200.0), field()
         soil.attach(model)
-        while soil._bodies.counts[2] == 0:
+        while soil._contacts.counters["rim"] == 0:
             soil.step(data)
-        ground, step = soil._ground, soil._bodies.counts[1]
-        under, first = ground.nodes[:, TOUCHED] == step, ground.nodes[:, TOUCHED] == -1.0
+        ground, step = soil._ground, soil._contacts.counters["step"]
+        under, first = ground.nodes["contact"] == step, ground.nodes["contact"] == -1.0
         assert under.any()
         assert first.any()
         for index in range(len(under)):
-            add(ground.nodes, index, 0.0 if under[index] else 0.2 * (index % 7 == 0))
-            queue(ground.waits, ground.ring, ground.ends, index)
+            add_soil(ground.nodes[index], 0.0 if under[index] else 0.2 * (index % 7 == 0))
+            enqueue(ground, index)
         before = ground.nodes.copy()
         soil.settle()
-        assert np.array_equal(ground.nodes[under, HEIGHT], before[under, HEIGHT])
-        heights, free = soil.heights, ~under.reshape(soil.heights.shape)
+        assert np.array_equal(ground.nodes["height"][under], before["height"][under])
+        heights, free = soil.surface(), ~under.reshape(soil.surface().shape)
         for axis in (0, 1):
             falls = np.abs(np.diff(np.where(free, heights, np.nan), axis=axis))
-            assert np.nanmax(falls) <= soil.spacing * np.tan(np.radians(30.0)) * (1.0 + TIE) + 1e-9
+            assert np.nanmax(falls) <= soil.spacing * np.tan(np.radians(30.0)) * (1.0 + REPOSE_TOLERANCE) + 1e-9
 
     @compiled
-    def test_another_model_may_follow_in_the_tracks_of_the_first(self):
-        """What was under the first is let go, and soil pressed out by the second goes there, too."""
+    def test_soil_can_be_attached_to_another_model(self):
+        """Nodes under the first are released, and soil displaced by the second may go there."""
         soil, ends = field(kind="mid"), []
         for x in (0.0, 0.22):
             model, data = loose_body(BODIES["box"], place=(x, 0.0, 0.1))
             soil.attach(model).step(data, 1500)
-            ends.append((soil.forces[0, 2], soil.heights.sum()))
+            ends.append((soil.forces[0, 2], soil.surface().sum()))
         assert ends == [pytest.approx((20.0 * GRAVITY, 0.0), rel=5e-3, abs=1e-9)] * 2
         nodes = soil._ground.nodes
-        gone = nodes[nodes[:, TOUCHED] != soil._bodies.counts[1]]
-        assert gone[:, FREE] - gone[:, SUNK] + gone[:, LOOSE] == pytest.approx(gone[:, HEIGHT], abs=1e-12)
-        assert np.all(gone[:, [SHEAR_X, SHEAR_Y]] == 0.0)
+        gone = nodes[nodes["contact"] != soil._contacts.counters["step"]]
+        assert gone["undeformed"] - gone["sinkage"] + gone["loose"] == pytest.approx(gone["height"], abs=1e-12)
+        assert np.all((gone["shear_x"] == 0.0) & (gone["shear_y"] == 0.0))
 
 
 class TestMistakes:
-    """Each is one line that says what would be right."""
+    """Each message is one line that says what is allowed."""
 
     def says(self, *words):
-        """Expect such an error."""
+        """Expect an error with these words, in one line."""
         return pytest.raises(SandlotError, match="(?s)^[^\n]*" + "[^\n]*".join(words) + "[^\n]*$")
 
     def test_unknown_soil(self):
@@ -131,12 +134,12 @@ class TestMistakes:
             "hills",
         ],
     )
-    def test_heights_that_are_no_ground(self, heights):
+    def test_impossible_heights(self, heights):
         with self.says("heights", "allowed: numbers, at least 3 by 3"):
             Soil(heights, 0.1)
 
     @pytest.mark.parametrize("given", [{"kind": None}, {"kind": {}}, {"corner": (1, 2, 3)}, {"corner": (np.nan, 0)}])
-    def test_what_is_no_soil_and_no_place(self, given):
+    def test_impossible_kinds_and_corners(self, given):
         with self.says(next(iter(given)), "allowed"):
             Soil(np.zeros((5, 5)), 0.1, **given)
 
@@ -145,7 +148,7 @@ class TestMistakes:
         with self.says("spacing=", "greater than 0"):
             Soil(np.zeros((5, 5)), spacing)
 
-    def test_soil_of_impossible_stuff(self):
+    def test_impossible_soil_parameters(self):
         with pytest.raises(ValueError, match="exponent"):
             SoilKind(kphi=1e5, exponent=0.0, friction=30.0, shear=0.01, elastic=1e7)
         with pytest.raises(ValueError, match="kphi"):
@@ -161,12 +164,12 @@ class TestMistakes:
             field().attach(loose_body(BODIES["box"], integrator="RK4")[0])
 
     @pytest.mark.parametrize("size", ["0 0 0.1", "5 5 0.1"])
-    def test_a_plane_is_no_body(self, size):
+    def test_a_plane_is_refused(self, size):
         model = make(f'<geom name="floor" type="plane" size="{size}"/>')[0]
         with self.says("geom floor", "allowed: sphere, capsule, ellipsoid, cylinder, box, mesh"):
             field().attach(model, ["floor"])
 
-    def test_nothing_that_moves(self):
+    def test_a_model_without_moving_bodies(self):
         with self.says("nothing of this model", "geoms of bodies that move"):
             field().attach(make('<geom type="sphere" size="1"/>')[0])
 
@@ -180,26 +183,26 @@ class TestMistakes:
             'type="ellipsoid" size="0.5 0.02 0.5"',
         ],
     )
-    def test_a_shape_that_would_fall_through_between_nodes(self, geom):
+    def test_a_shape_smaller_than_the_spacing(self, geom):
         with self.says("geom it is 0.04 m across", "spacing of at most 0.04"):
             field(spacing=0.05).attach(loose_body(geom)[0])
         field(spacing=0.04).attach(loose_body(geom)[0])
 
-    def test_a_belt_that_is_too_narrow(self):
+    def test_a_track_narrower_than_the_spacing(self):
         model, _, tracks = tracked()
         with self.says("track on body 1 is 0.12 m across", "0.12"):
             field(spacing=0.2).attach(model, [], tracks)
 
     @pytest.mark.parametrize(("name", "value"), [("body", 9), ("body", -1), ("dof", 99), ("dof", -1)])
-    def test_a_belt_on_nothing(self, name, value):
+    def test_a_track_on_a_missing_body_or_dof(self, name, value):
         model, _, tracks = tracked()
         broken = Track(**{**vars(tracks[0]), name: value})
         with self.says(f"track with {name}={value}", "allowed"):
             field().attach(model, [], [broken])
 
-    def test_a_step_before_there_is_a_model(self):
+    def test_a_step_before_attach(self):
         data = loose_body(BODIES["box"])[1]
-        with self.says("under no model", "attach"):
+        with self.says("attached to no model", "attach"):
             field().step(data)
 
     def test_a_simulation_of_another_model(self):
@@ -207,16 +210,16 @@ class TestMistakes:
         with self.says("another model", "attach that one"):
             soil.step(other)
 
-    def test_one_name_is_no_list(self):
+    def test_a_name_instead_of_a_list_of_geoms(self):
         with self.says("geoms='it'", "allowed: a list"):
             field().attach(loose_body(BODIES["box"])[0], "it")
 
     @pytest.mark.parametrize("value", [0.0, -0.1, np.nan])
-    def test_a_belt_of_no_size(self, value):
+    def test_a_track_of_impossible_size(self, value):
         model, _, tracks = tracked()
         with self.says("track with radius", "above 0"):
             field().attach(model, [], [Track(**{**vars(tracks[0]), "radius": value})])
 
-    def test_forces_before_there_is_a_model(self):
-        with self.says("under no model", "attach"):
+    def test_forces_before_attach(self):
+        with self.says("attached to no model", "attach"):
             _ = field().forces

@@ -1,7 +1,7 @@
-"""What particles and the bodies of a MuJoCo model do to each other.
+"""Contacts between particles and the bodies of a MuJoCo model.
 
-A body has shapes, which are its geoms or tracks. A particle feels a shape as it feels another particle; the shape's
-body gets the opposite force where they touch, and the dof that drives a track the part along its belt.
+A body has shapes, which are its geoms or tracks. A particle touches a shape as it touches another particle. The shape's
+body gets the opposite force at the contact, and the degree of freedom that drives a track gets the part along its belt.
 """
 
 import math
@@ -11,277 +11,259 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sandlot.kernels import kernel
-from sandlot.physics.particles.contacts import collide, move, relax, respond
+from sandlot.physics.attachment import LOAD, SHAPE, apply_loads, update_pose
+from sandlot.physics.mujoco_bridge import Simulation, empty_simulation
+from sandlot.physics.particles.contacts import add, collide, move, relax, respond
 from sandlot.physics.particles.distance import to_shape
-from sandlot.physics.particles.neighbours import attend, cell_of, wake
-from sandlot.physics.particles.state import (
-    AFTER,
-    ASLEEP,
-    AWAKE,
-    GRIPS,
-    INNER,
-    SKIN,
-    STEP,
-    F,
-    Law,
-    Single,
-    State,
-    T,
-    V,
-    W,
-    X,
-)
-from sandlot.physics.shapes import TRACK, reach
-from sandlot.typing import Array, IntArray
+from sandlot.physics.particles.law import Law
+from sandlot.physics.particles.neighbours import cell_of, update_neighbours, wake
+from sandlot.physics.particles.state import INNER, MAX_SHAPE_CONTACTS, NEIGHBOUR_MARGIN, State
+from sandlot.physics.shapes import TRACK, Three, half_extent
 
-BODY, ROOT, DOF, KIND = range(4)
-"""Where `Shapes.ids` has a shape's body, the root of that body's tree, the dof that drives its belt or -1, its kind."""
-NEAR = 0.5
-"""Who is nearer than this to a shape that moves is awake [radius]."""
+WAKE_DISTANCE = 0.5
+"""A moving shape wakes particles whose surface is nearer than this [radius]."""
 
-
-class Shapes(NamedTuple):
-    """What particles can touch, beside each other.
-
-    Attributes:
-        ids: (m, 4) BODY, ROOT, DOF and KIND.
-        size: (m, 3) as `to_shape` wants it [m].
-        place: (m, 12) position [m] and rotation, row by row, in the body's frame.
-        softness: (m,) of contacts with it: 1 as with particles, less for light bodies, which would be thrown about.
-        rest: (m, 13) position, rotation and travel of the belt [m], when it last moved by more than the tolerance.
-        wrench: (m, 7) force [N] and torque about the body's centre of mass [N*m] on it in the last steps, and torque on
-            the dof that drives its belt [N*m].
-    """
-
-    ids: NDArray[np.int64]
-    size: Array
-    place: Array
-    softness: Array
-    rest: Array
-    wrench: Array
+PARTICLE_SHAPE = [
+    *SHAPE,
+    ("softness", np.float64),
+    ("rest_position", np.float64, 3),
+    ("rest_rotation", np.float64, 9),
+    ("rest_travel", np.float64),
+]
+"""A shape among particles: what `SHAPE` has; the factor of the stiffness of its contacts, less than 1 for light bodies,
+which stiff contacts would throw about; pose of the shape when it last moved by more than the tolerance, and the
+distance that its belt has run since [m]."""
 
 
 class Bodies(NamedTuple):
-    """What the kernels need of MuJoCo's data; arrays as there, with the same names."""
+    """Bodies that particles can touch, besides other particles.
 
-    xpos: Array
-    xmat: Array
-    xipos: Array
-    cvel: Array
-    subtree_com: Array
-    qvel: Array
-    xfrc_applied: Array
-    qfrc_applied: Array
+    Attributes:
+        shapes: (m,) of PARTICLE_SHAPE.
+        loads: (m,) of LOAD, the mean over the last steps.
+        simulation: Arrays of the simulation.
+    """
+
+    shapes: NDArray[np.void]
+    loads: NDArray[np.void]
+    simulation: Simulation
+
+
+class ShapeContact(NamedTuple):
+    """Where a particle touches a shape.
+
+    Attributes:
+        particle: Number of the particle.
+        shape: Number of the shape.
+        away: Distance of the particle's centre from the shape [m].
+        normal: Unit vector from the shape to the particle.
+        belt: Unit vector along which the belt runs there; zero if there is none.
+    """
+
+    particle: int
+    shape: int
+    away: float
+    normal: Three
+    belt: Three
+
+
+def no_bodies() -> Bodies:
+    """Nothing to touch."""
+    return Bodies(np.zeros(0, PARTICLE_SHAPE), np.zeros(0, LOAD), empty_simulation())
 
 
 @kernel(**INNER)
-def pose(shapes: Shapes, bodies: Bodies, m: int, position: Array, rotation: Array) -> None:
-    """Write where a shape is in the world: (3,) [m] and (9,), row by row."""
-    body, place = shapes.ids[m, BODY], shapes.place[m]
-    mat = bodies.xmat[body]
-    for r in range(3):
-        position[r] = bodies.xpos[body, r]
-        for k in range(3):
-            position[r] += mat[3 * r + k] * place[k]
-            rotation[3 * r + k] = 0.0
-            for q in range(3):
-                rotation[3 * r + k] += mat[3 * r + q] * place[3 + 3 * q + k]
+def has_moved(shape: np.void, travel: float, tolerance: float) -> bool:
+    """Whether a shape or its belt has left its rest pose by more than the tolerance; if so, set a new rest pose.
 
-
-@kernel(**INNER)
-def moved(shapes: Shapes, m: int, position: Array, rotation: Array, travel: float, tolerance: float) -> bool:
-    """Whether a shape, or its belt, is somewhere else than when it last moved; then that is now."""
-    rest = shapes.rest[m]
+    Args:
+        shape: Record of PARTICLE_SHAPE.
+        travel: Distance that its belt has run in this step [m].
+        tolerance: [m]
+    """
+    position, rotation, size = shape["position"], shape["rotation"], shape["size"]
+    rest_position, rest_rotation = shape["rest_position"], shape["rest_rotation"]
     shift = turn = 0.0
     for k in range(3):
-        shift += (position[k] - rest[k]) ** 2
+        shift += (position[k] - rest_position[k]) ** 2
     for k in range(9):
-        turn += (rotation[k] - rest[3 + k]) ** 2
-    extent = max(shapes.size[m, 0], shapes.size[m, 1], shapes.size[m, 2])
-    rest[12] += abs(travel)
-    # Not a number is motion, too.
-    if math.sqrt(shift) + extent * math.sqrt(turn) + rest[12] <= tolerance:
+        turn += (rotation[k] - rest_rotation[k]) ** 2
+    extent = max(size[0], size[1], size[2])
+    shape["rest_travel"] += abs(travel)
+    # NaN compares false, so it counts as motion: the rest pose is NaN at first.
+    if math.sqrt(shift) + extent * math.sqrt(turn) + shape["rest_travel"] <= tolerance:
         return False
     for k in range(3):
-        rest[k] = position[k]
+        rest_position[k] = position[k]
     for k in range(9):
-        rest[3 + k] = rotation[k]
-    rest[12] = 0.0
+        rest_rotation[k] = rotation[k]
+    shape["rest_travel"] = 0.0
     return True
 
 
 @kernel(**INNER)
-def hold(grip: IntArray, springs: Single, i: int, m: int, step: int) -> int:
-    """The slot in which a particle remembers its contact with a shape: a fresh one if there was none a step ago."""
+def contact_slot(contacts: NDArray[np.void], springs: NDArray[np.void], m: int, step: int) -> int:
+    """The slot of a particle's contact with shape m; its spring is relaxed if they did not touch a step ago.
+
+    Args:
+        contacts: (MAX_SHAPE_CONTACTS,) of SHAPE_CONTACT.
+        springs: (MAX_SHAPE_CONTACTS,) of SPRING.
+        m: Number of the shape.
+        step: Number of the step.
+    """
     slot = 0
-    for s in range(GRIPS):
-        if grip[i, s, 0] == m:
+    for s in range(MAX_SHAPE_CONTACTS):
+        if contacts[s]["shape"] == m:
             slot = s
             break
-        if grip[i, s, 1] < grip[i, slot, 1]:
+        if contacts[s]["step"] < contacts[slot]["step"]:
             slot = s
-    if grip[i, slot, 0] != m or grip[i, slot, 1] < step - 1:
-        relax(springs, i, slot)
-    grip[i, slot, 0], grip[i, slot, 1] = m, step
+    if contacts[slot]["shape"] != m or contacts[slot]["step"] < step - 1:
+        relax(springs[slot])
+    contacts[slot]["shape"], contacts[slot]["step"] = m, step
     return slot
 
 
 @kernel(**INNER)
-def touch(
-    law: Law,
-    state: State,
-    shapes: Shapes,
-    bodies: Bodies,
-    m: int,
-    i: int,
-    away: float,
-    n: Array,
-    belt: Array,
-    share: float,
-    dt: float,
-) -> None:
-    """Add to the forces on a particle and a body those of their contact.
+def touch(law: Law, state: State, bodies: Bodies, contact: ShapeContact, share: float, dt: float) -> None:
+    """Add the forces of a contact to a particle and a body.
 
     Args:
-        law: How hard, how rough.
-        state: Of the particles.
-        shapes: All.
-        bodies: All.
-        m: Which shape.
-        i: Which particle.
-        away: From its centre to the shape [m].
-        n: (3,) unit vector from the shape to the particle.
-        belt: (3,) unit vector along which the belt runs there; zero if none does.
-        share: Of the force on the body that is to count.
-        dt: Time step [s].
+        law: Properties of contacts.
+        state: State of the particles.
+        bodies: What they can touch.
+        contact: Where they touch.
+        share: Weight of this step in the mean load on the body.
+        dt: Length of the step [s].
     """
-    one, body, dof = state.motion[i], shapes.ids[m, BODY], shapes.ids[m, DOF]
-    px, py, pz = one[X] - away * n[0], one[X + 1] - away * n[1], one[X + 2] - away * n[2]
-    com, twist = bodies.subtree_com[shapes.ids[m, ROOT]], bodies.cvel[body]
+    i, m, away, n, belt = contact.particle, contact.shape, contact.away, contact.normal, contact.belt
+    one, shape, load, simulation = state.motion[i], bodies.shapes[m], bodies.loads[m], bodies.simulation
+    position, velocity, spin, body, dof = one["position"], one["velocity"], one["spin"], shape["body"], shape["dof"]
+    px, py, pz = position[0] - away * n[0], position[1] - away * n[1], position[2] - away * n[2]
+    com, twist = simulation.subtree_com[shape["root"]], simulation.cvel[body]
     rx, ry, rz = px - com[0], py - com[1], pz - com[2]
     ax, ay, az = twist[0], twist[1], twist[2]
-    run = bodies.qvel[dof] * shapes.size[m, 1] if dof >= 0 else 0.0
-    wx, wy, wz = one[W], one[W + 1], one[W + 2]
-    vx = one[V] - away * (wy * n[2] - wz * n[1]) - twist[3] - (ay * rz - az * ry) - run * belt[0]
-    vy = one[V + 1] - away * (wz * n[0] - wx * n[2]) - twist[4] - (az * rx - ax * rz) - run * belt[1]
-    vz = one[V + 2] - away * (wx * n[1] - wy * n[0]) - twist[5] - (ax * ry - ay * rx) - run * belt[2]
-    s = hold(state.grip, state.grip_spring, i, m, state.tally[STEP])
-    fx, fy, fz, qx, qy, qz = respond(
-        law,
-        shapes.softness[m],
-        law.radius - away,
-        n[0],
-        n[1],
-        n[2],
-        vx,
-        vy,
-        vz,
-        wx - ax,
-        wy - ay,
-        wz - az,
-        state.grip_spring,
-        i,
-        s,
-        1.0,
-        dt,
+    radius = shape["size"][1]
+    belt_speed = simulation.qvel[dof] * radius if dof >= 0 else 0.0
+    wx, wy, wz = spin[0], spin[1], spin[2]
+    v = (
+        velocity[0] - away * (wy * n[2] - wz * n[1]) - twist[3] - (ay * rz - az * ry) - belt_speed * belt[0],
+        velocity[1] - away * (wz * n[0] - wx * n[2]) - twist[4] - (az * rx - ax * rz) - belt_speed * belt[1],
+        velocity[2] - away * (wx * n[1] - wy * n[0]) - twist[5] - (ax * ry - ay * rx) - belt_speed * belt[2],
     )
-    if state.links[i, ASLEEP] == 0:
-        one[F], one[F + 1], one[F + 2] = one[F] + fx, one[F + 1] + fy, one[F + 2] + fz
-        one[T] += qx - away * (n[1] * fz - n[2] * fy)
-        one[T + 1] += qy - away * (n[2] * fx - n[0] * fz)
-        one[T + 2] += qz - away * (n[0] * fy - n[1] * fx)
-    wrench, centre = shapes.wrench[m], bodies.xipos[body]
+    springs = state.shape_springs[i]
+    slot = contact_slot(state.shape_contacts[i], springs, m, state.counters[0]["step"])
+    w, overlap = (wx - ax, wy - ay, wz - az), law.radius - away
+    fx, fy, fz, qx, qy, qz = respond(law, shape["softness"], overlap, n, v, w, springs[slot], 1.0, dt)
+    if state.links[i]["asleep"] == 0:
+        add(one["force"], fx, fy, fz)
+        add(
+            one["torque"],
+            qx - away * (n[1] * fz - n[2] * fy),
+            qy - away * (n[2] * fx - n[0] * fz),
+            qz - away * (n[0] * fy - n[1] * fx),
+        )
+    centre = simulation.xipos[body]
     rx, ry, rz = px - centre[0], py - centre[1], pz - centre[2]
-    wrench[0], wrench[1], wrench[2] = wrench[0] - share * fx, wrench[1] - share * fy, wrench[2] - share * fz
-    wrench[3] -= share * (qx + ry * fz - rz * fy)
-    wrench[4] -= share * (qy + rz * fx - rx * fz)
-    wrench[5] -= share * (qz + rx * fy - ry * fx)
-    wrench[6] -= share * (fx * belt[0] + fy * belt[1] + fz * belt[2]) * shapes.size[m, 1]
-
-
-@kernel(**{**INNER, "allocates": True})
-def press(law: Law, state: State, shapes: Shapes, bodies: Bodies, share: float, dt: float) -> None:
-    """Add to the forces on particles and bodies those between them, and wake who is near a shape that moves."""
-    cell, links = (2.0 + SKIN) * law.radius, state.links
-    position, rotation, half, local, n, belt = (
-        np.empty(3),
-        np.empty(9),
-        np.empty(3),
-        np.empty(3),
-        np.empty(3),
-        np.zeros(3),
+    add(load["force"], -(share * fx), -(share * fy), -(share * fz))
+    add(
+        load["torque"],
+        -(share * (qx + ry * fz - rz * fy)),
+        -(share * (qy + rz * fx - rx * fz)),
+        -(share * (qz + rx * fy - ry * fx)),
     )
-    # Anchors, by which the grid is sorted, may lag behind by half a skin.
-    margin = law.radius * (1.0 + NEAR + 0.5 * SKIN)
-    for m in range(len(shapes.ids)):
-        kind, dof, size = shapes.ids[m, KIND], shapes.ids[m, DOF], shapes.size[m]
-        pose(shapes, bodies, m, position, rotation)
+    load["drive_torque"] -= share * (fx * belt[0] + fy * belt[1] + fz * belt[2]) * radius
+
+
+@kernel(**INNER)
+def press(law: Law, state: State, bodies: Bodies, share: float, dt: float) -> None:
+    """Add the forces between particles and bodies to both, and wake particles near shapes that move."""
+    cell = (2.0 + NEIGHBOUR_MARGIN) * law.radius
+    # The grid is sorted by anchors, which may be half a margin away from the particles.
+    margin = law.radius * (1.0 + WAKE_DISTANCE + 0.5 * NEIGHBOUR_MARGIN)
+    for m in range(len(bodies.shapes)):
+        shape = bodies.shapes[m]
+        kind, dof, size, mat, position = (
+            shape["kind"],
+            shape["dof"],
+            shape["size"],
+            shape["rotation"],
+            shape["position"],
+        )
+        update_pose(shape, bodies.simulation)
         sides = (size[0], size[1], size[2])
-        run = bodies.qvel[dof] * size[1] * dt if dof >= 0 else 0.0
-        moves = moved(shapes, m, position, rotation, run, law.tolerance)
-        for k in range(3):
-            half[k] = reach(kind, sides, rotation[3 * k], rotation[3 * k + 1], rotation[3 * k + 2]) + margin
+        travel = bodies.simulation.qvel[dof] * size[1] * dt if dof >= 0 else 0.0
+        moves = has_moved(shape, travel, law.tolerance)
+        hx = half_extent(kind, sides, mat[0], mat[1], mat[2]) + margin
+        hy = half_extent(kind, sides, mat[3], mat[4], mat[5]) + margin
+        hz = half_extent(kind, sides, mat[6], mat[7], mat[8]) + margin
         x, y, z = position[0], position[1], position[2]
-        low = cell_of(state.head, state.box, cell, x - half[0], y - half[1], z - half[2])
-        high = cell_of(state.head, state.box, cell, x + half[0], y + half[1], z + half[2])
+        low = cell_of(state.cells, state.box, cell, x - hx, y - hy, z - hz)
+        high = cell_of(state.cells, state.box, cell, x + hx, y + hy, z + hz)
         for c in range(low[0], high[0] + 1):
             for b in range(low[1], high[1] + 1):
                 for a in range(low[2], high[2] + 1):
-                    i = state.head[c, b, a]
+                    i = state.cells[c, b, a]
                     while i >= 0:
-                        dx, dy, dz = state.motion[i, X] - x, state.motion[i, X + 1] - y, state.motion[i, X + 2] - z
-                        for k in range(3):
-                            local[k] = rotation[k] * dx + rotation[3 + k] * dy + rotation[6 + k] * dz
-                        away, lx, ly, lz = to_shape(kind, size, local[0], local[1], local[2])
-                        if moves and away < law.radius * (1.0 + NEAR):
+                        p = state.motion[i]["position"]
+                        dx, dy, dz = p[0] - x, p[1] - y, p[2] - z
+                        away, lx, ly, lz = to_shape(
+                            kind,
+                            size,
+                            mat[0] * dx + mat[3] * dy + mat[6] * dz,
+                            mat[1] * dx + mat[4] * dy + mat[7] * dz,
+                            mat[2] * dx + mat[5] * dy + mat[8] * dz,
+                        )
+                        if moves and away < law.radius * (1.0 + WAKE_DISTANCE):
                             wake(state, i)
                         if away < law.radius:
-                            for k in range(3):
-                                n[k] = rotation[3 * k] * lx + rotation[3 * k + 1] * ly + rotation[3 * k + 2] * lz
+                            normal = (
+                                mat[0] * lx + mat[1] * ly + mat[2] * lz,
+                                mat[3] * lx + mat[4] * ly + mat[5] * lz,
+                                mat[6] * lx + mat[7] * ly + mat[8] * lz,
+                            )
                             flat = math.sqrt(lx * lx + lz * lz)
                             along = 1.0 / flat if kind == TRACK and flat > 1e-9 else 0.0
-                            for k in range(3):
-                                belt[k] = along * (rotation[3 * k] * lz - rotation[3 * k + 2] * lx)
-                            touch(law, state, shapes, bodies, m, i, away, n, belt, share, dt)
-                        i = links[i, AFTER]
+                            belt = (
+                                along * (mat[0] * lz - mat[2] * lx),
+                                along * (mat[3] * lz - mat[5] * lx),
+                                along * (mat[6] * lz - mat[8] * lx),
+                            )
+                            touch(law, state, bodies, ShapeContact(i, m, away, normal, belt), share, dt)
+                        i = state.links[i]["next"]
 
 
 @kernel(error_model="numpy", nogil=True)
-def advance(
-    law: Law, state: State, shapes: Shapes, bodies: Bodies, dt: float, first: int, steps: int, many: int
-) -> int:
-    """Let particles go on by some steps, while bodies stay where they are, until many of them are awake.
+def advance(law: Law, state: State, bodies: Bodies, dt: float, first: int, steps: int, max_awake: int) -> int:
+    """Advance particles by some steps, while bodies stay where they are, until many of them are awake.
 
-    The mean of the forces on bodies over these steps is added to ``xfrc_applied`` and ``qfrc_applied`` after the last.
+    After the last step, the mean loads on the bodies are added to the applied forces of the simulation.
 
     Args:
-        law: How hard, how rough.
-        state: Of the particles.
-        shapes: What else they can touch.
-        bodies: Whose shapes these are.
+        law: Properties of particles.
+        state: State of the particles.
+        bodies: What they can touch.
         dt: Length of a step [s].
-        first: How many steps were made before.
-        steps: How many there are to be.
-        many: A step in which so many are awake is not made here.
+        first: Number of steps that were made before.
+        steps: Number of all steps.
+        max_awake: A step with so many particles awake is not made here.
 
     Returns:
-        How many steps are made.
+        The number of steps that are made.
     """
+    loads = bodies.loads
     if first == 0:
-        for m in range(len(shapes.ids)):
-            for k in range(7):
-                shapes.wrench[m, k] = 0.0
+        for m in range(len(loads)):
+            for k in range(3):
+                loads[m]["force"][k] = loads[m]["torque"][k] = 0.0
+            loads[m]["drive_torque"] = 0.0
     for step in range(first, steps):
-        if state.tally[AWAKE] >= many:
+        if state.counters[0]["awake"] >= max_awake:
             return step
-        attend(law, state, dt)
-        press(law, state, shapes, bodies, 1.0 / steps, dt)
-        collide(law, state, state.awake, 0, state.tally[AWAKE], dt)
-        move(law, state, state.awake, 0, state.tally[AWAKE], dt)
-        state.tally[STEP] += 1
-    for m in range(len(shapes.ids)):
-        for k in range(6):
-            bodies.xfrc_applied[shapes.ids[m, BODY], k] += shapes.wrench[m, k]
-        if shapes.ids[m, DOF] >= 0:
-            bodies.qfrc_applied[shapes.ids[m, DOF]] += shapes.wrench[m, 6]
+        update_neighbours(law, state, dt)
+        press(law, state, bodies, 1.0 / steps, dt)
+        collide(law, state, state.awake, 0, state.counters[0]["awake"], dt)
+        move(law, state, state.awake, 0, state.counters[0]["awake"], dt)
+        state.counters[0]["step"] += 1
+    apply_loads(bodies.shapes, loads, bodies.simulation)
     return steps

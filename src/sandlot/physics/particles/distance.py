@@ -1,9 +1,9 @@
-"""How far a point is from a shape, and which way is out.
+"""Signed distance of a point from a shape, and the direction out of it.
 
-Each shape is given in its own frame and numbered as MuJoCo's geoms, with sizes as there; a track, which MuJoCo does not
-have, is a belt around two pulleys: a stadium along local x, drawn out along local y, its sizes the half length between
-the axles, the radius, and the half width. Distances are exact, negative inside, and in closed form but for the
-ellipsoid's, which is the root of a convex function.
+Each shape is given in its own frame and numbered as MuJoCo's geoms, with sizes as there. A track, which MuJoCo does not
+have, is a belt around two pulleys: a stadium along local x, extruded along local y; its sizes are half the distance of
+the axles, the radius, and half the width. Distances are exact, negative inside, and in closed form except for the
+ellipsoid, for which Newton's method finds the root of a convex function.
 """
 
 import math
@@ -18,12 +18,12 @@ Distance: TypeAlias = tuple[float, float, float, float]
 
 TINY = 1e-12
 ROOT_STEPS = 32
-"""Newton's steps to the nearest point of an ellipsoid, at most; five are usual."""
+"""Maximum number of Newton steps to the nearest point of an ellipsoid; five are usual."""
 
 
 @kernel(error_model="numpy")
 def to_ball(x: float, y: float, z: float, radius: float) -> Distance:
-    """To a ball around the origin; in its very middle, out is along x, which is right for a capsule, too."""
+    """Distance from a ball around the origin; at its centre the direction is x, which is right for a capsule, too."""
     away = math.sqrt(x * x + y * y + z * z)
     if away < TINY:
         return -radius, 1.0, 0.0, 0.0
@@ -32,7 +32,7 @@ def to_ball(x: float, y: float, z: float, radius: float) -> Distance:
 
 @kernel(error_model="numpy")
 def to_box(x: float, y: float, z: float, a: float, b: float, c: float) -> Distance:
-    """To a box of half sizes ``a``, ``b`` and ``c``."""
+    """Distance from a box of half sizes ``a``, ``b`` and ``c``."""
     dx, dy, dz = abs(x) - a, abs(y) - b, abs(z) - c
     sx, sy, sz = math.copysign(1.0, x), math.copysign(1.0, y), math.copysign(1.0, z)
     ox, oy, oz = max(dx, 0.0), max(dy, 0.0), max(dz, 0.0)
@@ -48,10 +48,10 @@ def to_box(x: float, y: float, z: float, a: float, b: float, c: float) -> Distan
 
 @kernel(error_model="numpy")
 def to_prism(u: float, v: float, w: float, half: float, radius: float, width: float) -> Distance:
-    """To a stadium along u in the plane (u, v), drawn out along w to ``width`` on both sides; or to a disc."""
+    """Distance from a stadium along u in the plane (u, v), extruded along w by ``width`` to both sides; or a disc."""
     beyond = u - min(max(u, -half), half)
     axis = math.sqrt(beyond * beyond + v * v)
-    # On the line between the axles all ways out are as short; the belt's upper side is one.
+    # On the line between the axles many directions are equally short; up is one of them.
     nu, nv = (beyond / axis, v / axis) if axis > TINY else (0.0, 1.0)
     rim, side = axis - radius, abs(w) - width
     sign = math.copysign(1.0, w)
@@ -65,17 +65,17 @@ def to_prism(u: float, v: float, w: float, half: float, radius: float, width: fl
 
 @kernel(error_model="numpy")
 def to_ellipsoid(x: float, y: float, z: float, a: float, b: float, c: float) -> Distance:
-    """To an ellipsoid of half axes ``a``, ``b`` and ``c``.
+    """Distance from an ellipsoid of half axes ``a``, ``b`` and ``c``.
 
     Eberly, "Distance from a Point to an Ellipse, an Ellipsoid, or a Hyperellipsoid": the nearest point is
-    ``a^2 x / (t + a^2)`` and so on, with the root t of a function that falls and is convex, so that Newton's method
-    from below never overshoots.
+    ``a^2 x / (t + a^2)`` and so on, with the root t of a decreasing convex function, so that Newton's method from below
+    never overshoots.
     """
     least = min(a, b, c)
-    # A point on a plane of symmetry is moved off it by next to nothing: there the root would be at a pole.
+    # A point on a plane of symmetry is moved off it by a tiny distance: there the root would be at a pole.
     px, py, pz = max(abs(x), 1e-9 * least), max(abs(y), 1e-9 * least), max(abs(z), 1e-9 * least)
     ax, ay, az = a * px, b * py, c * pz
-    # The largest t at which one term alone is 1.
+    # Start at the largest t at which one term alone is 1.
     t = max(ax - a * a, ay - b * b, az - c * c)
     for _ in range(ROOT_STEPS):
         fx, fy, fz = ax / (t + a * a), ay / (t + b * b), az / (t + c * c)
@@ -94,14 +94,14 @@ def to_ellipsoid(x: float, y: float, z: float, a: float, b: float, c: float) -> 
 
 @kernel(error_model="numpy")
 def to_shape(kind: int, size: Array, x: float, y: float, z: float) -> Distance:
-    """To a shape, in its own frame.
+    """Distance from a shape, in its own frame.
 
     Args:
         kind: `SPHERE`, `CAPSULE`, `ELLIPSOID`, `CYLINDER`, `BOX` or `TRACK`.
         size: (3,) [m] as MuJoCo's geoms of that kind; of a track: half length, radius, half width.
-        x: Where the point is [m].
-        y: [m]
-        z: [m]
+        x: x of the point [m].
+        y: y of the point [m].
+        z: z of the point [m].
     """
     if kind == BOX:
         return to_box(x, y, z, size[0], size[1], size[2])

@@ -1,5 +1,6 @@
-"""Soft ground on a height map, under any MuJoCo model."""
+"""Deformable soil under any MuJoCo model."""
 
-from sandlot.physics.soil.soil import PRESETS, Soil, SoilKind
+from sandlot.physics.soil.kinds import PRESETS, SoilKind
+from sandlot.physics.soil.soil import Soil
 
 __all__ = ["PRESETS", "Soil", "SoilKind"]

@@ -1,4 +1,4 @@
-"""Water and servos for MuJoCo: as their plain twin says, and found where MuJoCo keeps them."""
+"""Drag and servo torques, and energies, agree with their plain twin, and with MuJoCo."""
 
 import mujoco
 import numpy as np
@@ -7,23 +7,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import config
 
-from sandlot.errors import SandlotError
 from sandlot.physics.swimming import callback
-from sandlot.physics.swimming.callback import MARK, USER_ROWS, push
 from sandlot.physics.swimming.energy import energies
+from sandlot.physics.swimming.forces import MARK, SIMULATION, push
 from sandlot.robots.reference_swimmers import STIFFNESS, mjcf
 from sandlot.robots.snake import Snake
-from twins.water import Head
+from twins.swimming import Head
 
 SLOW = bool(config.DISABLE_JIT)
 CURRENT = np.array([0.7, -0.4])
 SINCE = 0.013
-"""Since the last command [s]."""
-compiled = pytest.mark.skipif(SLOW, reason="MuJoCo cannot call what is not compiled")
+"""Time since the last command [s]."""
+compiled = pytest.mark.skipif(SLOW, reason="MuJoCo can call compiled functions only")
 
 
 class Moment:
-    """A body that moves at random, and what its servos were told."""
+    """A body with random velocities, and a random plan of its servos."""
 
     def __init__(self, snake, seed, ball=False):
         rng = np.random.default_rng(seed)
@@ -39,38 +38,32 @@ class Moment:
             self.position = np.append(self.position, [3.0, 4.0])
             self.velocity = np.append(self.velocity, [0.3, 2.0])
 
-    def user(self, now):
-        body = self.body
-        fixed = (
-            body.links,
-            body.length,
-            body.side_drag,
-            body.end_drag,
-            body.tip_drag,
-            *CURRENT,
-            body.mass,
-            body.inertia,
-        )
-        motors = (STIFFNESS, body.max_torque, now - SINCE, 0.0, 0.0, self.ball_drag)
-        return np.concatenate([(MARK, *fixed, *motors), self.angles, self.rates, self.acceleration])
+    def simulation(self, now):
+        record = np.zeros(1, SIMULATION).view(np.recarray)
+        record[0] = (MARK, self.body, *CURRENT, STIFFNESS, now - SINCE, self.ball_drag)
+        return record[0]
+
+    @property
+    def plan(self):
+        return np.stack([self.angles, self.rates, self.acceleration])
 
     def wanted(self):
-        """Accelerations of the joints, with the correction of errors."""
+        """Wanted accelerations of the joints, with the correction of errors."""
         chain = slice(3, 3 + self.snake.joints)
         rates = self.rates + self.acceleration * SINCE
         angles = self.angles + self.rates * SINCE + 0.5 * self.acceleration * SINCE**2
-        late = 2.0 * STIFFNESS * (rates - self.velocity[chain]) + STIFFNESS**2 * (angles - self.position[chain])
-        return self.acceleration + late
+        error = 2.0 * STIFFNESS * (rates - self.velocity[chain]) + STIFFNESS**2 * (angles - self.position[chain])
+        return self.acceleration + error
 
     def twin(self):
         size = 3 + self.snake.joints
         return Head(self.body, self.position[:size], self.velocity[:size], CURRENT)
 
     def forces(self):
-        """What the kernel adds."""
+        """The forces that the kernel adds."""
         before = np.linspace(-1.0, 1.0, self.position.size)
         force = before.copy()
-        push(self.position, self.velocity, force, 1.5, self.user(1.5))
+        push(self.position, self.velocity, force, 1.5, self.simulation(1.5), self.plan)
         return force - before
 
 
@@ -86,7 +79,7 @@ BODIES = {
 @pytest.mark.parametrize("ball", [False, True], ids=["alone", "with ball"])
 @pytest.mark.parametrize("torque", TORQUES.values(), ids=TORQUES)
 @pytest.mark.parametrize("changes", BODIES.values(), ids=BODIES)
-def test_forces_are_those_of_the_twin(changes, torque, ball):
+def test_forces_agree_with_the_twin(changes, torque, ball):
     for seed in range(2 if SLOW else 20):
         moment = Moment(Snake(**changes, max_torque=torque), seed, ball)
         expected, _ = moment.twin().forces(moment.wanted())
@@ -97,8 +90,8 @@ def test_forces_are_those_of_the_twin(changes, torque, ball):
             assert found[size:] == pytest.approx(-3.0 * (moment.velocity[size:] - CURRENT))
 
 
-def test_the_cases_reach_the_limits():
-    """Or else agreement would say nothing about them."""
+def test_the_compared_cases_reach_the_torque_limit():
+    """Otherwise the comparison would not test it."""
     shares = {}
     for name, torque in TORQUES.items():
         moments = [Moment(Snake(links=6, max_torque=torque), seed) for seed in range(20)]
@@ -109,8 +102,8 @@ def test_the_cases_reach_the_limits():
     assert min(shares["weak"]) == 0.0
 
 
-def test_the_torque_limit_is_a_soft_one():
-    """What keeps a joint's rate is given even where it needs more than the limit; nothing goes further beyond that."""
+def test_the_torque_limit_is_soft():
+    """Torques that keep the joint rates may exceed the limit; accelerations never add to them then."""
     moment = Moment(Snake(links=6, max_torque=1.0), 3)
     twin = moment.twin()
     water = np.linalg.solve(twin.jacobian.T, -twin.shape.drag(twin.speeds) @ twin.speeds)
@@ -122,14 +115,15 @@ def test_the_torque_limit_is_a_soft_one():
 
 @compiled
 def test_joints_get_the_accelerations_they_want_in_mujoco():
-    """Inverse dynamics of ours, forward dynamics of MuJoCo's."""
+    """Our inverse dynamics against MuJoCo's forward dynamics."""
     callback.install()
     for seed in range(10):
         moment = Moment(Snake(links=7, max_torque=1e12, max_angle=1.5), seed)
         model = mujoco.MjModel.from_xml_string(mjcf(moment.snake, False, 1.0, 1.0, False, "RK4"))
         data = mujoco.MjData(model)
         data.time = 1.5
-        data.qpos[:], data.qvel[:], data.userdata[:] = moment.position, moment.velocity, moment.user(1.5)
+        data.qpos[:], data.qvel[:] = moment.position, moment.velocity
+        data.userdata[:] = np.append(np.frombuffer(moment.simulation(1.5).tobytes()), moment.plan)
         mujoco.mj_forward(model, data)
         assert data.qfrc_passive == pytest.approx(moment.forces(), rel=1e-9, abs=1e-9 * np.abs(moment.forces()).max())
         assert data.qacc[3:] == pytest.approx(moment.wanted(), rel=1e-6, abs=1e-6)
@@ -137,25 +131,14 @@ def test_joints_get_the_accelerations_they_want_in_mujoco():
 
 @settings(max_examples=3 if SLOW else 30)
 @given(st.sampled_from(list(BODIES)), st.integers(0, 2**32 - 1), st.booleans())
-def test_energies_are_those_of_the_twin(name, seed, ball):
+def test_energies_agree_with_the_twin(name, seed, ball):
     snake = Snake(**BODIES[name], max_rate=1.0, max_torque=10.0)
     moments = [Moment(snake, seed + k, ball) for k in range(2)]
     position, velocity = (np.stack([getattr(each, word) for each in moments]) for word in ("position", "velocity"))
     found = energies(snake.record(), position, velocity, CURRENT, 0.5 if ball else 0.0)
     speed = np.linalg.norm(velocity[:, -2:] - CURRENT, axis=1) if ball else np.zeros(2)
     expected = [each.twin().energy() + extra for each, extra in zip(moments, 0.25 * speed**2, strict=True)]
-    assert found[:, 2] == pytest.approx(speed)
-    assert found[:, 0] == pytest.approx(expected)
+    assert found.ball_speed == pytest.approx(speed)
+    assert found.kinetic == pytest.approx(expected)
     rates = np.abs(velocity[:, 3 : 3 + snake.joints])
-    assert found[:, 1] == pytest.approx(10.0 * np.minimum(rates, 1.0).sum(axis=1))
-
-
-def test_fields_of_mujoco_are_looked_for_within_bounds():
-    places = callback._places()
-    assert max(places.values()) < callback.WORDS
-    with pytest.raises(SandlotError, match=rf"^MuJoCo {mujoco.__version__} does not keep .*qfrc_passive.* where"):
-        callback._places(max(places.values()))
-
-
-def test_user_rows_are_those_before_the_joints():
-    assert len(Moment(Snake(links=4), 0).user(0.0)) == USER_ROWS + 3 * 3
+    assert found.max_power == pytest.approx(10.0 * np.minimum(rates, 1.0).sum(axis=1))

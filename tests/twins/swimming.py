@@ -1,30 +1,30 @@
-"""The swimming chain once more, for one body: general coordinates, Jacobians and matrices instead of sums.
+"""The swimming chain for one body, with generalised coordinates, Jacobians and matrices instead of sums.
 
 The coordinates are x and y of the centre of mass, the angle of the head link, and the joints.
 """
 
 import numpy as np
 
-from sandlot.physics.swimming.water import GAIN, YIELD
+from sandlot.physics.swimming.servo import GAIN, YIELD
 
 
 class TwinSwimmer:
-    def __init__(self, body, heading=0.0, velocity=(0.0, 0.0)):
+    def __init__(self, body, yaw=0.0, velocity=(0.0, 0.0)):
         self.body, self.joints = body, int(body["links"]) - 1
         self.angles, self.rates, self.last = np.zeros((3, self.joints))
-        self.centre, self.heading = np.zeros(2), heading
+        self.centre, self.yaw = np.zeros(2), yaw
         self.mass = body["links"] * body["mass"]
         self.momentum, self.angular_momentum = self.mass * np.array(velocity), 0.0
         # Of the centre of mass and the head, at the last mid-step, in the head's frame; and the head rate before it.
-        self.velocity, self.last_turn = np.array([*(turn(-heading) @ velocity), 0.0]), 0.0
+        self.velocity, self.last_yaw_rate = np.array([*(rotation(-yaw) @ velocity), 0.0]), 0.0
         self.heat = self.shares = self.yields = 0.0
 
     def command(self, targets):
         body, interval = self.body, self.body["interval"]
-        fastest = body["max_rate"]
+        max_rate = body["max_rate"]
         targets = np.clip(targets, -body["max_angle"], body["max_angle"])
-        rates = np.clip((targets - self.last) / interval, -fastest, fastest)
-        wanted = np.clip(rates + GAIN * (self.last - self.angles) / interval, -fastest, fastest)
+        rates = np.clip((targets - self.last) / interval, -max_rate, max_rate)
+        wanted = np.clip(rates + GAIN * (self.last - self.angles) / interval, -max_rate, max_rate)
         self.last = self.last + rates * interval
         acceleration = self.limited((wanted - self.rates) / interval)
         dt = interval / body["substeps"]
@@ -36,29 +36,29 @@ class TwinSwimmer:
         self.rates = self.rates + acceleration * interval
 
     def limited(self, wanted):
-        """Accelerations of the joints for which no motor needs more than its torque."""
+        """Joint accelerations for which no motor exceeds its torque limit."""
         shape = Shape(self.body, self.angles)
         speeds = np.concatenate([self.velocity, self.rates])
         masses = shape.mass_matrix()
-        # Without any acceleration of the joints, and what comes on top with all that is wanted.
+        # Torques without joint accelerations, and the additional ones for the wanted accelerations.
         load = shape.drag(speeds) @ speeds + shape.centripetal(speeds)
         have = torques(masses, load, np.zeros(self.joints))
         need = torques(masses, np.zeros(3 + self.joints), wanted)
         share = possible(have, need, self.body["max_torque"])
         self.shares += share
         self.yields += share == 0.0
-        interval, furthest = self.body["interval"], self.body["max_angle"]
+        interval, max_angle = self.body["interval"], self.body["max_angle"]
         given = share * wanted if share > 0.0 else -YIELD * self.rates / interval
         rest = self.angles + self.rates * interval
-        low, high = (2.0 * (end - rest) / interval**2 for end in (-furthest, furthest))
+        low, high = (2.0 * (end - rest) / interval**2 for end in (-max_angle, max_angle))
         return np.clip(given, low, high)
 
     def step(self, angles, rates, dt):
         shape = Shape(self.body, angles)
         within = np.concatenate([np.zeros(3), rates])
         matrix, masses = shape.drag(np.concatenate([self.velocity, rates])), shape.mass_matrix()
-        middle = self.heading + 0.5 * dt * (self.velocity[2] + 0.75 * (self.velocity[2] - self.last_turn))
-        frame = turn(middle)
+        middle = self.yaw + 0.5 * dt * (self.velocity[2] + 0.75 * (self.velocity[2] - self.last_yaw_rate))
+        frame = rotation(middle)
         now = np.array([*(frame.T @ self.momentum), self.angular_momentum])
         right = now - (masses @ within)[:3] - 0.5 * dt * (matrix @ within)[:3]
         velocity = np.linalg.solve(masses[:3, :3] + 0.5 * dt * matrix[:3, :3], right)
@@ -68,12 +68,12 @@ class TwinSwimmer:
         self.momentum = self.momentum + dt * frame @ force[:2]
         self.angular_momentum += dt * force[2]
         self.centre = self.centre + dt * frame @ velocity[:2]
-        self.heading += dt * velocity[2]
-        self.last_turn, self.velocity = self.velocity[2], velocity
+        self.yaw += dt * velocity[2]
+        self.last_yaw_rate, self.velocity = self.velocity[2], velocity
 
 
 def torques(masses, load, acceleration):
-    """Inverse dynamics: the body is free, so that only the joints need torques."""
+    """Inverse dynamics of a free body, on which only the joints apply torques."""
     free = np.linalg.solve(masses[:3, :3], -load[:3] - masses[:3, 3:] @ acceleration)
     return (masses @ np.concatenate([free, acceleration]) + load)[3:]
 
@@ -89,13 +89,13 @@ def possible(have, need, limit):
 
 
 class Head:
-    """The chain in the coordinates that MuJoCo has: x and y of the head link, in the world, instead of the centre's."""
+    """The chain in MuJoCo's coordinates: x and y of the head link instead of the centre of mass."""
 
     def __init__(self, body, position, velocity, current=(0.0, 0.0)):
         self.body, self.shape = body, Shape(body, position[3:])
-        # From the speeds of the other coordinates to those of these.
+        # From velocities of the other coordinates to velocities of these.
         self.jacobian = np.eye(len(position))
-        self.jacobian[:2] = turn(position[2]) @ self.shape.points[0]
+        self.jacobian[:2] = rotation(position[2]) @ self.shape.points[0]
         through = velocity - np.pad(current, (0, len(position) - 2))
         self.speeds = np.linalg.solve(self.jacobian, through)
 
@@ -103,7 +103,7 @@ class Head:
         return 0.5 * self.speeds @ self.shape.mass_matrix() @ self.speeds
 
     def forces(self, wanted):
-        """Of the water, and of motors that want these accelerations of the joints; and the share that they can give."""
+        """Forces of water and motors for wanted joint accelerations, and the share of these that is possible."""
         masses, drag = self.shape.mass_matrix(), self.shape.drag(self.speeds) @ self.speeds
         have = torques(masses, drag + self.shape.centripetal(self.speeds), np.zeros(len(wanted)))
         need = torques(masses, np.zeros(len(drag)), wanted)
@@ -113,16 +113,16 @@ class Head:
 
 
 class Shape:
-    """Where the links are, in the head's frame, and how they move with the coordinates."""
+    """Positions of the links in the head's frame, and their Jacobians."""
 
     def __init__(self, body, angles):
         self.body, n, length = body, int(body["links"]), body["length"]
-        # Link k turns with the head, and against every joint before it.
+        # The yaw of link k is that of the head minus the angles of all joints before it.
         self.turns = np.hstack([np.tile([0.0, 0.0, 1.0], (n, 1)), -np.tri(n, n - 1, -1)])
         directions = self.turns[:, 3:] @ angles
         self.along = np.stack([np.cos(directions), np.sin(directions)], axis=1)
         self.across = np.stack([-self.along[:, 1], self.along[:, 0]], axis=1)
-        # Link k hangs on all before it: half of itself, half of the head, and the whole of those between.
+        # From the head's centre to that of link k: half of both links, and the whole of those between.
         arms = -length * (np.tri(n, n, -1) + 0.5 * np.eye(n))
         arms[:, 0] += 0.5 * length
         arms[0, 0] = 0.0
@@ -136,13 +136,13 @@ class Shape:
         return self.body["mass"] * linear + self.body["inertia"] * self.turns.T @ self.turns
 
     def centripetal(self, speeds):
-        """What turning links pull, with all accelerations of the coordinates at zero."""
+        """Centripetal forces, with all accelerations of the coordinates at zero."""
         spins = self.turns @ speeds
         accelerations = -self.arms @ (spins[:, None] ** 2 * self.along)
         return self.body["mass"] * np.einsum("kai,ka->i", self.points, accelerations)
 
     def drag(self, speeds):
-        """From speeds of the coordinates to what resists them; tips only feel water they move into."""
+        """Drag matrix: velocities of the coordinates to forces; tips have drag only when they move into the water."""
         body, forward = self.body, np.einsum("ka,ka->k", self.points @ speeds, self.along)
         ends = np.full(len(self.along), body["end_drag"])
         ends[0] += body["tip_drag"] * (forward[0] > 0.0)
@@ -152,5 +152,5 @@ class Shape:
         return body["side_drag"] * across.T @ across + along.T @ (ends[:, None] * along)
 
 
-def turn(angle):
+def rotation(angle):
     return np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])

@@ -1,0 +1,129 @@
+"""The contact patch of a body: its width, the slopes of the ground under it, and its edge."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sandlot.kernels import kernel
+from sandlot.physics.soil.ground import Ground, node_at
+from sandlot.typing import IntArray
+
+PATCH_NODE = np.dtype(
+    [
+        ("x", np.float64),
+        ("y", np.float64),
+        ("z", np.float64),
+        ("covered", np.float64),
+        ("slope_x", np.float64),
+        ("slope_y", np.float64),
+        ("hollow_x", np.float64),
+        ("hollow_y", np.float64),
+    ]
+)
+"""A node of a patch, in one line of the processor's cache: lowest point of the body above it [m], covered fraction of
+its cell, slope of the undeformed ground, and slope of the ground as the body has deformed it."""
+MIN_WIDTH = 1e-3
+"""Minimum width of a patch in Bekker's equation [m]."""
+
+
+class Patch(NamedTuple):
+    """The nodes that a shape touches.
+
+    Attributes:
+        indices: (n,) numbers of the nodes.
+        contact: (n,) of PATCH_NODE.
+        edge: Room for the numbers of the nodes at the edge.
+    """
+
+    indices: IntArray
+    contact: NDArray[np.void]
+    edge: IntArray
+
+
+@kernel(error_model="numpy", allocates=False)
+def patch_width(contact: NDArray[np.void], spacing: float) -> float:
+    """The smaller side of a rectangle with the same second moments of area as a patch [m]."""
+    area, x, y, xx, xy, yy = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    for k in range(len(contact)):
+        part, dx, dy = contact[k]["covered"], contact[k]["x"] - contact[0]["x"], contact[k]["y"] - contact[0]["y"]
+        area, x, y = area + part, x + part * dx, y + part * dy
+        xx, xy, yy = xx + part * dx * dx, xy + part * dx * dy, yy + part * dy * dy
+    x, y = x / area, y / area
+    # The second moment of a cell about its own centre.
+    own = spacing * spacing / 12.0
+    xx, xy, yy = xx / area - x * x + own, xy / area - x * y, yy / area - y * y + own
+    least = 0.5 * (xx + yy) - math.sqrt(0.25 * (xx - yy) ** 2 + xy * xy)
+    return max(math.sqrt(12.0 * max(least, 0.0)), MIN_WIDTH)
+
+
+@kernel(error_model="numpy", allocates=False)
+def slope(
+    nodes: NDArray[np.void], index: int, low: int, high: int, per: float, step: float
+) -> tuple[float, float, bool]:
+    """Slope of the ground at a node, between its neighbours on both sides (-1 for none).
+
+    The rim of a patch does not carry the body: if a body touches one neighbour in this step, the other one counts only
+    if it is touched too.
+
+    Args:
+        nodes: (n,) of NODE.
+        index: Number of the node.
+        low: Number of the neighbour on the lower side.
+        high: Number of the neighbour on the higher side.
+        per: One over the spacing [1/m].
+        step: Number of the step.
+
+    Returns:
+        Slope of the undeformed ground, slope of the deformed ground, and whether both neighbours are touched.
+    """
+    held_low = low >= 0 and nodes[low]["contact"] == step
+    held_high = high >= 0 and nodes[high]["contact"] == step
+    if low < 0 or (held_high and not held_low):
+        low = index
+    if high < 0 or (held_low and not held_high):
+        high = index
+    if low != index and high != index:
+        per *= 0.5
+    rise = nodes[high]["undeformed"] - nodes[low]["undeformed"]
+    return rise * per, (rise - nodes[high]["sinkage"] + nodes[low]["sinkage"]) * per, held_low and held_high
+
+
+@kernel(error_model="numpy", allocates=False)
+def slopes(ground: Ground, patch: Patch, step: float) -> int:
+    """Find the slopes of the ground at every node of a patch, and its edge; returns the number of nodes there."""
+    index, edge = patch.indices, patch.edge
+    nodes, ny, nx, wrap, per = ground.nodes, ground.ny, ground.nx, ground.wrap, 1.0 / ground.spacing
+    count, i, first, half_per = 0, 0, 0, 0.5 * per
+    for k in range(len(index)):
+        here, node = index[k], patch.contact[k]
+        if not first <= here < first + nx:
+            i = here // nx
+            first = i * nx
+        j = here - first
+        west, east, south, north = here - 1, here + 1, here - nx, here + nx
+        if 0 < i < ny - 1 and 0 < j < nx - 1:
+            w, e, s, n = nodes[west], nodes[east], nodes[south], nodes[north]
+            across = (w["contact"] == step) & (e["contact"] == step)
+            if across & (s["contact"] == step) & (n["contact"] == step):
+                # Most nodes: the same result as below, with fewer branches.
+                rise_x, rise_y = e["undeformed"] - w["undeformed"], n["undeformed"] - s["undeformed"]
+                node["slope_x"], node["slope_y"] = rise_x * half_per, rise_y * half_per
+                node["hollow_x"] = (rise_x - e["sinkage"] + w["sinkage"]) * half_per
+                node["hollow_y"] = (rise_y - n["sinkage"] + s["sinkage"]) * half_per
+                continue
+        else:
+            west, east = node_at(i, j - 1, ny, nx, wrap), node_at(i, j + 1, ny, nx, wrap)
+            south, north = node_at(i - 1, j, ny, nx, wrap), node_at(i + 1, j, ny, nx, wrap)
+        node["slope_x"], node["hollow_x"], within = slope(nodes, here, west, east, per, step)
+        node["slope_y"], node["hollow_y"], between = slope(nodes, here, south, north, per, step)
+        if not (within and between):
+            edge[count] = here
+            count += 1
+    if count == 0:
+        # The body covers all of the ground.
+        for k in range(len(index)):
+            edge[k] = index[k]
+        count = len(index)
+    return count
