@@ -1,4 +1,4 @@
-"""Rovers in MuJoCo: they drive as told, as fast and as strongly as their motors can, and bump into each other."""
+"""Rovers in MuJoCo: they follow commands within the limits of their motors, and collide with each other."""
 
 import contextlib
 
@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 
 from sandlot.errors import SandlotError
 from sandlot.robots.rover import BODIES, SHIPPED, Rover, load_rover, wheel_speeds
-from sandlot.robots.rover_model import build_model, drive, move_belts
+from sandlot.robots.rover_layout import find_layout
+from sandlot.robots.rover_model import build_model, drive, move_belts, read_state
+from sandlot.robots.rover_shapes import drawn_shapes
 
 FLOOR = '<worldbody><geom name="floor" type="plane" size="9 9 1" friction="2 0.005 0.0001"/></worldbody>'
 BOTH = pytest.mark.parametrize("name", SHIPPED)
@@ -54,7 +56,7 @@ class TestWheelSpeeds:
         assert speeds[2, 1] == pytest.approx([-1.0, 1.0])
 
     @given(st.floats(-5.0, 5.0), st.floats(-30.0, 30.0))
-    def test_too_fast_is_slowed_down_on_the_same_curve(self, linear, angular):
+    def test_commands_beyond_the_motors_keep_the_curve(self, linear, angular):
         free, limited = (wheel_speeds(linear, angular, 0.2, 0.03, top) for top in (np.inf, 8.0))
         assert np.abs(limited).max() <= 8.0 * (1.0 + 1e-12)
         assert limited[0] * free[1] == pytest.approx(limited[1] * free[0])
@@ -66,7 +68,7 @@ class TestWheelSpeeds:
 
 class TestParts:
     @BOTH
-    def test_what_is_measured(self, name):
+    def test_measured_sizes(self, name):
         parts = on_floor(load_rover(name)).rovers[0]
         assert parts.radius == pytest.approx(0.03)
         assert parts.base == pytest.approx(0.191)
@@ -112,13 +114,13 @@ class TestParts:
         assert left.rotation[:, 1] == pytest.approx([0.0, 1.0, 0.0])
         assert right.rotation == pytest.approx(np.eye(3), abs=1e-12)
 
-    def test_tracks_are_asked_for_or_not(self):
+    def test_tracks_can_be_set(self):
         assert Rover(urdf="tracked").tracks
         assert not Rover(urdf="tracked", tracks=False).tracks
         assert not Rover().tracks
         assert not on_floor(Rover(urdf="tracked", tracks=False)).rovers[0].tracks
 
-    def test_settings_win_over_measures(self):
+    def test_settings_win_over_measured_sizes(self):
         parts = on_floor(Rover(radius=0.04, base=0.3)).rovers[0]
         assert (parts.radius, parts.base) == (0.04, 0.3)
 
@@ -165,13 +167,13 @@ class TestDriving:
     @BOTH
     @pytest.mark.parametrize("rate", [1.0, -1.0])
     def test_turning(self, name, rate):
-        """Wheels that do not steer must slip sideways, so that it turns less than asked, but to that side."""
+        """Wheels that do not steer slip sideways, so the rover turns less than commanded, but to the right side."""
         data = run(on_floor(load_rover(name)), 1.5, [[0.0, rate]])
-        heading = 2.0 * np.arctan2(data.qpos[6], data.qpos[3])
-        assert 0.2 < heading / rate < 1.5
+        yaw = 2.0 * np.arctan2(data.qpos[6], data.qpos[3])
+        assert 0.2 < yaw / rate < 1.5
         assert np.abs(data.qpos[:2]).max() < 0.02
 
-    def test_as_fast_as_the_motors_and_no_faster(self):
+    def test_top_speed_is_that_of_the_motors(self):
         rovers = on_floor(load_rover("wheeled"))
         data, fastest = mujoco.MjData(rovers.model), 0.0
         drive(rovers, data, [[5.0, 0.0]])
@@ -221,7 +223,7 @@ class TestDriving:
         assert turned["fr"] > turned["fl"] + 1.0
 
     @pytest.mark.parametrize("moving", [True, False])
-    def test_belts_drag_also_between_their_wheels(self, moving):
+    def test_belts_drag_between_their_wheels(self, moving):
         """On a block that is shorter than the distance of the axles."""
         block = '<worldbody><geom type="box" size="0.06 0.2 0.1" pos="0 0 -0.1" friction="2 0.005 0.0001"/></worldbody>'
         rovers = on_floor(load_rover("tracked"), floor=block)
@@ -246,7 +248,7 @@ class TestDriving:
         assert all(data.qvel[wheel.dof] > 6.0 for wheel in rovers.rovers[0].wheels)
 
     @pytest.mark.parametrize("commands", [[[np.nan, 0.0]], [[0.0, np.inf]], [[0.0]], [[0.0, 0.0]] * 2])
-    def test_commands_that_cannot_be(self, commands):
+    def test_impossible_commands_are_refused(self, commands):
         rovers = on_floor(Rover())
         data = mujoco.MjData(rovers.model)
         with pytest.raises(
@@ -254,6 +256,53 @@ class TestDriving:
         ):
             drive(rovers, data, commands)
         assert not data.ctrl.any()
+
+
+class TestState:
+    @BOTH
+    def test_state_is_that_of_mujoco_after_the_step(self, name):
+        rovers = on_floor(load_rover(name), load_rover("wheeled"))
+        data = run(rovers, 0.5, [[0.2, 0.5], [-0.1, 0.0]])
+        state = read_state(rovers, data)
+        mujoco.mj_kinematics(rovers.model, data)
+        for k, parts in enumerate(rovers.rovers):
+            assert np.array_equal(state.position[k], data.xpos[parts.chassis])
+            assert state.rotation[k] == pytest.approx(data.xmat[parts.chassis].reshape(3, 3), abs=1e-12)
+            assert np.array_equal(state.rates[k], data.qvel[parts.dof + 3 : parts.dof + 6])
+            left, right = parts.first
+            assert state.wheel_angles[k].tolist() == [data.qpos[left.qpos], data.qpos[right.qpos]]
+            assert state.wheel_speeds[k].tolist() == [data.qvel[left.dof], data.qvel[right.dof]]
+        assert state.yaw[0] > 0.02
+        assert not state.exploded.any()
+        assert not state.overturned.any()
+
+    @pytest.mark.parametrize(
+        ("address", "value"), [(0, np.nan), (2, 21.0), (3, -301.0), (7, np.inf), (6, np.nan), (9, -np.inf)]
+    )
+    def test_each_rover_explodes_by_itself(self, address, value):
+        rovers = build_model([Rover(), Rover()], np.eye(2, 6))
+        data = mujoco.MjData(rovers.model)
+        data.qvel[:] = 19.0
+        data.qvel[rovers.rovers[1].dof + address] = value
+        assert read_state(rovers, data).exploded.tolist() == [False, True]
+
+    def test_a_rover_on_its_back_is_overturned(self):
+        rovers = build_model([Rover(), Rover()], [[0, 0, 0, 1.5, 0, 0], [0, 1, 0, 1.6, 0, 0]])
+        assert read_state(rovers, mujoco.MjData(rovers.model)).overturned.tolist() == [False, True]
+
+
+@BOTH
+def test_drawn_shapes_have_the_size_and_place_of_the_rover(name):
+    """The body is 168 x 89 mm; wheels of 60 x 36 mm are 191 mm apart, axles 190 mm: 250 x 227 mm in all."""
+    shapes = drawn_shapes(find_layout(load_rover(name)))
+    corners = np.concatenate([drawn.shape.box_corners() for drawn in shapes])
+    assert np.ptp(corners[:, :2], axis=0) == pytest.approx([0.25, 0.227])
+    assert corners[:, 2].min() == pytest.approx(-0.051)
+    roles = [drawn.role for drawn in shapes]
+    assert roles.count("wheel") == 4
+    assert roles.count("belt") == (2 if name == "tracked" else 0)
+    (body,) = (drawn.shape for drawn in shapes if drawn.shape.size == (0.168, 0.089, 0.049))
+    assert body.position == pytest.approx(np.zeros(3))
 
 
 class TestContacts:
@@ -286,7 +335,7 @@ class TestContacts:
         data = run(on_floor(Rover(), floor=FLOOR + wall), 1.5, [[0.2, 0.0]])
         assert data.qpos[0] == pytest.approx(0.3 - 0.1 - 0.125, abs=0.01)
 
-    def test_other_settings_of_the_surroundings_do_not_reach_it(self):
+    def test_defaults_of_extra_xml_do_not_apply_to_rovers(self):
         odd = '<compiler angle="degree"/><default><geom contype="0" density="7"/><joint armature="3"/></default>'
         plain, mixed = on_floor(Rover()), on_floor(Rover(), floor=odd + FLOOR)
         for field in ("geom_contype", "dof_armature", "body_mass"):
@@ -329,12 +378,12 @@ class TestOtherRobots:
         data = run(rovers, 2.0, [[0.5, 0.4]])
         start = data.qpos[:7].copy()
         run(rovers, 1.0, data=data)
-        way = np.linalg.norm(data.qpos[:2] - start[:2])
-        heading = 2.0 * (np.arctan2(data.qpos[6], data.qpos[3]) - np.arctan2(start[6], start[3]))
-        assert way == pytest.approx(0.5, rel=0.05)
-        assert 0.3 < heading < 0.42, "its caster drags"
+        distance = np.linalg.norm(data.qpos[:2] - start[:2])
+        yaw = 2.0 * (np.arctan2(data.qpos[6], data.qpos[3]) - np.arctan2(start[6], start[3]))
+        assert distance == pytest.approx(0.5, rel=0.05)
+        assert 0.3 < yaw < 0.42, "its caster drags"
 
-    def test_joints_that_are_no_wheels_keep_their_limits(self, cart):
+    def test_joints_other_than_wheels_keep_their_limits(self, cart):
         rovers = build_model([cart], [[0, 0, 0, 0, 0, 0]])
         assert rovers.model.joint("rover0/tilt").range == pytest.approx([-0.2, 0.3])
         assert rovers.model.joint("rover0/tilt").limited[0]
@@ -359,7 +408,7 @@ class TestOtherRobots:
         with pytest.raises(SandlotError, match=message):
             load_rover(tmp_path / "r.toml")
 
-    def test_names_that_are_not_there(self):
+    def test_unknown_names_are_refused(self):
         with pytest.raises(
             SandlotError, match=r"^there is no rover 'weeled', and no such file; did you mean 'wheeled'"
         ):
@@ -367,8 +416,8 @@ class TestOtherRobots:
         with pytest.raises(SandlotError, match="known: tracked, wheeled"):
             load_rover("spirit")
 
-    def test_files_that_are_not_there(self, tmp_path):
-        with pytest.raises(SandlotError, match=r"^cannot read settings from .*r.toml"):
+    def test_missing_files_are_refused(self, tmp_path):
+        with pytest.raises(SandlotError, match=r"^cannot read .*r.toml"):
             load_rover(tmp_path / "r.toml")
         (tmp_path / "r.toml").write_text("urdf = 'none.urdf'")
         with pytest.raises(SandlotError, match=rf"^cannot read the robot {tmp_path}/none.urdf: No such file"):

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sandlot.errors import SandlotError
-from sandlot.physics.swimming.water import SWIMMER
+from sandlot.physics.swimming.body import SWIMMER
 from sandlot.robots.snake import Snake, link_angles, link_centres, link_corners
 from sandlot.settings import build
 

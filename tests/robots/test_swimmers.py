@@ -1,4 +1,4 @@
-"""Swimming bodies at two fidelities: they agree, they notice explosions, and they leave others alone."""
+"""Swimming bodies at two fidelities: they agree, detect explosions, restart, and leave other simulations alone."""
 
 import subprocess
 import sys
@@ -9,7 +9,7 @@ import pytest
 
 from sandlot.control.snake.gaits import Gait
 from sandlot.errors import SandlotError
-from sandlot.physics.swimming import callback, water
+from sandlot.physics.swimming import callback, rows
 from sandlot.robots.fast_swimmers import FastSwimmers
 from sandlot.robots.reference_swimmers import ReferenceSwimmers, check_stable
 from sandlot.robots.snake import Snake
@@ -34,15 +34,15 @@ def test_both_agree_on_an_ordinary_gait(faces):
     snake = SNAKE.model_copy(update={"faces": faces})
     fast, reference = (swim(cls(snake, 1), 5.0) for cls in (FastSwimmers, ReferenceSwimmers))
     start = np.array([-6.0, 0.0])
-    way = np.linalg.norm(fast.centre - start)
-    assert way > 1.0
-    assert np.linalg.norm(fast.centre - reference.centre) < 0.01 * way
+    distance = np.linalg.norm(fast.centre - start)
+    assert distance > 1.0
+    assert np.linalg.norm(fast.centre - reference.centre) < 0.01 * distance
     assert fast.head == pytest.approx(reference.head, abs=0.01)
     assert fast.angles == pytest.approx(reference.angles, abs=1e-3)
     assert fast.velocity == pytest.approx(reference.velocity, abs=0.01 * np.linalg.norm(fast.velocity))
     assert fast.angular_momentum == pytest.approx(reference.angular_momentum, rel=0.03)
     assert fast.drive == pytest.approx(reference.drive, abs=1e-3)
-    assert fast.centres == pytest.approx(reference.centres, abs=0.02 * way)
+    assert fast.centres == pytest.approx(reference.centres, abs=0.02 * distance)
 
 
 @BOTH
@@ -51,7 +51,7 @@ def test_the_front_starts_at_the_origin(cls):
     assert swimmers.centre == pytest.approx(np.array([[-6.0, 0.0]] * 2))
     assert swimmers.centres[:, 0] == pytest.approx(np.array([[-0.75, 0.0]] * 2))
     assert not swimmers.velocity.any()
-    assert swimmers.time == 0.0
+    assert swimmers.time.tolist() == [0.0, 0.0]
 
 
 @BOTH
@@ -65,23 +65,22 @@ def test_velocity_is_how_fast_the_centre_moves(cls):
 
 
 @BOTH
-def test_a_current_only_carries(cls):
-    """In water that moves, a body that moves with it swims as in water at rest."""
+def test_a_body_that_moves_with_the_current_swims_as_in_still_water(cls):
     current = np.array([0.7, -0.3])
     still, carried = cls(SNAKE, 1), cls(SNAKE, 1, current)
     if cls is ReferenceSwimmers:
         carried._velocity[:, :2] = current
     else:
-        carried.state[[water.PX, water.PY, water.U, water.V]] = 0.0
+        carried.state[[rows.MOMENTUM_X, rows.MOMENTUM_Y, rows.SURGE, rows.SWAY]] = 0.0
     for swimmers in (still, carried):
         swim(swimmers)
-    assert carried.centre - current * carried.time == pytest.approx(still.centre, abs=1e-6)
+    assert carried.centre - current * carried.time[:, None] == pytest.approx(still.centre, abs=1e-6)
     assert carried.velocity - current == pytest.approx(still.velocity, abs=1e-6)
     assert carried.head == pytest.approx(still.head, abs=1e-6)
 
 
 @BOTH
-def test_a_body_at_rest_is_taken_along_by_a_current(cls):
+def test_a_current_accelerates_a_body_at_rest(cls):
     swimmers = cls(SNAKE, 1, (0.0, 1.0))
     assert swimmers.velocity == pytest.approx(np.zeros((1, 2)))
     swim(swimmers, 3.0, Gait())
@@ -90,7 +89,7 @@ def test_a_body_at_rest_is_taken_along_by_a_current(cls):
     assert swimmers.velocity[0] == pytest.approx([0.0, 1.0 - np.exp(-3.0 * rate)], abs=1e-3)
 
 
-def test_both_feel_the_same_current():
+def test_both_agree_in_a_current():
     fast, reference = (swim(cls(SNAKE, 1, (0.4, 0.3))) for cls in (FastSwimmers, ReferenceSwimmers))
     assert fast.centre == pytest.approx(reference.centre, abs=0.01)
 
@@ -103,31 +102,31 @@ def test_without_drag_the_centre_stays(cls):
     assert np.abs(swimmers.angular_momentum).max() <= (0.0 if cls is FastSwimmers else 1e-3)
 
 
-def test_following_gaits_is_a_row_of_commands():
+def test_following_gaits_equals_single_commands():
     waves = GAIT.waves(SNAKE.joints)[None, :, :, None]
     swum = FastSwimmers(SNAKE, 1)
     swum.swim([0.0], waves, 2.0)
-    told = swim(FastSwimmers(SNAKE, 1))
-    assert swum.time == told.time == 2.0
-    assert swum.state == pytest.approx(told.state, rel=1e-9, abs=1e-9)
+    commanded = swim(FastSwimmers(SNAKE, 1))
+    assert swum.time == commanded.time == 2.0
+    assert swum.state == pytest.approx(commanded.state, rel=1e-9, abs=1e-9)
 
 
-def test_copies_begin_anew():
+def test_copies_start_at_time_zero():
     first = swim(FastSwimmers(SNAKE, 2))
     others = first.copies(3)
     assert first.heat[0] > 0.0
-    assert (others.time, others.heat.tolist(), others.drive.tolist()) == (0.0, [0.0] * 3, [0.0] * 3)
+    assert np.array([others.time, others.heat, others.drive]).tolist() == [[0.0] * 3] * 3
     assert others.centre == pytest.approx(np.tile(first.centre[0], (3, 1)))
     assert others.rates == pytest.approx(np.tile(first.rates[0], (3, 1)))
 
 
-def test_swimmers_are_of_one_kind_or_the_other():
+def test_the_base_class_is_abstract():
     with pytest.raises(TypeError, match="abstract"):
         Swimmers(SNAKE, 1)
 
 
 @pytest.mark.parametrize("threads", [2, 3, 8])
-def test_threads_do_not_change_what_the_fast_model_says(threads):
+def test_threads_do_not_change_fast_results(threads):
     rng = np.random.default_rng(0)
     gaits = np.stack([GAIT.waves(7)] * 5, axis=-1)[None] * rng.uniform(0.5, 1.0, (1, 1, 1, 5))
     alone, together = FastSwimmers(SNAKE, 5), FastSwimmers(SNAKE, 5, threads=threads)
@@ -136,7 +135,7 @@ def test_threads_do_not_change_what_the_fast_model_says(threads):
     assert np.array_equal(alone.state, together.state)
 
 
-def test_threads_do_not_change_what_the_reference_says():
+def test_threads_do_not_change_reference_results():
     rng = np.random.default_rng(0)
     targets = np.cumsum(rng.normal(0.0, 0.02, (50, 4, 7)), axis=0)
     found = []
@@ -150,7 +149,7 @@ def test_threads_do_not_change_what_the_reference_says():
             assert np.array_equal(mine, theirs)
 
 
-def test_links_collide_unless_told_not_to():
+def test_links_collide_only_with_contact():
     """A body that curls up more tightly than its links leave room for."""
     curl = Gait(veer=1.4)
     solid = swim(ReferenceSwimmers(SNAKE, 1), 3.0, curl)
@@ -168,57 +167,114 @@ class TestBalls:
         assert swimmers.balls[1] == pytest.approx(place[1])
         assert swimmers.ball_velocity[1] == pytest.approx([0.0, 0.0])
 
-    def test_a_current_takes_it_along(self):
+    def test_a_current_carries_it(self):
         swimmers = ReferenceSwimmers(SNAKE, 1, (0.5, 0.0), balls=np.array([[0.0, 9.0]]))
         swim(swimmers, 2.0, Gait())
         assert swimmers.ball_velocity[0] == pytest.approx([0.5, 0.0], abs=1e-3)
 
-    @pytest.mark.parametrize("name", ["balls", "ball_velocity"])
-    def test_without_any_there_is_nothing_to_tell(self, name):
+    @pytest.mark.parametrize(
+        ("cls", "name"), [(ReferenceSwimmers, "balls"), (ReferenceSwimmers, "ball_velocity"), (FastSwimmers, "balls")]
+    )
+    def test_without_any_asking_for_them_is_an_error(self, cls, name):
         with pytest.raises(SandlotError, match="have no balls"):
-            getattr(ReferenceSwimmers(SNAKE, 1), name)
+            getattr(cls(SNAKE, 1), name)
+
+    def test_in_the_fast_model_they_are_marks_that_stay(self):
+        places = np.array([[0.9, 0.0], [5.0, 5.0]])
+        fast = swim(FastSwimmers(SNAKE, 2, (0.5, 0.0), places), 1.0)
+        assert np.array_equal(fast.balls, places)
+        assert not fast.solid_balls
+        assert ReferenceSwimmers(SNAKE, 2, balls=places).solid_balls
+        assert not ReferenceSwimmers(SNAKE, 2).solid_balls
+
+
+@BOTH
+class TestRestarts:
+    BALLS = np.array([[9.0, 1.0], [9.0, 2.0], [9.0, 3.0]])
+
+    def make(self, cls):
+        return cls(SNAKE, 3, (0.3, -0.2), self.BALLS)
+
+    @staticmethod
+    def read(swimmers, body):
+        return [np.copy(getattr(swimmers, name)[body]) for name in ("time", "balls", *QUANTITIES)]
+
+    def test_some_restart_while_the_others_go_on(self, cls):
+        undisturbed, restarted, fresh = self.make(cls), self.make(cls), self.make(cls)
+        swim(undisturbed, 0.6)
+        swim(restarted, 0.4)
+        restarted.restart(np.array([0, 2]), np.array([[4.0, 8.0], [4.0, 9.0]]))
+        fresh.restart(np.array([0, 2]), np.array([[4.0, 8.0], [4.0, 9.0]]))
+        for k in range(20, 30):
+            targets = np.tile(GAIT.targets((k - 19) * SNAKE.interval, SNAKE.joints), (3, 1))
+            targets[1] = GAIT.targets((k + 1) * SNAKE.interval, SNAKE.joints)
+            restarted.command(targets)
+        swim(fresh, 0.2)
+        assert restarted.time == pytest.approx([0.2, 0.6, 0.2])
+        for body, other in ((0, fresh), (1, undisturbed), (2, fresh)):
+            for mine, theirs in zip(self.read(restarted, body), self.read(other, body), strict=True):
+                assert np.array_equal(mine, theirs)
+
+    def test_balls_go_back_to_where_they_were_made(self, cls):
+        swimmers = self.make(cls)
+        swimmers.restart(np.array([1]), np.array([[4.0, 8.0]]))
+        assert swimmers.balls.tolist() == [[9.0, 1.0], [4.0, 8.0], [9.0, 3.0]]
+        swimmers.restart(np.arange(3))
+        assert np.array_equal(swimmers.balls, self.BALLS)
+
+    def test_a_restarted_body_has_no_longer_exploded(self, cls):
+        swimmers = swim(TestExplosions.explode(self.make(cls)), 0.1)
+        assert swimmers.exploded.tolist() == [False, True, False]
+        swimmers.restart(np.array([1]))
+        assert not swim(swimmers, 0.1).exploded.any()
+
+    def test_times_that_were_read_do_not_change(self, cls):
+        swimmers = swim(self.make(cls), 0.1)
+        before = swimmers.time
+        swimmers.restart(np.arange(3))
+        assert before == pytest.approx([0.1] * 3)
 
 
 class TestExplosions:
     @staticmethod
     def explode(swimmers, which=1):
-        """Give one of them what no motor could."""
+        """Give one of them a velocity that no motor can cause."""
         if isinstance(swimmers, FastSwimmers):
-            swimmers.state[water.PX, which] = np.inf
+            swimmers.state[rows.MOMENTUM_X, which] = np.inf
         else:
             swimmers._velocity[which, 3] = 1e12
         return swimmers
 
     @BOTH
-    def test_one_is_noticed_and_the_others_go_on(self, cls):
+    def test_one_is_detected_and_the_others_go_on(self, cls):
         expected = swim(cls(SNAKE, 3))
         swimmers = swim(self.explode(cls(SNAKE, 3)))
         assert swimmers.exploded.tolist() == [False, True, False]
         assert np.array_equal(swimmers.centre[[0, 2]], expected.centre[[0, 2]])
 
-    def test_it_stays_lost(self):
+    def test_an_exploded_body_stays_exploded(self):
         swimmers = swim(self.explode(ReferenceSwimmers(SNAKE, 2)), 0.1)
         swimmers._velocity[:] = 0.0
         swimmers._position[:] = 0.0
         assert swimmers.exploded.tolist() == [False, True]
 
-    def test_a_body_faster_than_its_motors_is_not_believed(self):
+    def test_a_body_faster_than_its_motors_counts_as_exploded(self):
         swimmers = FastSwimmers(SNAKE, 1)
-        swimmers.state[water.PX] = SNAKE.mass * SNAKE.max_rate * SNAKE.arclength
+        swimmers.state[rows.MOMENTUM_X] = SNAKE.mass * SNAKE.max_rate * SNAKE.arclength
         assert swimmers.exploded.all()
 
     @pytest.mark.parametrize(
         ("word", "value"), [("_velocity", np.nan), ("_position", np.nan), ("_velocity", 1e4), ("_velocity", -1e200)]
     )
-    def test_a_ball_is_noticed_too(self, word, value):
+    def test_a_ball_that_explodes_is_detected(self, word, value):
         swimmers = ReferenceSwimmers(SNAKE, 3, (1.0, 0.0), balls=np.full((3, 2), 9.0), ball_drag=0.0)
         getattr(swimmers, word)[1, -1] = value
         swim(swimmers, 0.02)
         assert swimmers.exploded.tolist() == [False, True, False]
 
     @pytest.mark.parametrize("ball", [False, True])
-    def test_energy_that_no_motor_gave_is_noticed(self, ball):
-        """In water that pushes instead of dragging, long before anything is too fast."""
+    def test_energy_that_no_motor_gave_is_detected(self, ball):
+        """With negative drag, long before anything is too fast."""
         balls = {"balls": np.full((2, 2), 9.0)} if ball else {}
         swimmers = ReferenceSwimmers(SNAKE.model_copy(update={"drag": -20.0}), 2, **balls)
         swimmers._velocity[1, :2] = 1.0
@@ -227,7 +283,7 @@ class TestExplosions:
         assert np.abs(swimmers.velocity).max() < 3.0
 
     @pytest.mark.parametrize("drag", [0.0, Snake().drag])
-    def test_what_a_current_gives_is_not_taken_for_an_explosion(self, drag):
+    def test_energy_from_a_current_is_no_explosion(self, drag):
         snake = SNAKE.model_copy(update={"drag": drag})
         options = {"balls": np.full((2, 2), 9.0), "ball_drag": drag}
         swimmers = ReferenceSwimmers(snake, 2, (8.0, -6.0), **options)
@@ -265,9 +321,9 @@ class TestExplosions:
         assert done.stdout == done.stderr == ""
         assert not list(tmp_path.iterdir()), "as MUJOCO_LOG.TXT would be"
 
-    def test_warnings_of_others_are_kept(self):
-        said = []
-        mujoco.set_mju_user_warning(said.append)
+    def test_warnings_of_other_simulations_are_kept(self):
+        warnings = []
+        mujoco.set_mju_user_warning(warnings.append)
         try:
             swim(ReferenceSwimmers(SNAKE, 1), 0.1)
             model, data = pendulum()
@@ -275,22 +331,24 @@ class TestExplosions:
             mujoco.mj_step(model, data)
         finally:
             mujoco.set_mju_user_warning(None)
-        assert said
+        assert warnings
 
 
 class TestBadInput:
     @BOTH
     @pytest.mark.parametrize("angle", [np.nan, np.inf])
-    def test_targets_that_are_not_numbers_are_refused(self, cls, angle):
+    def test_targets_that_are_nan_or_infinite_are_refused(self, cls, angle):
         swimmers, targets = swim(cls(SNAKE, 3), 0.1), np.zeros((3, 7))
         before = [np.copy(getattr(swimmers, name)) for name in ("time", *QUANTITIES)]
         targets[1, 4] = angle
-        with pytest.raises(SandlotError, match=r"^body 1 is told joint angles that are not numbers; allowed: angles"):
+        with pytest.raises(
+            SandlotError, match=r"^the commanded joint angles of body 1 are NaN or infinite; allowed: a"
+        ):
             swimmers.command(targets)
         assert all(map(np.array_equal, before, [getattr(swimmers, name) for name in ("time", *QUANTITIES)]))
 
     @BOTH
-    def test_what_has_exploded_may_be_told_anything(self, cls):
+    def test_targets_of_an_exploded_body_are_not_checked(self, cls):
         swimmers, targets = swim(TestExplosions.explode(cls(SNAKE, 3)), 0.1), np.zeros((3, 7))
         targets[1] = np.nan
         swimmers.command(targets)
@@ -315,9 +373,9 @@ class TestBadInput:
             ({}, 1927.0, "drag on the ball"),
         ],
     )
-    def test_the_step_it_names_is_allowed(self, changes, ball, words):
+    def test_the_step_that_the_message_names_is_allowed(self, changes, ball, words):
         snake = Snake(links=8, **changes)
-        with pytest.raises(SandlotError, match=f"{words} cannot be followed") as caught:
+        with pytest.raises(SandlotError, match=f"{words} too stiff for it") as caught:
             check_stable(snake, ball)
         named = float(str(caught.value).rpartition(" ")[2])
         check_stable(snake.model_copy(update={"step": named}), ball)
@@ -330,21 +388,21 @@ class TestBadInput:
 
     def test_the_longest_step_swims_nearly_as_far(self):
         gait = Gait(amplitude=0.46, frequency=2.0, phase=0.68)
-        ways = []
+        distances = []
         for step in (0.005, 0.01):
             swimmers = swim(ReferenceSwimmers(Snake(step=step), 1, contact=False), 5.0, gait)
-            ways.append(np.linalg.norm(swimmers.centre[0] - (-12.75, 0.0)))
-        assert ways[0] > 10.0
-        assert ways[1] == pytest.approx(ways[0], rel=0.02)
+            distances.append(np.linalg.norm(swimmers.centre[0] - (-12.75, 0.0)))
+        assert distances[0] > 10.0
+        assert distances[1] == pytest.approx(distances[0], rel=0.02)
 
     @pytest.mark.parametrize(("mass", "drag"), [(0.001, Snake().drag), (0.01, Snake().drag), (0.42, 500.0)])
     def test_a_ball_too_light_for_the_step_is_refused(self, mass, drag):
-        with pytest.raises(SandlotError, match=r"drag on the ball cannot be followed; allowed: at most "):
+        with pytest.raises(SandlotError, match=r"drag on the ball too stiff for it; allowed: at most "):
             ReferenceSwimmers(SNAKE, 1, balls=np.array([[0.0, 9.0]]), ball_mass=mass, ball_drag=drag)
 
     @pytest.mark.parametrize("step", [0.0005, 0.001, 0.0025])
-    def test_what_is_allowed_is_stable(self, step):
-        """As light as a step allows, pushed sideways: slows down, and nothing else."""
+    def test_the_longest_allowed_step_is_stable(self, step):
+        """The lightest allowed body, moving sideways, slows down without oscillation."""
         drag = Snake().drag * 1.5 * 0.5
         snake = Snake(links=4, mass=4 * drag * step / 0.99, step=step, interval=0.02)
         swimmers = ReferenceSwimmers(snake, 1)
@@ -381,7 +439,7 @@ class TestCallback:
         assert np.array_equal(self.fall(), without)
         assert swimmers.velocity.any()
 
-    def test_user_data_of_others_is_not_taken_for_ours(self):
+    def test_simulations_with_other_user_data_are_left_alone(self):
         callback.install()
         model = mujoco.MjModel.from_xml_string(
             "<mujoco><size nuserdata='3'/><worldbody><body><joint/><geom size='1'/></body></worldbody></mujoco>"
@@ -392,7 +450,7 @@ class TestCallback:
         assert data.qfrc_passive.tolist() == [0.0]
         assert data.userdata.tolist() == [1.0, 2.0, 3.0]
 
-    def test_twice_does_no_harm(self):
+    def test_installing_twice_has_no_effect(self):
         one = swim(ReferenceSwimmers(SNAKE, 1), 0.5).centre.copy()
         callback.install()
         callback.install()

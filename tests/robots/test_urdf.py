@@ -1,4 +1,4 @@
-"""URDF files: what is in them is found, what is wrong with them is named, and nothing else ever happens."""
+"""URDF files: their contents are read, and every mistake in them is a one-line error that names the element."""
 
 import contextlib
 import struct
@@ -12,7 +12,8 @@ from scipy.spatial.transform import Rotation
 from sandlot.errors import SandlotError
 from sandlot.geometry.rotations import rotation_matrix
 from sandlot.robots.rover import BODIES, SHIPPED
-from sandlot.robots.urdf import Shape, join, parse_urdf, read_urdf
+from sandlot.robots.solids import Shape, combine
+from sandlot.robots.urdf import parse_urdf, read_urdf
 
 SOURCE = """<?xml version="1.0"?>
 <robot name="origins">
@@ -69,7 +70,7 @@ def inertial(mass="1", moments=("1", "1", "1"), inner=""):
     return f"<inertial>{inner}<mass value='{mass}'/><inertia {keys}/></inertial>"
 
 
-class TestWhatIsFound:
+class TestContents:
     def test_the_example_of_the_source(self):
         assembly = parse_urdf(SOURCE)
         assert assembly.name == "origins"
@@ -91,9 +92,10 @@ class TestWhatIsFound:
         powered = {child for child, joint in assembly.joints.items() if joint.powered}
         assert powered == {"fl_Wheel", "fr_Wheel"} | ({"bl_Wheel", "br_Wheel"} if name == "wheeled" else set())
         for part in assembly.links.values():
-            # Written inertias are those of even solids: the same as worked out from the shapes.
-            volume, _, inertia = part.collision[0].solid()
-            assert part.inertia == pytest.approx(inertia * part.mass / volume, rel=1e-3, abs=1e-9)
+            # Written inertias are those of solids of constant density.
+            even = part.collision[0].inertial(density=1.0)
+            scale = part.inertial.mass / even.mass
+            assert part.inertial.inertia == pytest.approx(scale * even.inertia, rel=1e-3, abs=1e-9)
 
     @pytest.mark.parametrize(
         ("kind", "limit", "powered"),
@@ -130,7 +132,7 @@ class TestWhatIsFound:
         assert position == pytest.approx([1.0, 1.0, 0.0])
         assert rotation == pytest.approx(np.diag([-1.0, -1.0, 1.0]))
 
-    def test_a_chain_of_thousands_is_no_problem(self):
+    def test_a_chain_of_thousands_of_links_is_read(self):
         names = [f"l{k}" for k in range(3000)]
         joints = [joint(f"j{k}", f"l{k}", f"l{k + 1}") for k in range(2999)]
         assert list(parse_urdf(robot(*map(link, names), *joints)).links) == names
@@ -150,32 +152,37 @@ class TestMasses:
         ],
     )
     def test_from_shapes(self, geometry, volume, moments):
-        found = parse_urdf(robot(link("a", collision(geometry, "<origin xyz='1 2 3'/>"))), density=10.0).links["a"]
+        found = (
+            parse_urdf(robot(link("a", collision(geometry, "<origin xyz='1 2 3'/>"))), density=10.0).links["a"].inertial
+        )
         assert found.mass == pytest.approx(10.0 * volume)
         assert found.centre == pytest.approx([1.0, 2.0, 3.0])
         assert np.diag(found.inertia) == pytest.approx(found.mass * np.array(moments))
 
-    def test_two_boxes_are_one_twice_as_long(self):
+    def test_two_boxes_have_the_inertia_of_one_twice_as_long(self):
         half = "<box size='1 1 1'/>"
         origin = "<origin xyz='{} 0 0' rpy='0 0 1.5707963267948966'/>"
-        both = parse_urdf(
-            robot(link("a", collision(half, origin.format(0.5)) + collision(half, origin.format(1.5))))
-        ).links["a"]
+        both = (
+            parse_urdf(robot(link("a", collision(half, origin.format(0.5)) + collision(half, origin.format(1.5)))))
+            .links["a"]
+            .inertial
+        )
         whole = parse_urdf(robot(link("a", collision("<box size='2 1 1'/>", "<origin xyz='1 0 0'/>")))).links["a"]
+        whole = whole.inertial
         assert both.mass == pytest.approx(whole.mass)
         assert both.centre == pytest.approx(whole.centre)
         assert both.inertia == pytest.approx(whole.inertia, abs=1e-9)
 
-    def test_written_ones_win_and_are_turned(self):
+    def test_a_written_inertia_wins_and_is_rotated(self):
         inner = "<origin xyz='0 0 1' rpy='1.5707963267948966 0 0'/>"
         both = collision("<box size='9 9 9'/>") + inertial("2", ("1", "2", "2.5"), inner)
-        found = parse_urdf(robot(link("a", both))).links["a"]
+        found = parse_urdf(robot(link("a", both))).links["a"].inertial
         assert found.mass == 2.0
         assert found.centre == pytest.approx([0.0, 0.0, 1.0])
         assert np.diag(found.inertia) == pytest.approx([1.0, 2.5, 2.0])
 
-    def test_nothing_together_is_nothing(self):
-        assert join([])[0] == 0.0
+    def test_no_parts_have_no_mass(self):
+        assert combine([]).mass == 0.0
 
     def test_a_plate_is_possible(self):
         parse_urdf(robot(link("a", inertial("1", ("1", "1", "2")))))
@@ -203,28 +210,28 @@ class TestMeshes:
     def test_obj(self, tmp_path, scale):
         (tmp_path / "cube.OBJ").write_text(CUBE)
         found = self.mesh(tmp_path, "cube.OBJ", scale)
-        assert found.mass == pytest.approx(2.0)
-        assert np.abs(found.centre) == pytest.approx([1.0, 0.5, 0.5])
-        assert np.diag(found.inertia) == pytest.approx(2.0 * np.array([2.0, 5.0, 5.0]) / 12.0)
+        assert found.inertial.mass == pytest.approx(2.0)
+        assert np.abs(found.inertial.centre) == pytest.approx([1.0, 0.5, 0.5])
+        assert np.diag(found.inertial.inertia) == pytest.approx(2.0 * np.array([2.0, 5.0, 5.0]) / 12.0)
         shape = found.collision[0]
         assert shape.faces.shape == (12, 3)
-        # Triangles look outwards also in a mirror: together they enclose a positive volume.
+        # Triangles of a mirrored mesh must face outwards, so that they enclose a positive volume.
         assert np.linalg.det(shape.vertices[shape.faces]).sum() / 6.0 == pytest.approx(2.0)
 
     @pytest.mark.parametrize("name", ["text.stl", "binary.stl"])
     def test_stl(self, tmp_path, name):
         self.stl(name, tmp_path)
         found = self.mesh(tmp_path, name, density=6.0)
-        assert found.mass == pytest.approx(1.0)
-        assert found.centre == pytest.approx([0.25, 0.25, 0.25])
-        assert found.inertia == pytest.approx(np.full((3, 3), 1 / 80) + np.eye(3) * (3 / 40 - 1 / 80))
+        assert found.inertial.mass == pytest.approx(1.0)
+        assert found.inertial.centre == pytest.approx([0.25, 0.25, 0.25])
+        assert found.inertial.inertia == pytest.approx(np.full((3, 3), 1 / 80) + np.eye(3) * (3 / 40 - 1 / 80))
         assert found.collision[0].vertices.shape == (4, 3)
 
     def test_packages_are_found_above(self, tmp_path):
         folder = tmp_path / "robots" / "urdf"
         folder.mkdir(parents=True)
         (tmp_path / "robots" / "cube.obj").write_text(CUBE)
-        assert self.mesh(folder, "package://robots/cube.obj").mass == pytest.approx(1.0)
+        assert self.mesh(folder, "package://robots/cube.obj").inertial.mass == pytest.approx(1.0)
 
     @pytest.mark.parametrize(
         ("name", "text", "message"),
@@ -260,21 +267,27 @@ class TestMeshes:
         folder = tmp_path_factory.getbasetemp()
         (folder / name).write_bytes((CUBE.encode() if name == "a.obj" else b"solid") * begin + noise)
         with np.errstate(all="ignore"), contextlib.suppress(SandlotError):
-            assert self.mesh(folder, name).mass > 0.0
+            assert self.mesh(folder, name).inertial.mass > 0.0
 
 
-class TestReach:
+class TestExtent:
     def test_a_wheel(self):
         wheel = Shape("cylinder", (0.3, 0.1), np.array([1.0, 2.0, 0.0]), rotation_matrix(np.pi / 2, 0, 0), None, None)
-        assert wheel.reach(np.array([1.0, 0.0, 0.0]), np.array([0.0, 1.0, 0.0])) == pytest.approx((0.3, 1.95, 2.05))
+        assert wheel.extent(np.array([1.0, 0.0, 0.0]), np.array([0.0, 1.0, 0.0])) == pytest.approx((0.3, 1.95, 2.05))
 
     def test_a_ball_beside_the_line(self):
         ball = Shape("sphere", (0.5,), np.array([3.0, 0.0, 1.0]), np.eye(3), None, None)
-        assert ball.reach(np.zeros(3), np.array([0.0, 0.0, 1.0])) == pytest.approx((3.5, 0.5, 1.5))
+        assert ball.extent(np.zeros(3), np.array([0.0, 0.0, 1.0])) == pytest.approx((3.5, 0.5, 1.5))
+
+    def test_corners_of_the_bounding_box(self):
+        wheel = Shape("cylinder", (0.3, 0.1), np.array([1.0, 2.0, 0.0]), rotation_matrix(np.pi / 2, 0, 0), None, None)
+        corners = wheel.box_corners()
+        assert corners.min(axis=0) == pytest.approx([0.7, 1.95, -0.3])
+        assert corners.max(axis=0) == pytest.approx([1.3, 2.05, 0.3])
 
     def test_a_box(self):
         box = Shape("box", (6.0, 8.0, 2.0), np.zeros(3), np.eye(3), None, None)
-        assert box.reach(np.zeros(3), np.array([0.0, 0.0, 1.0])) == pytest.approx((5.0, -1.0, 1.0))
+        assert box.extent(np.zeros(3), np.array([0.0, 0.0, 1.0])) == pytest.approx((5.0, -1.0, 1.0))
 
 
 BOMB = "<!DOCTYPE r [<!ENTITY a 'xxxx'><!ENTITY b '&a;&a;&a;&a;'>]><robot name='&b;'/>"
@@ -397,7 +410,7 @@ WORDS = st.lists(st.tuples(st.integers(0, 10_000), st.sampled_from(BITS)), min_s
 
 
 def swap(text, words):
-    """Change whole values: these mistakes get further than broken XML."""
+    """Replace whole attribute values, so that the XML stays valid."""
     pieces = text.split('"')
     for place, word in words:
         pieces[2 * (place % (len(pieces) // 2)) + 1] = word

@@ -1,4 +1,4 @@
-"""A laser has the faults it is told to have, and no others."""
+"""A laser has the errors that are set, and no others."""
 
 import math
 
@@ -28,10 +28,10 @@ def test_an_exact_laser_measures_exactly():
     ranges = EXACT.scan(WALL, HERE, chance())
     seen = np.isfinite(ranges[0])
     assert np.allclose(ranges[0, seen], 2.0 / np.cos(EXACT.bearings[seen]))
-    assert np.array_equal(seen, 2.0 / np.cos(EXACT.bearings) < EXACT.most)
+    assert np.array_equal(seen, 2.0 / np.cos(EXACT.bearings) < EXACT.max_range)
 
 
-def test_the_same_seed_measures_the_same_whatever_the_threads():
+def test_the_same_seed_gives_the_same_scans_with_any_number_of_threads():
     plan, poses = load_plan("office"), np.column_stack([chance(1).uniform(1.0, 11.0, (300, 2)), np.zeros(300)])
     laser = Laser(beams=20)
     one, other = (laser.scan(plan, poses, chance(), threads) for threads in (1, 3))
@@ -52,7 +52,7 @@ FAULTS = {
 
 @pytest.mark.parametrize("faults", FAULTS)
 @pytest.mark.parametrize("plan", ["arena", "flat"])
-def test_the_kernel_is_its_twin(plan, faults):
+def test_kernel_equals_numpy_twin(plan, faults):
     drawn, laser = load_plan(plan), Laser(beams=60, **FAULTS[faults])
     low, high = drawn.bounds[:2], drawn.bounds[2:]
     poses = np.column_stack([chance(1).uniform(low, high, (40, 2)), chance(2).uniform(-3.0, 3.0, 40)])
@@ -60,7 +60,7 @@ def test_the_kernel_is_its_twin(plan, faults):
 
 
 @pytest.mark.parametrize("faults", FAULTS)
-def test_with_generators_of_their_own_poses_do_not_depend_on_each_other(faults):
+def test_scans_with_one_generator_each_do_not_depend_on_each_other(faults):
     plan, laser = load_plan("flat"), Laser(beams=12, **FAULTS[faults])
     poses = np.column_stack([chance(1).uniform(1.0, 7.0, (300, 2)), np.zeros(300)])
     together, alone = ([chance(seed) for seed in range(300)] for _ in range(2))
@@ -86,8 +86,8 @@ def test_missing_returns():
 @pytest.mark.parametrize("shine", [0.0, 0.1, 0.5, 1.0])
 def test_shiny_walls_return_nothing_at_grazing_angles(shine):
     wall = make_plan(WALL.segments, shine=shine)
-    ranges = only(specular=1.2, most=1000.0).scan(wall, HERE, chance())[0]
-    met = EXACT.model_copy(update={"most": 1000.0}).cast(wall, HERE).hits[0] >= 0
+    ranges = only(specular=1.2, max_range=1000.0).scan(wall, HERE, chance())[0]
+    met = EXACT.model_copy(update={"max_range": 1000.0}).cast(wall, HERE).hits[0] >= 0
     grazing = 0.5 * math.pi - np.abs(EXACT.bearings)
     assert np.array_equal(np.isfinite(ranges), met & (grazing >= shine * 1.2))
 
@@ -99,12 +99,12 @@ def test_incidence_on_segments_and_circles():
     hits = laser.cast(plan, poses).hits
     assert hits[:, 0].tolist() == [0, 1, 1, -1]
     met = zip(hits[:3, 0].tolist(), poses[:3].tolist(), strict=True)
-    straight = [incidence(hit, *pose, plan.segments, plan.circles) for hit, pose in met]
-    assert np.allclose(straight, [math.sqrt(0.5), 1.0, math.sqrt(0.5)])
-    assert np.allclose(twin.incidence(plan, poses, laser.bearings, hits)[:, 0], [*straight, 1.0])
+    cosines = [incidence(hit, *pose, plan.segments, plan.circles) for hit, pose in met]
+    assert np.allclose(cosines, [math.sqrt(0.5), 1.0, math.sqrt(0.5)])
+    assert np.allclose(twin.incidence(plan, poses, laser.bearings, hits)[:, 0], [*cosines, 1.0])
 
 
-def test_a_beam_over_an_edge_returns_something_in_between():
+def test_a_beam_over_an_edge_returns_a_range_between_both_sides():
     # The edge of a near wall is straight ahead, and a far wall behind it.
     plan = make_plan([(2.0, 0.0, 2.0, 5.0), (4.0, -9.0, 4.0, 9.0)])
     laser = only(beams=1, field_of_view=0.1, mixed=0.5, divergence=0.01)

@@ -1,4 +1,4 @@
-"""Swimming snakes in the reduced model of `sandlot.physics.swimming.water`, and such that start anew one by one."""
+"""Swimming snakes in the reduced model of `sandlot.physics.swimming.reduced`."""
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -6,42 +6,59 @@ from typing import Any
 
 import numpy as np
 
-from sandlot.physics.swimming import water
+from sandlot.physics.swimming import reduced, rows
 from sandlot.robots.snake import Snake
 from sandlot.robots.swimmers import Swimmers, start_centre
 from sandlot.typing import Array, IntArray
 
 
 class FastSwimmers(Swimmers):
-    """Bodies whose shape is what their servos make it; no contact.
+    """Bodies whose servos determine their shape; no contact, and balls are marks.
 
-    They cannot gain energy from the integrator: rates of joints are bounded, and a step takes from the rest what drag
-    does, whatever its length. So what `exploded` looks for besides is not looked for here.
+    They cannot gain energy from the integrator: joint rates are bounded, and a step only removes the energy that drag
+    does, whatever its length. So `exploded` does not check energy here.
     """
 
-    def __init__(self, snake: Snake, count: int, current: Sequence[float] = (0.0, 0.0), threads: int = 1) -> None:
-        """As for all `Swimmers`; with ``threads``, so many parts of `swim` run at the same time."""
-        super().__init__(snake, count, current)
-        self._body, self._threads = snake.record(), threads
-        # The model's frame drifts with the water.
-        self.state = water.rest(snake.joints, count)
-        self.state[water.X], self.state[water.Y] = start_centre(snake)[:, None]
-        self.state[water.PX], self.state[water.PY] = -snake.mass * self.current[:, None]
-        self.state[water.U], self.state[water.V] = -self.current[:, None]
-        self._commands = 0
-
-    def command(self, targets: Array) -> None:
-        """Go on to the next command."""
-        self._check(targets)
-        water.command(self._body, self.state, np.ascontiguousarray(targets.T))
-        self._count(1)
-
-    def swim(self, starts: Sequence[float], gaits: Array, seconds: float) -> None:
-        """Follow gaits given beforehand, all at full speed.
+    def __init__(
+        self,
+        snake: Snake,
+        count: int,
+        current: Sequence[float] = (0.0, 0.0),
+        balls: Array | None = None,
+        threads: int = 1,
+    ) -> None:
+        """Make the bodies.
 
         Args:
-            starts: When each gait begins [s], rising from 0.
-            gaits: (gaits, 4, joints, count) amplitude, angular frequency, phase, offset, as in `water.swim`.
+            snake: Their body.
+            count: How many.
+            current: Velocity of the water [m/s].
+            balls: (count, 2) where the balls are [m]; none if left out.
+            threads: `swim` uses this many.
+        """
+        super().__init__(snake, count, current, balls)
+        self._body, self._threads = snake.record(), threads
+        # The model's frame drifts with the water.
+        start = rows.rest(snake.joints, 1)
+        start[[rows.X, rows.Y], 0] = start_centre(snake)
+        start[[rows.MOMENTUM_X, rows.MOMENTUM_Y], 0] = -snake.mass * self.current
+        start[[rows.SURGE, rows.SWAY], 0] = -self.current
+        self._start, self.state = start, np.repeat(start, count, axis=1)
+        self._start_balls = np.zeros((count, 2)) if balls is None else np.array(balls, np.float64)
+        self._balls = self._start_balls.copy()
+
+    def command(self, targets: Array) -> None:
+        """Simulate until the next command."""
+        self._check(targets)
+        reduced.command(self._body, self.state, np.ascontiguousarray(targets.T))
+        self._commands += 1
+
+    def swim(self, starts: Sequence[float], gaits: Array, seconds: float) -> None:
+        """Follow gaits that are known in advance, in one call of the compiled model.
+
+        Args:
+            starts: When each gait begins [s], ascending from 0.
+            gaits: (gaits, 4, joints, count) amplitude, angular frequency, phase, offset, as in `reduced.swim`.
             seconds: For how long [s].
         """
         interval = self.snake.interval
@@ -54,94 +71,72 @@ class FastSwimmers(Swimmers):
             for piece, part in zip(pieces, parts, strict=True)
         ]
         if len(work) == 1:
-            water.swim(*work[0])
+            reduced.swim(*work[0])
         else:
             with ThreadPoolExecutor(len(work)) as pool:
-                list(pool.map(lambda arguments: water.swim(*arguments), work))
+                list(pool.map(lambda arguments: reduced.swim(*arguments), work))
         self.state = np.concatenate(pieces, axis=1)
-        self._count(commands)
+        self._commands += commands
 
     def drive_by(self, simulate: Callable[[Any, Array, int], None], seconds: float) -> None:
-        """Let a kernel of its own drive the bodies: called with body, state and number of commands."""
+        """Let another compiled function drive the bodies: it is called with body, state and number of commands."""
         commands = round(seconds / self.snake.interval)
         simulate(self._body, self.state, commands)
-        self._count(commands)
+        self._commands += commands
+
+    def restart(self, which: IntArray, balls: Array | None = None) -> None:
+        """Put some bodies back to their start, while the others go on."""
+        self.state[:, which] = self._start
+        self._commands[which] = 0
+        self._balls[which] = self._start_balls[which] if balls is None else balls
 
     def copies(self, count: int) -> "FastSwimmers":
-        """So many of the first body, as it is now; their time, drive and heat begin anew."""
-        others = FastSwimmers(self.snake, count, self.current.tolist(), self._threads)
+        """Copies of the first body in its present state; their time, drive and heat begin at 0."""
+        others = FastSwimmers(self.snake, count, self.current.tolist(), threads=self._threads)
         others.state = np.repeat(self.state[:, :1], count, axis=1)
-        others.state[[water.X, water.Y]] = self.centre[0][:, None]
-        others.state[[water.DRIVE, water.HEAT]] = 0.0
+        others.state[[rows.X, rows.Y]] = self.centre[0][:, None]
+        others.state[[rows.DRIVE, rows.HEAT]] = 0.0
         return others
 
-    def _count(self, commands: int) -> None:
-        self._commands += commands
-        self.time = self._commands * self.snake.interval
+    @property
+    def _ball_positions(self) -> Array:
+        return self._balls
 
     @property
     def centre(self) -> Array:
         """Centre of mass: (count, 2) [m]."""
-        return self.state[[water.X, water.Y]].T + self.current * self.time
+        return (self.state[[rows.X, rows.Y]] + self.current[:, None] * self.time).T
 
     @property
     def head(self) -> Array:
-        """Angle of the head link: (count,) [rad]."""
-        return self.state[water.HEADING]
+        """Yaw of the head link: (count,) [rad]."""
+        return self.state[rows.YAW]
 
     @property
     def angles(self) -> Array:
-        """Of the joints: (count, joints) [rad]."""
-        return self.state[water.FIXED : water.FIXED + self.snake.joints].T
+        """Joint angles, from the head on: (count, joints) [rad]."""
+        return self.state[rows.joint_angles(self.snake.joints)].T
 
     @property
     def rates(self) -> Array:
-        """Of the joints: (count, joints) [rad/s]."""
-        return self.state[water.FIXED + self.snake.joints : water.FIXED + 2 * self.snake.joints].T
+        """Joint rates, from the head on: (count, joints) [rad/s]."""
+        return self.state[rows.joint_rates(self.snake.joints)].T
 
     @property
     def velocity(self) -> Array:
         """Of the centre of mass: (count, 2) [m/s]."""
-        return self.state[[water.PX, water.PY]].T / self.snake.mass + self.current
+        return self.state[[rows.MOMENTUM_X, rows.MOMENTUM_Y]].T / self.snake.mass + self.current
 
     @property
     def angular_momentum(self) -> Array:
         """About the centre of mass: (count,) [kg*m^2/s]."""
-        return self.state[water.L]
+        return self.state[rows.ANGULAR_MOMENTUM]
 
     @property
-    def drive(self) -> Array:
-        """Mean share of the wanted acceleration that the motors could give: (count,)."""
-        return self.state[water.DRIVE] / max(self._commands, 1)
+    def _drive_sum(self) -> Array:
+        return self.state[rows.DRIVE]
 
     @property
     def heat(self) -> Array:
-        """Energy lost to the water: (count,) [J]."""
-        return self.state[water.HEAT]
-
-
-class RestartingFast(FastSwimmers):
-    """As `FastSwimmers`, but each can start anew while the others go on: ``time`` is (count,) [s]."""
-
-    time: Any
-    _commands: Any
-
-    def __init__(self, snake: Snake, count: int, current: Sequence[float] = (0.0, 0.0)) -> None:
-        super().__init__(snake, count, current)
-        self._start = self.state.copy()
-        self._commands, self.time = np.zeros(count, np.int64), np.zeros(count)
-
-    def restart(self, which: IntArray) -> None:
-        """Put these back to where they began, straight and at rest."""
-        self.state[:, which] = self._start[:, which]
-        self._commands[which], self.time[which] = 0, 0.0
-
-    @property
-    def centre(self) -> Array:
-        """Centre of mass: (count, 2) [m]."""
-        return self.state[[water.X, water.Y]].T + self.current * self.time[:, None]
-
-    @property
-    def drive(self) -> Array:
-        """Mean share of the wanted acceleration that the motors could give: (count,)."""
-        return self.state[water.DRIVE] / np.maximum(self._commands, 1)
+        """Energy lost to the water since the start: (count,) [J]."""
+        return self.state[rows.HEAT]

@@ -1,4 +1,4 @@
-"""Triangle meshes from files, and what a solid of their form weighs."""
+"""Triangle meshes from files, and the volume and moments of their convex hull."""
 
 import itertools
 import re
@@ -8,56 +8,56 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import ConvexHull, QhullError
 
-from sandlot.errors import SandlotError
+from sandlot.errors import RobotError, quote
 from sandlot.typing import Array
 
-MOST_TRIANGLES = 200_000
-"""Of a mesh, as in MuJoCo."""
+MAX_TRIANGLES = 200_000
+"""In one mesh; MuJoCo's own limit."""
 
-MOST_BYTES = 64_000_000
-"""Of a file."""
+MAX_BYTES = 64_000_000
+"""In one file."""
 
 
 def mesh_file(name: str, where: str, folder: Path) -> Path:
-    """Where a mesh lies: beside the file, or for ``package://``, in the folder of that name above it."""
+    """Find a mesh file: relative to ``folder``, or for ``package://``, in the folder of that name above it."""
     if not name:
-        raise SandlotError(f"{where}: <mesh> names no file")
+        raise RobotError(f"{where}: <mesh> names no file")
     package, _, rest = name.removeprefix("package://").partition("/")
     places = [folder / name.removeprefix("file://")]
     if name.startswith("package://"):
         places = [above / rest for above in folder.resolve().parents if above.name == package]
         places += [folder / package / rest, folder / rest]
     if places[0].suffix.lower() not in (".obj", ".stl"):
-        raise SandlotError(f'{where}: mesh "{name}" is of a kind that is not read; allowed: .obj, .stl')
+        raise RobotError(f'{where}: mesh "{quote(name)}" is of a kind that is not read; allowed: .obj, .stl')
     try:
         return next(place for place in places if place.is_file())
     except (StopIteration, ValueError, OSError):
-        raise SandlotError(f'{where}: mesh file "{name}" is not there') from None
+        raise RobotError(f'{where}: mesh file "{quote(name)}" is not there') from None
 
 
 def read_mesh(path: Path, where: str) -> tuple[Array, NDArray[np.int32]]:
     """Read triangles from a Wavefront ``.obj`` or an ``.stl`` (text or binary).
 
     Returns:
-        Vertices (n, 3) [m], and which of them make a triangle (m, 3).
+        Vertices (n, 3) [m], and the vertex indices of each triangle (m, 3).
 
     Raises:
-        SandlotError: If it cannot be read or is no mesh; ``where`` begins the message.
+        RobotError: If the file cannot be read or holds no triangles; ``where`` begins the message.
     """
     try:
-        data = path.read_bytes() if path.stat().st_size <= MOST_BYTES else b""
+        data = path.read_bytes() if path.stat().st_size <= MAX_BYTES else b""
     except OSError as error:
-        raise SandlotError(f'{where}: cannot read mesh "{path.name}": {error.strerror}') from None
+        raise RobotError(f'{where}: cannot read mesh "{path.name}": {error.strerror}') from None
     try:
         vertices, faces = _read_obj(data) if path.suffix.lower() == ".obj" else _read_stl(data)
     except (ValueError, IndexError):
         vertices, faces = np.zeros((0, 3)), np.zeros((0, 3), np.int32)
     if len(faces) == 0 or not np.isfinite(vertices).all():
-        raise SandlotError(f'{where}: mesh "{path.name}" holds no triangles that can be read')
-    if len(faces) > MOST_TRIANGLES:
-        raise SandlotError(f'{where}: mesh "{path.name}" has {len(faces)} triangles; allowed: {MOST_TRIANGLES}')
+        raise RobotError(f'{where}: mesh "{path.name}" holds no triangles that can be read')
+    if len(faces) > MAX_TRIANGLES:
+        raise RobotError(f'{where}: mesh "{path.name}" has {len(faces)} triangles; allowed: {MAX_TRIANGLES}')
     if faces.min() < 0 or faces.max() >= len(vertices):
-        raise SandlotError(f'{where}: mesh "{path.name}" has a triangle with a corner that is not there')
+        raise RobotError(f'{where}: mesh "{path.name}" has a triangle with a corner that is not there')
     return vertices, faces
 
 
@@ -69,7 +69,7 @@ def _read_obj(data: bytes) -> tuple[Array, NDArray[np.int32]]:
         if words[:1] == ["v"]:
             vertices.append([float(word) for word in words[1:4]])
         elif words[:1] == ["f"]:
-            # Counted from one; a negative number counts back from the latest vertex.
+            # Indices start at one; a negative index counts back from the latest vertex.
             corners = [int(word.split("/")[0]) for word in words[1:]]
             corners = [k - 1 if k > 0 else len(vertices) + k for k in corners]
             faces.extend((corners[0], *pair) for pair in itertools.pairwise(corners[1:]))
@@ -81,7 +81,7 @@ _TRIANGLE = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("colour
 
 def _read_stl(data: bytes) -> tuple[Array, NDArray[np.int32]]:
     count = int.from_bytes(data[80:84], "little")
-    # A binary file may begin with the word of the text kind; only its length tells.
+    # A binary file may also begin with "solid", as text files do, so the length decides.
     if len(data) == 84 + count * _TRIANGLE.itemsize:
         corners = np.frombuffer(data, _TRIANGLE, count, 84)["corners"].reshape(-1, 3).astype(np.float64)
     else:
@@ -92,11 +92,15 @@ def _read_stl(data: bytes) -> tuple[Array, NDArray[np.int32]]:
 
 
 def hull_moments(points: Array) -> tuple[float, Array, Array]:
-    """Volume, middle (3,), and second moments (3, 3) about it, of the convex hull of points (n, 3)."""
+    """Volume, centroid (3,), and second moments (3, 3) about it, of the convex hull of points (n, 3).
+
+    Raises:
+        QhullError: If the points lie in a plane.
+    """
     hull = ConvexHull(points)
     inside = points[hull.vertices].mean(axis=0)
     corners = points[hull.simplices] - inside
-    # Tetrahedra from a point inside to every face.
+    # The hull is the sum of tetrahedra from an inside point to each face.
     volumes = np.abs(np.linalg.det(corners)) / 6.0
     volume, sums = float(volumes.sum()), corners.sum(axis=1)
     if volume <= 0.0:

@@ -1,11 +1,12 @@
-"""A round robot on two driven wheels, the kind that most indoor robots are; any number of them at once.
+"""A batch of round robots on two driven wheels, the drive of most indoor robots.
 
-It is told a speed and a turn, gets there as fast as its motors allow, loses a share of both to slip, and slides along
-what it bumps into. Its odometry believes its wheels, which go on turning when a wall stops it. It never is within a
-wall: `sandlot.physics.walls`.
+A robot is commanded a speed and a turn rate, reaches them as fast as its motors allow, loses a share of both to slip,
+and slides along walls that it bumps into. Its odometry follows its wheels, which go on turning when a wall stops it. It
+never overlaps a wall: `sandlot.physics.walls`.
 """
 
 import math
+from typing import Any, NamedTuple
 
 import numpy as np
 from pydantic import Field
@@ -15,24 +16,34 @@ from sandlot.physics.walls import slide
 from sandlot.settings import Settings
 from sandlot.typing import Array, BoolArray
 
-X, Y, HEADING, ODOMETRY_X, ODOMETRY_Y, ODOMETRY_HEADING, SPEED, TURN = range(8)
-"""Columns of the state of robots: position [m] and heading [rad], where its wheels say it is, and how fast these say it
-drives [m/s] and turns to the left [rad/s]."""
-STEP = 0.02
-"""Robots move in steps not longer than this [s]."""
+ROBOT = np.dtype(
+    [
+        ("x", np.float64),  # [m]
+        ("y", np.float64),
+        ("yaw", np.float64),  # [rad]
+        ("odometry_x", np.float64),  # by its wheels [m]
+        ("odometry_y", np.float64),
+        ("odometry_yaw", np.float64),  # [rad]
+        ("speed", np.float64),  # of its wheels, forward [m/s]
+        ("turn_rate", np.float64),  # of its wheels, to the left [rad/s]
+    ]
+)
+"""The state of a robot. A batch is a record array (n,): ``state.x`` is (n,), ``state[k].x`` a number."""
+MAX_STEP = 0.02
+"""Longest time step [s]."""
 
 
 class RoundRobot(Settings):
-    """A round body. The defaults, chosen here, are such as a MetraLabs SCITOS G5 might have when driven with care.
+    """A round body. The defaults, chosen here, suit a MetraLabs SCITOS G5 that is driven with care.
 
     Attributes:
         radius: [m]
-        top_speed: Forwards and backwards [m/s].
-        top_turn: To both sides [rad/s].
+        top_speed: Forward and backward [m/s].
+        top_turn: Largest turn rate, to either side [rad/s].
         acceleration: Largest [m/s^2].
         turn_acceleration: Largest [rad/s^2].
-        slip: Share of the wheels' way and turn that is lost.
-        slip_noise: Standard deviation of that share, drawn anew for way and turn in every step.
+        slip: Mean share of the wheels' motion that is lost.
+        slip_noise: Standard deviation of that share, drawn separately for driving and turning at every step.
     """
 
     radius: float = Field(0.3, gt=0.0)
@@ -43,86 +54,90 @@ class RoundRobot(Settings):
     slip: float = Field(0.01, ge=0.0, lt=1.0)
     slip_noise: float = Field(0.03, ge=0.0)
 
-    def start(self, poses: Array) -> Array:
-        """State of robots at rest at poses (n, 3) [m, m, rad], their odometry right: (n, 8)."""
-        state = np.zeros((len(poses), 8))
-        state[:, X : HEADING + 1] = state[:, ODOMETRY_X : ODOMETRY_HEADING + 1] = poses
+    def start(self, poses: Array) -> Any:
+        """State of robots at rest at poses (n, 3) [m, m, rad], with odometry equal to the pose: (n,) of `ROBOT`."""
+        state = np.zeros(len(poses), ROBOT).view(np.recarray)
+        state.x, state.y, state.yaw = poses.T
+        state.odometry_x, state.odometry_y, state.odometry_yaw = poses.T
         return state
 
     def drive(
-        self,
-        state: Array,
-        wanted: Array,
-        slips: Array,
-        segments: Array,
-        circles: Array,
-        interval: float,
+        self, state: Any, commands: Array, slips: Array, segments: Array, circles: Array, interval: float
     ) -> BoolArray:
-        """Drive robots for a while.
+        """Drive robots for ``interval``.
 
         Args:
-            state: (n, 8) changed.
-            wanted: (n, 2) speed [m/s] and turn [rad/s]; what is more than the robot can is cut off.
-            slips: (n, 2) shares of way and turn that are lost, as `slips` gives them.
+            state: (n,) of `ROBOT`, changed in place.
+            commands: (n, 2) speed [m/s] and turn rate [rad/s], clipped to what the robot can do.
+            slips: (n, 2) shares of driving and turning that are lost, from `slips`.
             segments: (m, 4) walls [m].
-            circles: (c, 3) round ones [m].
+            circles: (c, 3) round walls [m].
             interval: How long [s].
 
         Returns:
             (n,) whether each has touched a wall.
         """
         top = np.array([self.top_speed, self.top_turn])
-        steps = max(math.ceil(interval / STEP), math.ceil(8.0 * interval * self.top_speed / self.radius))
-        pace = np.array([self.acceleration, self.turn_acceleration])
+        steps = max(math.ceil(interval / MAX_STEP), math.ceil(8.0 * interval * self.top_speed / self.radius))
+        step = interval / steps
+        limits = _Limits(self.acceleration * step, self.turn_acceleration * step, self.radius)
         bumped = np.zeros(len(state), np.bool_)
-        limited = np.clip(np.asarray(wanted, np.float64), -top, top)
-        drive(state, limited, slips, pace, self.radius, segments, circles, interval / steps, steps, bumped)
+        limited = np.clip(np.asarray(commands, np.float64), -top, top)
+        _drive(state, limited, slips, limits, segments, circles, step, steps, bumped)
         return bumped
 
     def slips(self, draws: Array) -> Array:
-        """Shares of way and turn that robots lose in a step, from -1 to 1: (n, 2), from as many normal draws."""
+        """Shares of driving and turning that are lost in a step, from -1 to 1: (n, 2), from as many normal draws."""
         return np.clip(self.slip + self.slip_noise * draws, -1.0, 1.0)
 
     def draw_slips(self, count: int, rng: np.random.Generator) -> Array:
-        """Such shares for so many robots by one generator: (count, 2)."""
+        """Draw the shares of `slips` for ``count`` robots: (count, 2)."""
         return self.slips(rng.standard_normal((count, 2)))
 
 
+class _Limits(NamedTuple):
+    """What a robot can do within a step: change of speed [m/s] and of turn rate [rad/s]; and its radius [m]."""
+
+    speed_change: float
+    turn_change: float
+    radius: float
+
+
 @kernel(error_model="numpy", nogil=True, allocates=False)
-def drive(
-    state: Array,
-    wanted: Array,
+def _drive(
+    state: Any,
+    commands: Array,
     slips: Array,
-    pace: Array,
-    radius: float,
+    limits: _Limits,
     segments: Array,
     circles: Array,
     step: float,
     steps: int,
     bumped: BoolArray,
 ) -> None:
-    """The kernel of `RoundRobot.drive`: so many steps of ``step`` [s]; ``pace`` is the largest accelerations."""
+    """Compute the steps of `RoundRobot.drive`, each of ``step`` [s]."""
     for k in range(state.shape[0]):
         robot = state[k]
         for _ in range(steps):
-            most = pace[0] * step
-            robot[SPEED] += min(max(wanted[k, 0] - robot[SPEED], -most), most)
-            most = pace[1] * step
-            robot[TURN] += min(max(wanted[k, 1] - robot[TURN], -most), most)
-            believed = robot[ODOMETRY_HEADING] + 0.5 * step * robot[TURN]
-            robot[ODOMETRY_X] += step * robot[SPEED] * math.cos(believed)
-            robot[ODOMETRY_Y] += step * robot[SPEED] * math.sin(believed)
-            robot[ODOMETRY_HEADING] = wrap(robot[ODOMETRY_HEADING] + step * robot[TURN])
-            way, turned = step * robot[SPEED] * (1.0 - slips[k, 0]), step * robot[TURN] * (1.0 - slips[k, 1])
-            middle = robot[HEADING] + 0.5 * turned
-            dx, dy = way * math.cos(middle), way * math.sin(middle)
-            x, y, touched = slide(robot[X], robot[Y], dx, dy, radius, segments, circles)
+            change = limits.speed_change
+            robot.speed += min(max(commands[k, 0] - robot.speed, -change), change)
+            change = limits.turn_change
+            robot.turn_rate += min(max(commands[k, 1] - robot.turn_rate, -change), change)
+            middle = robot.odometry_yaw + 0.5 * step * robot.turn_rate
+            robot.odometry_x += step * robot.speed * math.cos(middle)
+            robot.odometry_y += step * robot.speed * math.sin(middle)
+            robot.odometry_yaw = _wrap(robot.odometry_yaw + step * robot.turn_rate)
+            distance = step * robot.speed * (1.0 - slips[k, 0])
+            rotation = step * robot.turn_rate * (1.0 - slips[k, 1])
+            middle = robot.yaw + 0.5 * rotation
+            dx, dy = distance * math.cos(middle), distance * math.sin(middle)
+            x, y, touched = slide(robot.x, robot.y, dx, dy, limits.radius, segments, circles)
             bumped[k] |= touched
-            robot[X], robot[Y] = x, y
-            robot[HEADING] = wrap(robot[HEADING] + turned)
+            robot.x, robot.y = x, y
+            robot.yaw = _wrap(robot.yaw + rotation)
 
 
 @kernel(error_model="numpy", allocates=False)
-def wrap(angle: float) -> float:
-    """The same angle from -pi to pi [rad]."""
+def _wrap(angle: float) -> float:
+    """The same angle from -pi to pi [rad]: `sandlot.geometry.planar.wrap`, compiled."""
     return angle - 2.0 * math.pi * math.floor(angle / (2.0 * math.pi) + 0.5)

@@ -1,4 +1,4 @@
-"""Rovers that steer by turning the wheels, or tracks, of their two sides at different speeds.
+"""Skid-steered rovers on wheels or tracks: their settings, and the equations of differential drive.
 
 A robot is a URDF and a few settings; `load_rover` reads them from TOML. `sandlot.robots.rover_model` puts one or
 several into a MuJoCo model.
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from pydantic import AfterValidator, Field, model_validator
 
-from sandlot.errors import SandlotError
+from sandlot.errors import SettingError, quote
 from sandlot.robots.urdf import DENSITY, Assembly, read_urdf
 from sandlot.settings import Settings, build, distinct, nearest, read_settings
 from sandlot.typing import Array
@@ -29,16 +29,16 @@ class Rover(Settings):
     Attributes:
         urdf: A shipped body, ``wheeled`` or ``tracked``, or the path of a file.
         chassis: Name of the link whose frame is the robot's: x forward, y left, z up.
-        left: Wheels of that side, each by the name of its link or of its joint. At least one must be powered.
-        right: The same of the other side.
-        tracks: Whether a belt runs around the wheels of each side; yes for ``tracked`` unless said otherwise.
+        left: Wheels on the left, each by the name of its link or of its joint. At least one must be powered.
+        right: Wheels on the right.
+        tracks: Whether a belt runs around the wheels of each side; yes for ``tracked`` unless set.
         radius: Of the powered wheels [m]; measured from their shapes unless given.
-        base: The wheel base B, from the middle of the left to that of the right wheels [m]; measured unless given.
+        base: Distance B of the left from the right wheels, centre to centre [m]; measured unless given.
         top_speed: Of the motors, at the wheel [rad/s].
-        torque: Largest of a motor, at the wheel [N*m]: the Rover 5's stall torque, 10 kg*cm.
-        armature: Inertia of a motor as felt at the wheel, through its gears [kg*m^2]: that of the rotor, guessed at
+        torque: Maximum of a motor, at the wheel [N*m]: the Rover 5's stall torque, 10 kg*cm.
+        armature: Inertia of a motor reflected to the wheel through its gears [kg*m^2]: that of the rotor, guessed at
             4e-7, times the square of the ratio, 86.8.
-        density: Of links whose URDF does not say what they weigh [kg/m^3].
+        density: Of links without ``<inertial>`` in the URDF [kg/m^3].
     """
 
     urdf: str = Field("wheeled", min_length=1)
@@ -61,24 +61,24 @@ class Rover(Settings):
         return values
 
     def assembly(self) -> Assembly:
-        """Its links and joints.
+        """Read its links and joints.
 
         Raises:
-            SandlotError: If its URDF cannot be read.
+            RobotError: If its URDF cannot be read.
         """
         return read_urdf(BODIES / f"{self.urdf}.urdf" if self.urdf in SHIPPED else self.urdf, self.density)
 
 
 def load_rover(path: str | Path) -> Rover:
-    """Read a rover from TOML; its URDF is looked for beside that file. ``wheeled`` and ``tracked`` are shipped.
+    """Read a rover from TOML; the path of its URDF is relative to that file. ``wheeled`` and ``tracked`` are shipped.
 
     Raises:
-        SandlotError: One line that says what is wrong with the file.
+        SettingError: If there is no such rover or file, or a setting is impossible.
     """
     path = BODIES / f"{path}.toml" if str(path) in SHIPPED else Path(path)
-    # A word without a suffix is meant to be a shipped one, rather than a file.
+    # A name without a suffix is a misspelt shipped rover rather than a file.
     if not path.suffix and not path.exists():
-        raise SandlotError(f"there is no rover {str(path)!r}, and no such file; {nearest(str(path), list(SHIPPED))}")
+        raise SettingError(f"there is no rover {quote(path)!r}, and no such file; {nearest(str(path), list(SHIPPED))}")
     rover = build(Rover, read_settings(path))
     if rover.urdf in SHIPPED:
         return rover
@@ -88,15 +88,15 @@ def load_rover(path: str | Path) -> Rover:
 def wheel_speeds(
     linear: ArrayLike, angular: ArrayLike, base: float, radius: float, top_speed: float = math.inf
 ) -> Array:
-    """How fast the wheels of the two sides must turn: the source's equations of section 5.1.2.
+    """Wheel speeds of the two sides for a commanded motion: the equations of the source's section 5.1.2.
 
-    Where a side would have to turn faster than the motors can, both are slowed down by the same factor: the rover then
+    If a side would have to turn faster than its motors can, both are slowed down by the same factor, so that the rover
     follows the same curve, more slowly.
 
     Args:
-        linear: (...) wanted speed forward [m/s].
-        angular: (...) wanted rate of turning, to the left [rad/s].
-        base: From the left to the right wheels [m].
+        linear: (...) commanded forward speed [m/s].
+        angular: (...) commanded rate of turning to the left [rad/s].
+        base: Distance of the left from the right wheels [m].
         radius: Of the wheels [m].
         top_speed: Of the motors [rad/s].
 

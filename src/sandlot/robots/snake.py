@@ -4,33 +4,32 @@ import math
 from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
-from sandlot.physics.swimming.water import SWIMMER
+from sandlot.physics.swimming.body import SWIMMER
 from sandlot.settings import Settings
+from sandlot.typing import Array
 
 DRAG = 6.1335
-"""Drag coefficient [N*s/m^3], the one constant the source does not give: fitted once, so that the best gait of its
-section 7.7 swims the 97.20 units in 10 s that it reports there (`water.shared`)."""
+"""Drag coefficient [N*s/m^3], the one constant that the source does not give. It was fitted once, so that the best gait
+of section 7.7 swims the 97.20 units in 10 s that the source reports (`water.shared`)."""
 
 
 class Snake(Settings):
-    """A body, its motors, and the water around it. The default is the one of the source's sections 7.6 to 7.12.
+    """A body, its motors, and the water around it. The default is the body of the source's sections 7.6 to 7.12.
 
-    The source's units are kept: lengths, masses and forces are in units of its own, written here as SI.
+    Lengths, masses and forces are in the source's own units, written here as SI.
 
     Attributes:
-        links: How many; joints are one fewer.
+        links: Number of links; there is one joint fewer.
         length: Of a link, along the body [m].
         width: Of a link, across the body [m].
         height: Of a link [m].
         mass: Of the whole body [kg].
         drag: Drag coefficient of the water [N*s/m^3].
-        faces: Which faces of the links feel the water: ``open``, not those between links (section 7.4), or ``all``.
-        max_torque: Of a motor [N*m]. A soft limit: it bounds what a motor adds to change its joint's rate. What keeps a
-            rate up, against the water and the pull of links that turn, is never cut off, so that the torque may exceed
-            the limit where that alone does.
+        faces: Which faces of the links have drag: ``open``, all but those between links (section 7.4), or ``all``.
+        max_torque: Of a motor [N*m]. A soft limit: it bounds the torque that changes a joint's rate. The torque that
+            keeps the rate, against drag and centripetal forces, is never limited and may exceed it.
         max_rate: Of a joint [rad/s].
         max_angle: Of a joint, to either side [rad].
         interval: Between commands [s].
@@ -59,7 +58,7 @@ class Snake(Settings):
 
     @property
     def joints(self) -> int:
-        """How many."""
+        """Number of joints."""
         return self.links - 1
 
     @property
@@ -83,23 +82,23 @@ class Snake(Settings):
         return round(self.interval / self.step)
 
     def record(self) -> Any:
-        """Itself, as the kernels know it: a record of `SWIMMER`."""
+        """The body for compiled functions: a record of `SWIMMER`."""
         side, end = self.drag * self.length * self.height, self.drag * self.width * self.height
         every, tips = (0.0, end) if self.faces == "open" else (end, 0.0)
         body = np.zeros(1, SWIMMER)
         motors = (self.max_torque, self.max_rate, self.max_angle, self.interval, self.substeps)
         body[0] = (self.links, self.length, self.link_mass, self.inertia, side, every, tips, *motors)
-        # As a record array's, whose fields are attributes also where Numba is switched off.
+        # A record of a record array has its fields as attributes, also when Numba is disabled.
         return body.view(np.recarray)[0]
 
 
-def link_angles(head: NDArray[np.float64], angles: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Direction of every link: (..., links) [rad], from that of the head (...,) and the joints (..., joints)."""
+def link_angles(head: Array, angles: Array) -> Array:
+    """Yaw of every link: (..., links) [rad], from the yaw of the head (...,) and the joint angles (..., joints)."""
     turned = np.concatenate([np.zeros((*angles.shape[:-1], 1)), np.cumsum(angles, axis=-1)], axis=-1)
     return np.asarray(head)[..., None] - turned
 
 
-def link_centres(centre: NDArray[np.float64], directions: NDArray[np.float64], length: float) -> NDArray[np.float64]:
+def link_centres(centre: Array, directions: Array, length: float) -> Array:
     """Centre of every link: (..., links, 2) [m], from the centre of mass (..., 2) and `link_angles`."""
     along = np.stack([np.cos(directions), np.sin(directions)], axis=-1)
     steps = -0.5 * length * (along[..., 1:, :] + along[..., :-1, :])
@@ -107,13 +106,13 @@ def link_centres(centre: NDArray[np.float64], directions: NDArray[np.float64], l
     return places - places.mean(axis=-2, keepdims=True) + np.asarray(centre)[..., None, :]
 
 
-def link_corners(centres: NDArray[np.float64], directions: NDArray[np.float64], snake: Snake) -> NDArray[np.float64]:
-    """Corners of every link from above, each after its neighbour: (..., links, 4, 2) [m].
+def link_corners(centres: Array, directions: Array, snake: Snake) -> Array:
+    """Corners of every link from above, in order around it: (..., links, 4, 2) [m].
 
     Args:
         centres: (..., links, 2) of the links [m].
-        directions: (..., links) of the links [rad].
-        snake: Whose links they are.
+        directions: (..., links) yaw of the links [rad].
+        snake: The body.
     """
     cosine, sine = np.cos(directions), np.sin(directions)
     along = 0.5 * snake.length * np.stack([cosine, sine], axis=-1)

@@ -1,7 +1,7 @@
 """Many swimming snakes at once, at two fidelities with one interface.
 
-`FastSwimmers` follow the reduced model of `physics.swimming.water`; `ReferenceSwimmers` are MuJoCo simulations with
-contacts and, if asked, a ball. What they do is told by commands: where every joint should be at the next one.
+`FastSwimmers` follow the reduced model (`sandlot.physics.swimming.reduced`); `ReferenceSwimmers` are MuJoCo
+simulations with contacts and, if asked, a ball. A command sets the angle of every joint at the next command.
 """
 
 from abc import ABC, abstractmethod
@@ -9,46 +9,86 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sandlot.errors import SandlotError
+from sandlot.errors import SettingError
 from sandlot.robots.snake import Snake, link_angles, link_centres
-from sandlot.typing import Array, BoolArray
+from sandlot.typing import Array, BoolArray, IntArray
 
 
 class Swimmers(ABC):
-    """A number of equal bodies, each alone in its own water.
+    """A batch of equal bodies, each alone in its own water.
 
     Attributes:
         snake: Their body.
         count: How many.
-        time: Since the start [s].
+        current: (2,) velocity of the water [m/s].
+        solid_balls: Whether the bodies have balls that they can touch and move.
     """
 
-    def __init__(self, snake: Snake, count: int, current: Sequence[float] = (0.0, 0.0)) -> None:
-        """Bodies at rest, straight, with the front of the head at the origin, heading along x.
+    solid_balls: bool = False
+
+    def __init__(self, snake: Snake, count: int, current: Sequence[float], balls: Array | None) -> None:
+        """Make straight bodies at rest, with the front of the head at the origin and yaw 0.
 
         Args:
             snake: Their body.
             count: How many.
             current: Velocity of the water [m/s].
+            balls: (count, 2) where the balls are [m]; none if left out.
         """
-        self.snake, self.count, self.time = snake, count, 0.0
+        self.snake, self.count, self._has_balls = snake, count, balls is not None
         self.current = np.asarray(current, np.float64)
+        self._commands = np.zeros(count, np.int64)
 
     @abstractmethod
     def command(self, targets: Array) -> None:
-        """Go on to the next command; ``targets`` (count, joints) is where the joints should then be [rad].
+        """Simulate until the next command; ``targets`` (count, joints) are the joint angles to reach by then [rad].
 
         Raises:
-            SandlotError: If a body that has not exploded is told angles that are not numbers.
+            SettingError: If the targets of a body that has not exploded are NaN or infinite.
         """
 
     def _check(self, targets: Array) -> None:
-        """Refuse targets that are not numbers, but for bodies that have exploded: nothing matters to these."""
+        """Refuse targets that are NaN or infinite, except for bodies that have exploded."""
         wrong = ~np.isfinite(targets).all(axis=1)
         if wrong.any():
-            told = np.flatnonzero(wrong & ~self.exploded).tolist()
-            if told:
-                raise SandlotError(f"body {told[0]} is told joint angles that are not numbers; allowed: angles [rad]")
+            bodies = np.flatnonzero(wrong & ~self.exploded).tolist()
+            if bodies:
+                raise SettingError(
+                    f"the commanded joint angles of body {bodies[0]} are NaN or infinite; allowed: angles [rad]"
+                )
+
+    @abstractmethod
+    def restart(self, which: IntArray, balls: Array | None = None) -> None:
+        """Put some bodies back to their start at time 0, while the others go on.
+
+        Args:
+            which: (some,) indices of the bodies.
+            balls: (some, 2) where their balls are [m]; if left out, where they were when the bodies were made.
+        """
+
+    @property
+    def time(self) -> Array:
+        """Since the start of each body: (count,) [s]."""
+        return np.asarray(self._commands * self.snake.interval, np.float64)
+
+    @property
+    def balls(self) -> Array:
+        """Where the balls are: (count, 2) [m]. Unless `solid_balls`, a ball is a mark that nothing touches.
+
+        Raises:
+            SettingError: If the bodies have no balls.
+        """
+        self._check_balls()
+        return self._ball_positions
+
+    @property
+    @abstractmethod
+    def _ball_positions(self) -> Array:
+        """Where the balls are, if there are any: (count, 2) [m]."""
+
+    def _check_balls(self) -> None:
+        if not self._has_balls:
+            raise SettingError("these swimmers have no balls; give balls=... where they are made")
 
     @property
     @abstractmethod
@@ -58,17 +98,17 @@ class Swimmers(ABC):
     @property
     @abstractmethod
     def head(self) -> Array:
-        """Angle of the head link: (count,) [rad]."""
+        """Yaw of the head link: (count,) [rad]."""
 
     @property
     @abstractmethod
     def angles(self) -> Array:
-        """Of the joints: (count, joints) [rad]."""
+        """Joint angles, from the head on: (count, joints) [rad]."""
 
     @property
     @abstractmethod
     def rates(self) -> Array:
-        """Of the joints: (count, joints) [rad/s]."""
+        """Joint rates, from the head on: (count, joints) [rad/s]."""
 
     @property
     @abstractmethod
@@ -81,13 +121,18 @@ class Swimmers(ABC):
         """About the centre of mass: (count,) [kg*m^2/s]."""
 
     @property
-    @abstractmethod
     def drive(self) -> Array:
-        """Mean share of the acceleration the servos wanted that the motors could give: (count,)."""
+        """Mean over commands of the share of the wanted acceleration that the motors could give: (count,)."""
+        return self._drive_sum / np.maximum(self._commands, 1)
+
+    @property
+    @abstractmethod
+    def _drive_sum(self) -> Array:
+        """Sum of these shares over all commands since the start: (count,)."""
 
     @property
     def directions(self) -> Array:
-        """Angle of every link: (count, links) [rad]."""
+        """Yaw of every link: (count, links) [rad]."""
         return link_angles(self.head, self.angles)
 
     @property
@@ -97,14 +142,14 @@ class Swimmers(ABC):
 
     @property
     def exploded(self) -> BoolArray:
-        """Which simulations are no longer to be trusted: not a number, or faster than any motor: (count,)."""
-        sane = np.abs(self.rates).max(axis=1) < 3.0 * self.snake.max_rate
-        sane &= np.linalg.norm(self.velocity - self.current, axis=1) < self._fastest
-        return ~(sane & np.isfinite(self.centre).all(axis=1))
+        """Which simulations are invalid: (count,). NaN compares false, so it counts as exploded."""
+        valid = np.abs(self.rates).max(axis=1) < 3.0 * self.snake.max_rate
+        valid &= np.linalg.norm(self.velocity - self.current, axis=1) < self._max_speed
+        return ~(valid & np.isfinite(self.centre).all(axis=1))
 
     @property
-    def _fastest(self) -> float:
-        """Faster than this through the water nothing is that joints can move [m/s]."""
+    def _max_speed(self) -> float:
+        """Upper bound of the speed through the water that joints can cause [m/s]."""
         return self.snake.max_rate * self.snake.arclength
 
 

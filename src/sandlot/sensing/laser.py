@@ -1,4 +1,4 @@
-"""A 2D laser scanner, with what makes real ones hard: noise, missing returns, shiny walls, and mixed edges."""
+"""A 2D laser scanner with the errors of real ones: noise, missing returns, specular surfaces and mixed edges."""
 
 import math
 from collections.abc import Sequence
@@ -16,17 +16,18 @@ from sandlot.typing import Array, IntArray
 
 Hits: TypeAlias = NDArray[np.int32]
 Chance: TypeAlias = np.random.Generator | Sequence[np.random.Generator]
-"""One generator for all poses, or one for each: then what a pose sees does not depend on the others."""
+"""One generator for all poses, or one for each pose, so that a scan does not depend on the other poses."""
 BLOCK = 256
-"""Poses that are scanned at a time: more would not fit into the processor's cache."""
+"""Poses that are scanned at a time; more would not fit into the processor's cache."""
 
 
 class Draws(NamedTuple):
-    """What chance says of n scans.
+    """Random numbers for n scans.
 
     Attributes:
-        mixed: (2, edges) of each beam over an edge, scan by scan: whether it is mixed, and with how much of the left.
-        missing: (n, beams) whether beams are lost.
+        mixed: (2, edges) uniform, for each beam over an edge: one decides whether it is mixed, one is the weight of
+            its left side.
+        missing: (n, beams) uniform; decides whether a beam is lost.
         noise: (n, beams) standard normal.
     """
 
@@ -36,7 +37,7 @@ class Draws(NamedTuple):
 
 
 class Faults(NamedTuple):
-    """What a laser is bad at: those attributes of `Laser`."""
+    """The error parameters of a `Laser`."""
 
     mixed: float
     specular: float
@@ -46,33 +47,34 @@ class Faults(NamedTuple):
 
 
 class Laser(Settings):
-    """A laser scanner. The source's SICK has as many beams, over the front half; the rest was chosen here.
+    """A 2D laser scanner. By default 360 beams over the front 180 degrees, as the SICK of Nehmzow et al. (2009).
 
-    Beam k looks along ``bearings[k]``, counter-clockwise from the right. What comes back is made in this order:
+    Beam k points along ``bearings[k]``, from right to left. A scan is the exact distance to the walls, with these
+    errors applied in order:
 
-    1. *Mixed edges.* A beam is not a line but has a width, its ``divergence``. Where its two sides meet different
-       surfaces, it returns, with the chance ``mixed``, something anywhere between the two distances.
-    2. *Shiny surfaces.* They reflect a beam away from the sensor, unless it comes nearly straight at them. A surface
-       of shine s returns nothing where the angle between beam and surface is below s times ``specular``.
-    3. *Missing returns.* Any beam is lost with the chance ``missing``.
-    4. *Noise.* Normal, its standard deviation ``noise`` plus ``noise_growth`` times the range.
+    1. *Mixed edges.* A beam has a width, its ``divergence``. Where its left and right sides hit different surfaces, it
+       returns, with probability ``mixed``, a range between the two distances.
+    2. *Specular surfaces.* A shiny surface reflects a beam away from the sensor unless it hits nearly perpendicularly.
+       A surface of shine s returns nothing where the angle between beam and surface is below s times ``specular``.
+    3. *Missing returns.* Every beam is lost with probability ``missing``.
+    4. *Noise.* Gaussian, with standard deviation ``noise`` plus ``noise_growth`` times the range.
 
     Attributes:
-        beams: How many.
-        field_of_view: Across all of them [rad].
-        most: What is further away returns nothing [m].
-        noise: Standard deviation of a range [m].
-        noise_growth: What it grows by with each metre.
-        missing: Chance that a beam returns nothing.
-        specular: Angle from a mirror's surface below which it returns nothing [rad]; pi/2 would be any. For a shine of
-            0.1, the default's is 7 degrees.
+        beams: Number of beams.
+        field_of_view: Angle that the beams cover [rad].
+        max_range: Surfaces further away return nothing [m].
+        noise: Standard deviation of a range at distance 0 [m].
+        noise_growth: Increase of that standard deviation per metre of range.
+        missing: Probability that a beam returns nothing.
+        specular: A mirror (shine 1) returns nothing where the angle between beam and surface is below this [rad]. With
+            the default, the limit for a shine of 0.1 is 7 degrees.
         divergence: Width of a beam [rad].
-        mixed: Chance that a beam over an edge returns something in between.
+        mixed: Probability that a beam over an edge returns a range in between.
     """
 
     beams: int = Field(360, ge=1, le=100_000)
     field_of_view: float = Field(math.pi, gt=0.0, le=2.0 * math.pi)
-    most: float = Field(30.0, gt=0.0, le=10_000.0)
+    max_range: float = Field(30.0, gt=0.0, le=10_000.0)
     noise: float = Field(0.005, ge=0.0)
     noise_growth: float = Field(0.001, ge=0.0)
     missing: float = Field(0.002, ge=0.0, le=1.0)
@@ -82,29 +84,29 @@ class Laser(Settings):
 
     @property
     def bearings(self) -> Array:
-        """Directions of the beams from straight ahead, counter-clockwise: (beams,) [rad]."""
+        """Bearings of the beams, 0 straight ahead, positive to the left: (beams,) [rad]."""
         return bearings(self.beams, self.field_of_view)
 
     def exact(self) -> "Laser":
-        """The same without anything that makes it hard."""
+        """The same scanner without errors."""
         return self.model_copy(update=dict.fromkeys(("noise", "noise_growth", "missing", "specular", "mixed"), 0.0))
 
     def cast(self, plan: Plan, poses: ArrayLike, threads: int | None = None) -> Echoes:
-        """What its beams meet from poses (n, 3) x, y [m], heading [rad], exactly."""
+        """Exact distances from poses (n, 3): x, y [m], yaw [rad]."""
         poses = np.asarray(poses, np.float64).reshape(-1, 3)
-        return cast(plan.segments, plan.circles, poses, self.beams, self.field_of_view, self.most, threads)
+        return cast(plan.segments, plan.circles, poses, self.beams, self.field_of_view, self.max_range, threads)
 
     def scan(self, plan: Plan, poses: ArrayLike, rng: Chance, threads: int | None = None) -> Array:
-        """Measure.
+        """Measure ranges, with errors.
 
         Args:
-            plan: What is there.
-            poses: (n, 3) x, y [m] and heading [rad] of the sensor.
-            rng: Where chance comes from.
+            plan: Floor plan with walls and obstacles.
+            poses: (n, 3) x, y [m] and yaw [rad] of the sensor.
+            rng: Source of randomness.
             threads: As in `sandlot.sensing.rays.cast`.
 
         Returns:
-            (n, beams) ranges [m], not a number where nothing came back.
+            (n, beams) ranges [m], NaN without a return.
         """
         poses = np.asarray(poses, np.float64).reshape(-1, 3)
         found = np.empty((len(poses), self.beams))
@@ -118,7 +120,7 @@ class Laser(Settings):
         return found
 
     def _cast_wide(self, plan: Plan, poses: Array, threads: int | None) -> Echoes:
-        """What beams meet: (fans, n, beams), their middles, and, if they have a width, their right and left sides."""
+        """Exact distances along the axes of the beams, and along their right and left sides: (fans, n, beams)."""
         half = np.array([0.0, 0.0, 0.5 * self.divergence])
         wide = self.mixed > 0.0 and self.divergence > 0.0
         echoes = self.cast(plan, np.concatenate([poses, poses - half, poses + half]) if wide else poses, threads)
@@ -126,7 +128,7 @@ class Laser(Settings):
         return Echoes(echoes.ranges.reshape(shape), echoes.hits.reshape(shape))
 
     def _draw(self, edges: IntArray, rng: Chance) -> Draws:
-        """What chance says of scans that have so many beams over edges: (n,)."""
+        """Draw random numbers for n scans; edges (n,) is the number of beams over edges in each."""
         count, ends = len(edges), np.concatenate([[0], np.cumsum(edges)]).tolist()
         draws = Draws(np.empty((2, ends[-1])), np.zeros((count, self.beams)), np.zeros((count, self.beams)))
         if isinstance(rng, np.random.Generator):
@@ -145,14 +147,14 @@ class Laser(Settings):
 
 @kernel(error_model="numpy", allocates=False)
 def is_edge(hits: Hits, k: int, b: int) -> bool:
-    """Whether the sides of beam b of scan k meet different surfaces, and all of it meets some."""
+    """Whether the sides of beam b of scan k hit different surfaces, and both sides and the axis hit something."""
     right, left = hits[1, k, b], hits[2, k, b]
     return right != left and right >= 0 and left >= 0 and hits[0, k, b] >= 0
 
 
 @kernel(error_model="numpy", nogil=True)
 def count_edges(hits: Hits) -> IntArray:
-    """Beams over edges: (n,) of (fans, n, beams)."""
+    """Number of beams over edges in each scan: (n,), from hits (fans, n, beams)."""
     edges = np.zeros(hits.shape[1], np.int64)
     if hits.shape[0] == 3:
         for k in range(hits.shape[1]):
@@ -174,43 +176,43 @@ def measure(
     draws: Draws,
     found: Array,
 ) -> None:
-    """Make scans of what beams meet, in the order of `Laser`.
+    """Apply the errors of a `Laser` to exact ranges, in the order listed there.
 
     Args:
-        ranges: (fans, n, beams) of the middles of beams, their right and their left sides, or of middles only [m].
-        hits: (fans, n, beams) as those of `Echoes`.
+        ranges: (fans, n, beams) along the axes, right sides and left sides of beams, or along the axes only [m].
+        hits: (fans, n, beams) as in `Echoes`.
         poses: (n, 3) [m, rad]
         bearings: (beams,) [rad]
         segments: (m, 4) [m]
         circles: (c, 3) [m]
         shine: (m + c,)
-        faults: Of the laser.
-        draws: Chance.
-        found: (n, beams) to be filled [m].
+        faults: Error parameters.
+        draws: Random numbers.
+        found: (n, beams) to be filled with ranges [m].
     """
     edge = 0
     for k in range(poses.shape[0]):
-        x, y, heading = poses[k, 0], poses[k, 1], poses[k, 2]
+        x, y, yaw = poses[k, 0], poses[k, 1], poses[k, 2]
         for b in range(bearings.size):
-            hit, away = hits[0, k, b], ranges[0, k, b]
+            hit, distance = hits[0, k, b], ranges[0, k, b]
             if hits.shape[0] == 3 and is_edge(hits, k, b):
                 if draws.mixed[0, edge] < faults.mixed:
                     share = draws.mixed[1, edge]
-                    away = share * ranges[2, k, b] + (1.0 - share) * ranges[1, k, b]
+                    distance = share * ranges[2, k, b] + (1.0 - share) * ranges[1, k, b]
                 edge += 1
             lost = hit < 0 or draws.missing[k, b] < faults.missing
             if not lost and faults.specular * shine[hit] > 0.0:
-                straight = incidence(hit, x, y, heading + bearings[b], segments, circles)
-                lost = math.asin(min(straight, 1.0)) < faults.specular * shine[hit]
+                cosine = incidence(hit, x, y, yaw + bearings[b], segments, circles)
+                lost = math.asin(min(cosine, 1.0)) < faults.specular * shine[hit]
             if lost:
                 found[k, b] = math.nan
             else:
-                found[k, b] = max(away + (faults.noise + faults.noise_growth * away) * draws.noise[k, b], 0.0)
+                found[k, b] = max(distance + (faults.noise + faults.noise_growth * distance) * draws.noise[k, b], 0.0)
 
 
 @kernel(error_model="numpy", allocates=False)
 def incidence(hit: int, x: float, y: float, direction: float, segments: Array, circles: Array) -> float:
-    """How straight a beam from (x, y) comes at what it meets: the cosine of the angle to its normal."""
+    """Cosine of the angle between a beam from (x, y) and the normal of the surface that it hits."""
     ahead, left = math.cos(direction), math.sin(direction)
     if hit < segments.shape[0]:
         along_x, along_y = segments[hit, 2] - segments[hit, 0], segments[hit, 3] - segments[hit, 1]

@@ -1,11 +1,11 @@
-"""Exact ray casting: how far it is from a sensor to the nearest wall, for a fan of evenly spaced beams.
+"""Exact ray casting: distance from a sensor to the nearest wall, for a fan of evenly spaced beams.
 
-A segment is seen under an interval of bearings, so only beams of that interval meet it: the cost is that of segments
-plus covered beams, not of segments times beams. In the sensor's frame, with the ends p and q of a segment ordered
-counter-clockwise, a beam of direction d meets it where p x d >= 0 and d x q >= 0, at the distance
-t = (p x q) / (d x (q - p)). What is kept is the inverse of t, which is linear in d: the inner loop has no division.
-Limits of the interval come from a rough and quick arctangent: at both ends the signs above decide, and they are the
-same for segments that share an end, so that no beam slips through a corner.
+A wall segment covers an interval of bearings, and only beams in that interval can hit it. So the cost grows with the
+number of segments plus the number of covered beams, not with their product. In the sensor's frame, with the ends p and
+q of a segment ordered counter-clockwise, a beam of direction d hits it where p x d >= 0 and d x q >= 0, at the distance
+t = (p x q) / (d x (q - p)). The kernel keeps 1/t, which is linear in d: the inner loop has no division.
+The limits of the interval come from a fast approximate arctangent. At both ends the signs above decide exactly. They
+are the same for segments that share an end, so no beam slips through a corner.
 """
 
 import math
@@ -19,20 +19,20 @@ from numpy.typing import NDArray
 from sandlot.kernels import kernel
 from sandlot.typing import Array
 
-ROUGH = 2e-5
-"""Largest error of a bearing [rad]: beams as near as this to the end of an interval are looked at more closely."""
-WORTH_A_THREAD = 64
-"""Fewer poses than this are not shared out."""
+BEARING_ERROR = 2e-5
+"""Bound on the error of the approximate bearing [rad]; the interval of beams is widened by it before exact tests."""
+MAX_POSES_ONE_THREAD = 64
+"""Up to this many poses run in one thread."""
 
 
 @dataclass(frozen=True, eq=False)
 class Echoes:
-    """What n fans of beams meet.
+    """What the beams of n poses hit.
 
     Attributes:
-        ranges: (..., n, beams) how far it is [m]; infinite where nothing is met.
-        hits: (..., n, beams) what is met: the number of a segment, or that of a circle plus the number of segments; -1
-            if nothing is.
+        ranges: (..., n, beams) distance [m]; infinite without a hit.
+        hits: (..., n, beams) index of the segment that was hit, or number of segments plus index of the circle; -1
+            without a hit.
     """
 
     ranges: Array
@@ -40,7 +40,7 @@ class Echoes:
 
 
 def bearings(beams: int, field_of_view: float) -> Array:
-    """Directions of beams, counter-clockwise from the right, in the middles of equal bins: (beams,) [rad]."""
+    """Bearings of beams, from right to left, at the centers of equal bins of the field of view: (beams,) [rad]."""
     return (np.arange(beams, dtype=np.float64) + 0.5) * (field_of_view / beams) - 0.5 * field_of_view
 
 
@@ -50,22 +50,21 @@ def cast(
     poses: Array,
     beams: int,
     field_of_view: float,
-    most: float = math.inf,
+    max_range: float = math.inf,
     threads: int | None = None,
 ) -> Echoes:
     """Cast a fan of beams from every pose.
 
-    A segment that is seen exactly end-on is not seen.
+    A segment that points exactly at the sensor is not hit.
 
     Args:
         segments: (n, 4) x, y of one end and of the other [m].
         circles: (m, 3) x, y, radius [m].
-        poses: (k, 3) x, y [m] and heading [rad] of the sensor.
-        beams: In a fan.
-        field_of_view: Across the fan, at most 2 pi [rad].
-        most: What is further away is not met [m].
-        threads: So many parts of the poses are done at the same time; all cores if left out. Results do not depend
-            on it.
+        poses: (k, 3) x, y [m] and yaw [rad] of the sensor.
+        beams: Number of beams.
+        field_of_view: At most 2 pi [rad].
+        max_range: Surfaces further away are not hit [m].
+        threads: Number of threads; all cores if left out. Results do not depend on it.
     """
     segments, circles = np.ascontiguousarray(segments, np.float64), np.ascontiguousarray(circles, np.float64)
     poses = np.ascontiguousarray(poses, np.float64)
@@ -75,13 +74,17 @@ def cast(
     ranges, hits = np.empty((len(poses), beams)), np.empty((len(poses), beams), np.int32)
 
     def part(low: int, high: int) -> None:
-        cast_fans(segments, circles, poses[low:high], fan, step, 1.0 / most, ranges[low:high], hits[low:high])
+        cast_fans(segments, circles, poses[low:high], fan, step, 1.0 / max_range, ranges[low:high], hits[low:high])
 
-    workers = min(len(poses) // WORTH_A_THREAD, threads or os.cpu_count() or 1) if len(poses) > WORTH_A_THREAD else 1
+    workers = (
+        min(len(poses) // MAX_POSES_ONE_THREAD, threads or os.cpu_count() or 1)
+        if len(poses) > MAX_POSES_ONE_THREAD
+        else 1
+    )
     if workers < 2:
         part(0, len(poses))
     else:
-        # Poses in rooms cost more than others: smaller parts even that out.
+        # Poses differ in cost: small parts balance the load.
         cuts = np.linspace(0, len(poses), 4 * workers + 1).astype(int).tolist()
         with ThreadPoolExecutor(workers) as pool:
             list(pool.map(part, cuts[:-1], cuts[1:]))
@@ -95,7 +98,7 @@ def cast_fans(
     poses: Array,
     fan: Array,
     step: float,
-    least: float,
+    min_inverse: float,
     ranges: Array,
     hits: NDArray[np.int32],
 ) -> None:
@@ -106,36 +109,36 @@ def cast_fans(
         circles: (m, 3) [m]
         poses: (k, 3) [m, rad]
         fan: (2, beams) cosines and sines of the bearings.
-        step: From one beam to the next [rad].
-        least: Inverse of the largest range [1/m].
+        step: Angle between neighbouring beams [rad].
+        min_inverse: Inverse of the maximum range [1/m].
         ranges: (k, beams) to be filled [m].
         hits: (k, beams) to be filled.
     """
     beams = fan.shape[1]
-    ahead = step * beams <= math.pi + 1e-9
+    front_only = step * beams <= math.pi + 1e-9
     for k in range(poses.shape[0]):
         x, y = poses[k, 0], poses[k, 1]
         cosine, sine = math.cos(poses[k, 2]), math.sin(poses[k, 2])
         near, hit = ranges[k], hits[k]
         for b in range(beams):
-            near[b] = least
+            near[b] = min_inverse
             hit[b] = -1
         for n in range(segments.shape[0]):
             ux, uy, vx, vy = segments[n, 0] - x, segments[n, 1] - y, segments[n, 2] - x, segments[n, 3] - y
             px, py = cosine * ux + sine * uy, cosine * uy - sine * ux
             qx, qy = cosine * vx + sine * vy, cosine * vy - sine * vx
-            if not (ahead and px < 0.0 and qx < 0.0):
-                meet_segment(n, px, py, qx, qy, fan, step, near, hit)
+            if not (front_only and px < 0.0 and qx < 0.0):
+                hit_segment(n, px, py, qx, qy, fan, step, near, hit)
         for n in range(circles.shape[0]):
             ux, uy = circles[n, 0] - x, circles[n, 1] - y
             px, py = cosine * ux + sine * uy, cosine * uy - sine * ux
-            meet_circle(segments.shape[0] + n, px, py, circles[n, 2], fan, step, near, hit)
+            hit_circle(segments.shape[0] + n, px, py, circles[n, 2], fan, step, near, hit)
         for b in range(beams):
             near[b] = 1.0 / near[b] if hit[b] >= 0 else math.inf
 
 
 @kernel(error_model="numpy", allocates=False)
-def meet_segment(
+def hit_segment(
     number: int,
     px: float,
     py: float,
@@ -146,41 +149,41 @@ def meet_segment(
     near: Array,
     hit: NDArray[np.int32],
 ) -> None:
-    """Let the beams meet a segment from p to q, in the sensor's frame [m].
+    """Intersect the beams with a segment from p to q, in the sensor's frame [m].
 
     Args:
-        number: Of the segment.
-        px: Of one end.
-        py: Of one end.
-        qx: Of the other.
-        qy: Of the other.
+        number: Index that is stored for a hit.
+        px: x of p [m].
+        py: y of p [m].
+        qx: x of q [m].
+        qy: y of q [m].
         fan: (2, beams) cosines and sines of the bearings.
-        step: From one beam to the next [rad].
-        near: (beams,) inverse of the nearest distance so far [1/m]; changed.
-        hit: (beams,) what is there; changed.
+        step: Angle between neighbouring beams [rad].
+        near: (beams,) inverse of the nearest distance so far [1/m]; updated in place.
+        hit: (beams,) index of what is there; updated in place.
     """
     area = px * qy - py * qx
     if area < 0.0:
         px, py, qx, qy, area = qx, qy, px, py, -area
-    # Not a number, too; and what is so near that its inverse is none.
+    # Skips NaN as well, and areas whose inverse would overflow.
     if not area > 1e-300:
         return
     beams = fan.shape[1]
     start = 0.5 * (beams - 1)
-    first = (bearing(px, py) - ROUGH) / step + start
-    last = (bearing(qx, qy) + ROUGH) / step + start
+    first = (bearing(px, py) - BEARING_ERROR) / step + start
+    last = (bearing(qx, qy) + BEARING_ERROR) / step + start
     inverse = 1.0 / area
     gx, gy = (qy - py) * inverse, (px - qx) * inverse
-    if py >= 0.0 and qy < 0.0:  # across the direction straight back
-        meet_interval(number, px, py, qx, qy, gx, gy, first, float(beams), fan, near, hit)
-        meet_interval(number, px, py, qx, qy, gx, gy, -1.0, last, fan, near, hit)
+    if py >= 0.0 and qy < 0.0:  # it crosses the bearing of pi, straight back
+        hit_interval(number, px, py, qx, qy, gx, gy, first, float(beams), fan, near, hit)
+        hit_interval(number, px, py, qx, qy, gx, gy, -1.0, last, fan, near, hit)
     else:
-        meet_interval(number, px, py, qx, qy, gx, gy, first, last, fan, near, hit)
+        hit_interval(number, px, py, qx, qy, gx, gy, first, last, fan, near, hit)
 
 
 @kernel(error_model="numpy", allocates=False)
 def bearing(x: float, y: float) -> float:
-    """Direction of a point, from -pi to pi, to within 1.2e-5 rad: Hastings (1955), *Approximations for Computers*."""
+    """Bearing of a point, -pi to pi, to within 1.2e-5 rad: Hastings (1955), *Approximations for Computers*."""
     ax, ay = abs(x), abs(y)
     ratio = min(ax, ay) / max(ax, ay, 1e-300)
     square = ratio * ratio
@@ -193,7 +196,7 @@ def bearing(x: float, y: float) -> float:
 
 
 @kernel(error_model="numpy", allocates=False)
-def meet_interval(
+def hit_interval(
     number: int,
     px: float,
     py: float,
@@ -207,7 +210,7 @@ def meet_interval(
     near: Array,
     hit: NDArray[np.int32],
 ) -> None:
-    """Let the beams from ``first`` to ``last`` meet a segment; of a beam d, the inverse of the distance is g . d."""
+    """Intersect beams ``first`` to ``last`` with a segment; the inverse distance along a beam d is g . d."""
     beams = fan.shape[1]
     low = math.ceil(min(max(first, 0.0), float(beams)))
     high = math.floor(max(min(last, beams - 1.0), -1.0))
@@ -223,27 +226,27 @@ def meet_interval(
 
 
 @kernel(error_model="numpy", allocates=False)
-def meet_circle(
+def hit_circle(
     number: int, px: float, py: float, radius: float, fan: Array, step: float, near: Array, hit: NDArray[np.int32]
 ) -> None:
-    """Let the beams meet a circle around p, in the sensor's frame [m]; from within, they meet its inside."""
+    """Intersect the beams with a circle around p, in the sensor's frame [m]; a sensor inside hits its inner side."""
     beams = fan.shape[1]
-    away = px * px + py * py - radius * radius
-    if not away < math.inf:  # nobody is there
+    outside = px * px + py * py - radius * radius  # positive outside the circle
+    if not outside < math.inf:  # NaN or infinity
         return
-    width = math.pi if away <= 0.0 else math.asin(min(radius / math.sqrt(px * px + py * py), 1.0))
-    middle = math.atan2(py, px)
-    # A whole turn less or more, for the parts of the interval that are across the direction straight back.
+    half_width = math.pi if outside <= 0.0 else math.asin(min(radius / math.sqrt(px * px + py * py), 1.0))
+    center = math.atan2(py, px)
+    # One full turn less and more, for intervals that cross the bearing of pi.
     for turn in range(-1, 2):
-        centre = (middle + 2.0 * math.pi * turn) / step + 0.5 * (beams - 1)
-        low = math.ceil(min(max(centre - (width + ROUGH) / step, 0.0), float(beams)))
-        high = math.floor(max(min(centre + (width + ROUGH) / step, beams - 1.0), -1.0))
+        center_beam = (center + 2.0 * math.pi * turn) / step + 0.5 * (beams - 1)
+        low = math.ceil(min(max(center_beam - (half_width + BEARING_ERROR) / step, 0.0), float(beams)))
+        high = math.floor(max(min(center_beam + (half_width + BEARING_ERROR) / step, beams - 1.0), -1.0))
         for b in range(low, high + 1):
             along = px * fan[0, b] + py * fan[1, b]
             across = px * fan[1, b] - py * fan[0, b]
             rest = radius * radius - across * across
-            if rest >= 0.0 and (along > 0.0 or away <= 0.0):
-                distance = along + math.sqrt(rest) if away <= 0.0 else along - math.sqrt(rest)
+            if rest >= 0.0 and (along > 0.0 or outside <= 0.0):
+                distance = along + math.sqrt(rest) if outside <= 0.0 else along - math.sqrt(rest)
                 inverse = 1.0 / max(distance, 1e-300)
                 if inverse > near[b]:
                     near[b] = inverse

@@ -1,4 +1,4 @@
-"""IMU and encoders: right by sign and size, exact unless told otherwise, and then wrong by as much as told."""
+"""An IMU on a rover in MuJoCo: signs and sizes, and noise and bias of the size that is set."""
 
 import mujoco
 import numpy as np
@@ -8,15 +8,15 @@ from hypothesis import strategies as st
 
 from sandlot.geometry.rotations import roll_pitch_yaw, rotation_matrix
 from sandlot.robots.rover import Rover
-from sandlot.robots.rover_model import build_model, drive
-from sandlot.robots.sensors import Encoders, Imu
+from sandlot.robots.rover_model import build_model, drive, read_state
+from sandlot.sensing.imu import Imu
 
 TILT = np.radians(20.0)
 GRAVITY = 9.81
 
 
 def stand(roll=0.0, pitch=0.0, yaw=0.0, count=1):
-    """Rovers on a plane that is turned like them, at rest."""
+    """Rovers at rest on a plane that is tilted like them."""
     rotation = rotation_matrix(roll, pitch, yaw)
     quaternion = np.empty(4)
     mujoco.mju_mat2Quat(quaternion, rotation.ravel())
@@ -31,10 +31,10 @@ def stand(roll=0.0, pitch=0.0, yaw=0.0, count=1):
 
 def read(imu, rovers, data, seed=0):
     rng = np.random.default_rng(seed)
-    return imu.read(rovers, data, imu.draw_bias(len(rovers.rovers), rng), rng)
+    return imu.read(read_state(rovers, data), imu.draw_bias(len(rovers.rovers), rng), rng)
 
 
-class TestImu:
+class TestReadings:
     def test_level_at_rest(self):
         reading = read(Imu(), *stand(yaw=1.0, count=2))
         assert reading.orientation == pytest.approx(np.array([[0.0, 0.0, 1.0]] * 2), abs=2e-3)
@@ -57,14 +57,14 @@ class TestImu:
         expected = GRAVITY * np.array([0.0, sign * np.sin(TILT), np.cos(TILT)])
         assert reading.force[0] == pytest.approx(expected, abs=0.05)
 
-    def test_nothing_is_felt_in_free_fall(self):
+    def test_specific_force_is_zero_in_free_fall(self):
         rovers = build_model([Rover()], [[0.0, 0.0, 0.0, 1.0, 0.5, 0.2]])
         data = mujoco.MjData(rovers.model)
         mujoco.mj_step(rovers.model, data, 10)
         assert read(Imu(), rovers, data).force == pytest.approx(np.zeros((1, 3)), abs=1e-6)
 
     def test_rates_are_about_its_own_axes(self):
-        """Lying on its left side, turning about the vertical, which then is its z axis no longer."""
+        """A rover on its side that rotates about the vertical, which is then not its z axis."""
         rovers = build_model([Rover()], [[0.0, 0.0, 0.0, -np.pi / 2, 0.0, 0.0]])
         data = mujoco.MjData(rovers.model)
         spin = np.zeros(3)
@@ -78,7 +78,7 @@ class TestImu:
 
     @given(st.integers(0, 1000))
     def test_force_is_that_of_mujoco_anywhere_on_the_chassis(self, seed):
-        """A tumbling rover with running motors, pushed; a leg's geom says where the unit is."""
+        """A pushed, tumbling rover with running motors; the unit is at the position of a leg's geom."""
         rng = np.random.default_rng(seed)
         rovers = build_model([Rover()], [rng.normal(size=6)])
         model, data = rovers.model, mujoco.MjData(rovers.model)
@@ -93,13 +93,13 @@ class TestImu:
         assert np.linalg.norm(position) > 0.05
         assert read(Imu(position=position), rovers, data).force[0] == pytest.approx(expected[3:], abs=1e-6)
 
-    def test_noise_is_as_large_as_told(self):
+    def test_noise_has_the_set_size(self):
         rovers, data = stand(count=2)
         exact = read(Imu(), rovers, data)
         imu = Imu(interval=0.04, rate_noise=0.01, force_noise=0.1, orientation_noise=0.02)
         rng = np.random.default_rng(1)
         bias = imu.draw_bias(2, rng)
-        many = [imu.read(rovers, data, bias, rng) for _ in range(2000)]
+        many = [imu.read(read_state(rovers, data), bias, rng) for _ in range(2000)]
         for name, expected in (("rates", 0.05), ("force", 0.5), ("orientation", 0.02)):
             off = np.array([getattr(reading, name) for reading in many]) - getattr(exact, name)
             assert off.std(axis=0) == pytest.approx(expected, rel=0.08)
@@ -112,14 +112,14 @@ class TestImu:
         runs = []
         for _ in range(300):
             bias = imu.draw_bias(1, rng)
-            first, second = (imu.read(rovers, data, bias, rng) for _ in range(2))
+            first, second = (imu.read(read_state(rovers, data), bias, rng) for _ in range(2))
             assert np.array_equal(first.rates, second.rates)
             assert np.array_equal(first.force, second.force)
             runs.append([first.rates - exact.rates, first.force - exact.force])
         assert np.std(runs, axis=0)[0] == pytest.approx(0.1, rel=0.2)
         assert np.std(runs, axis=0)[1] == pytest.approx(1.0, rel=0.2)
 
-    def test_the_same_seed_gives_the_same(self):
+    def test_same_seed_same_reading(self):
         rovers, data = stand()
         imu = Imu(rate_noise=0.1, force_noise=0.1, orientation_noise=0.1, rate_bias=0.1, force_bias=0.1)
         one, two, other = (read(imu, rovers, data, seed) for seed in (3, 3, 4))
@@ -129,51 +129,5 @@ class TestImu:
 
 
 @given(st.floats(-3.1, 3.1), st.floats(-1.5, 1.5), st.floats(-3.1, 3.1))
-def test_angles_come_back(roll, pitch, yaw):
+def test_roll_pitch_yaw_inverts_rotation_matrix(roll, pitch, yaw):
     assert roll_pitch_yaw(rotation_matrix(roll, pitch, yaw)) == pytest.approx([roll, pitch, yaw], abs=1e-9)
-
-
-class TestEncoders:
-    @staticmethod
-    def read(encoders, rovers, data):
-        rng = np.random.default_rng(0)
-        return encoders.read(rovers, data, encoders.draw_bias(len(rovers.rovers), rng), rng)
-
-    def test_three_turns_are_a_thousand_counts(self):
-        rovers = build_model([Rover(), Rover(urdf="tracked")], np.eye(2, 6))
-        data = mujoco.MjData(rovers.model)
-        for parts in rovers.rovers:
-            for wheel in parts.wheels:
-                data.qpos[wheel.qpos] = (6.0 if wheel.side == "left" else -6.0) * np.pi + 1e-6
-                data.qvel[wheel.dof] = 3.0 if wheel.side == "left" else -2.0
-        reading = self.read(Encoders(), rovers, data)
-        assert reading.counts.tolist() == [[1000, -1000]] * 2
-        assert reading.angles == pytest.approx(np.array([[6.0, -6.0]] * 2) * np.pi)
-        assert reading.speeds == pytest.approx(np.array([[3.0, -2.0]] * 2))
-
-    @given(st.floats(-100.0, 100.0))
-    def test_angles_are_whole_counts(self, angle):
-        rovers = build_model([Rover()], np.zeros((1, 6)))
-        data = mujoco.MjData(rovers.model)
-        data.qpos[rovers.rovers[0].wheels[0].qpos] = angle
-        reading = self.read(Encoders(resolution=12.0), rovers, data)
-        assert -1e-9 <= angle - reading.angles[0, 0] <= 2.0 * np.pi / 12.0 + 1e-9
-        assert reading.angles[0, 0] == pytest.approx(reading.counts[0, 0] * np.pi / 6.0)
-
-    def test_counts_follow_what_is_driven(self):
-        rovers, data = stand()
-        drive(rovers, data, [[0.15, 0.0]])
-        before = self.read(Encoders(), rovers, data).counts
-        mujoco.mj_step(rovers.model, data, 1000)
-        reading = self.read(Encoders(), rovers, data)
-        assert reading.counts - before == pytest.approx(np.full((1, 2), 0.15 / 0.03 / (2 * np.pi) * 1000 / 3), rel=0.02)
-        assert reading.speeds == pytest.approx(np.full((1, 2), 5.0), rel=0.01)
-
-    def test_noise_and_bias(self):
-        rovers, data = stand()
-        encoders, rng = Encoders(speed_noise=0.1, speed_bias=0.5), np.random.default_rng(5)
-        bias = encoders.draw_bias(1, rng)
-        speeds = np.array([encoders.read(rovers, data, bias, rng).speeds for _ in range(2000)])
-        assert speeds.std(axis=0) == pytest.approx(0.1, rel=0.08)
-        assert speeds.mean(axis=0) == pytest.approx(bias, abs=0.02)
-        assert np.std([encoders.draw_bias(1, rng) for _ in range(500)]) == pytest.approx(0.5, rel=0.1)

@@ -1,0 +1,58 @@
+"""Wheel encoders of rovers, all read at once."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from pydantic import Field
+
+from sandlot.sensing.noise import white_noise
+from sandlot.settings import Settings
+from sandlot.typing import Array, IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class EncoderReading:
+    """Readings of n rovers, left and right.
+
+    Attributes:
+        counts: (n, 2) since the start; they decrease when a wheel rolls backwards.
+        angles: (n, 2) the same as angles [rad].
+        speeds: (n, 2) [rad/s]
+    """
+
+    counts: IntArray
+    angles: Array
+    speeds: Array
+
+
+class Encoders(Settings):
+    """An encoder on the foremost powered wheel of each side, as on the Rover 5.
+
+    Attributes:
+        resolution: Counts per turn of the wheel.
+        speed_noise: Standard deviation of the speeds [rad/s].
+        speed_bias: Standard deviation of their bias [rad/s].
+    """
+
+    resolution: float = Field(1000.0 / 3.0, gt=0.0)
+    speed_noise: float = Field(0.0, ge=0.0)
+    speed_bias: float = Field(0.0, ge=0.0)
+
+    def draw_bias(self, count: int, rng: np.random.Generator) -> Array:
+        """Draw the biases of the speeds of ``count`` rovers for a run: (count, 2) [rad/s]."""
+        return self.speed_bias * rng.normal(size=(count, 2))
+
+    def read(self, angles: Array, speeds: Array, bias: Array, rng: np.random.Generator) -> EncoderReading:
+        """Read the encoders of n rovers.
+
+        Args:
+            angles: (n, 2) of the left and the right wheel since the start [rad].
+            speeds: (n, 2) of the wheels [rad/s].
+            bias: (n, 2) of `draw_bias` [rad/s].
+            rng: For the noise.
+        """
+        step = 2.0 * math.pi / self.resolution
+        counts = np.floor(angles / step).astype(np.int64)
+        noise = white_noise(rng, self.speed_noise, speeds.shape)
+        return EncoderReading(counts, step * counts.astype(np.float64), speeds + bias + noise)
