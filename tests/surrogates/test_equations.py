@@ -18,21 +18,21 @@ SEEDS = st.integers(0, 2**32 - 1)
 
 
 def fitted(seed=0, lags=False, names=("a", "speed_2"), scale=1.0):
-    """A model with random terms: of a random output."""
+    """A model of a random output."""
     rng = np.random.default_rng(seed)
     x, y = rng.normal(size=(60, 2)), scale * rng.normal(size=60)
     past = {"input_lags": (0, 1), "output_lags": (1, 2)} if lags else {}
-    return Narmax(3, count=8, names=names, **past).fit(x, y)
+    return Narmax(3, n_terms=8, names=names, **past).fit(x, y)
 
 
 def samples(model, seed):
-    """Random values of all variables, (samples, variables), and what the model makes of them."""
+    """Random values of all variables, (samples, variables), and the model's predictions."""
     values = np.random.default_rng(seed).normal(size=(5, len(model.variables_)))
     return values, evaluate(values, model.factors_, model.coefficients_)
 
 
 def arguments(model, values):
-    """Those that a function asks for, in order."""
+    """The values of a function's arguments, in order."""
     used = sorted({f for f in model.factors_.ravel().tolist() if f >= 0})
     return [[float(row[v]) for v in used] for row in values]
 
@@ -67,7 +67,7 @@ def test_c_computes_the_same_to_the_last_bit(tmp_path):
 
 
 def read(equation):
-    """LaTeX back to what is computed: a list of coefficients and factors by name."""
+    """Parse LaTeX into a list of coefficients and names of factors."""
     body = equation.removeprefix("\\begin{aligned}\n").removesuffix("\n\\end{aligned}\n")
     body = body.replace("&", "").replace("\\quad", "").replace("\\\\", "")
     left, right = body.split("=")
@@ -101,7 +101,7 @@ def test_latex_read_back_computes_the_same(seed, lags, scale):
     np.testing.assert_allclose(computed, expected, rtol=1e-12, atol=1e-13 * size)
 
 
-def test_as_text_it_is_the_equation_above_a_table_of_its_terms():
+def test_text_is_the_equation_above_a_table_of_terms():
     x = np.random.default_rng(0).normal(size=(50, 2))
     model = Narmax(2, names=("a", "b")).fit(x, 3.0 - 2.0 * x[:, 0] + 0.5 * x[:, 0] * x[:, 1])
     equation, empty, head, *rows, last = text(model).splitlines()
@@ -117,12 +117,12 @@ def test_as_text_it_is_the_equation_above_a_table_of_its_terms():
     assert str(model) == text(model)
 
 
-def test_a_past_is_seen_in_every_format():
+def test_lags_appear_in_every_format():
     rng = np.random.default_rng(0)
     u, y = rng.normal(size=80), np.zeros(80)
     for k in range(2, 80):
         y[k] = 0.5 * y[k - 1] - 0.25 * u[k - 2] ** 2 + 0.01 * rng.normal()
-    model = Narmax(2, (2,), (1,), count=2, names=("u",)).fit(u, y)
+    model = Narmax(2, (2,), (1,), n_terms=2, names=("u",)).fit(u, y)
     assert text(model).startswith("y(k) = ")
     assert "y(k-1)" in text(model)
     assert "u(k-2)^2" in text(model)
@@ -133,7 +133,7 @@ def test_a_past_is_seen_in_every_format():
     assert FORMATS.keys() == {"text", "python", "c", "latex"}
 
 
-def test_a_constant_is_a_function_of_nothing():
+def test_a_constant_is_a_function_without_arguments():
     with pytest.warns(UserWarning, match="constant"):
         model = Narmax(2).fit(np.zeros((9, 1)), np.full(9, 2.5))
     space = {}
@@ -145,7 +145,7 @@ def test_a_constant_is_a_function_of_nothing():
 
 @pytest.mark.parametrize("name", ["wheel speed", "2nd", "größe", "lambda", "double", "x-y", ""])
 @pytest.mark.parametrize("write", [python, c])
-def test_names_that_code_cannot_have_are_refused_in_one_line(write, name):
+def test_names_that_are_no_identifiers_are_refused_in_one_line(write, name):
     with pytest.raises(SandlotError, match="cannot be a name in Python and C") as error:
         write(fitted(names=(name, "b")))
     assert repr(name) in str(error.value)
@@ -155,18 +155,18 @@ def test_names_that_code_cannot_have_are_refused_in_one_line(write, name):
 
 
 @pytest.mark.parametrize("names", [("y", "b"), ("a", "a")])
-def test_inputs_are_not_named_as_each_other_or_as_the_output(names):
-    with pytest.raises(SandlotError, match="must differ, also from y"):
+def test_names_of_inputs_must_differ_from_each_other_and_from_the_output(names):
+    with pytest.raises(SandlotError, match="must differ from each other, and from y"):
         fitted(lags=True, names=names)
 
 
-def test_signs_that_latex_would_take_for_its_own_are_escaped():
-    model = Narmax(1, count=3, names=("a_b", "c%")).fit(np.random.default_rng(0).normal(size=(9, 2)), np.arange(9.0))
+def test_special_characters_of_latex_are_escaped():
+    model = Narmax(1, n_terms=3, names=("a_b", "c%")).fit(np.random.default_rng(0).normal(size=(9, 2)), np.arange(9.0))
     assert r"\mathrm{a\_b}" in latex(model)
     assert r"\mathrm{c\%}" in latex(model)
 
 
 @pytest.mark.parametrize("write", FORMATS.values(), ids=FORMATS)
-def test_a_model_that_was_not_fitted_has_no_equation(write):
-    with pytest.raises(SandlotError, match="has not been fitted"):
+def test_an_unfitted_model_has_no_equation(write):
+    with pytest.raises(SandlotError, match="is not fitted"):
         write(Narmax())

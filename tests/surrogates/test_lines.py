@@ -1,4 +1,4 @@
-"""Polynomials of lines: the kernel against its twin, what they reproduce exactly, and where they know nothing."""
+"""Polynomials in line coordinates: the kernel against its twin, exact cases, and cells without samples."""
 
 import math
 
@@ -25,7 +25,7 @@ def rays_around(seed, count, reach=1.5):
 
 
 def walls(rays):
-    """How far the walls of a square room of 8 m are."""
+    """Distance to the walls of a square room of 8 m."""
     cos, sin = np.cos(rays[:, 2]), np.sin(rays[:, 2])
     return np.minimum((np.copysign(SIDE, cos) - rays[:, 0]) / cos, (np.copysign(SIDE, sin) - rays[:, 1]) / sin)
 
@@ -35,7 +35,7 @@ def samples(rays, medians):
 
 
 def random_grid(seed, along=2, terms=3, degree=2, empty=0.3):
-    """Polynomials by chance in some of the cells."""
+    """Random polynomials in some of the cells."""
     rng = np.random.default_rng(seed)
     shape = (int(rng.integers(3, 9)), int(rng.integers(1, 4)), along)
     reach, origin = rng.uniform(1.0, 4.0), rng.normal(size=2)
@@ -52,14 +52,14 @@ def random_grid(seed, along=2, terms=3, degree=2, empty=0.3):
 
 
 @given(SEEDS, st.integers(1, 3), st.integers(1, 5))
-def test_predictions_are_those_of_the_twin(seed, along, degree):
+def test_kernel_equals_numpy_twin(seed, along, degree):
     grid, rays = random_grid(seed, along, degree=degree), rays_around(seed, 12, reach=5.0)
     np.testing.assert_allclose(lines.predict(grid, rays), twin.predict(grid, rays), rtol=1e-9, atol=1e-9)
 
 
 @given(SEEDS, st.integers(1, 5))
 def test_tables_hold_all_terms_in_the_order_in_which_they_are_added(seed, degree):
-    """Of two polynomials, by every row's powers; and only what is not known is asked for."""
+    """Two polynomials, checked power by power; only NaN results are replaced."""
     grid = random_grid(seed, degree=degree, empty=0.0)
     table = pack(grid)
     most = max(degree, 3)
@@ -77,14 +77,14 @@ def test_tables_hold_all_terms_in_the_order_in_which_they_are_added(seed, degree
 
 
 @given(SEEDS, st.floats(-3.0, 3.0))
-def test_a_step_along_the_ray_brings_what_is_seen_nearer_by_as_much(seed, step):
+def test_a_step_along_the_ray_shortens_the_range_by_the_step(seed, step):
     grid = random_grid(seed, along=1, empty=0.0)
     grid.factors[grid.factors == 2] = 1
     rays = rays_around(seed, 8)
     before = lines.predict(grid, rays)
     cells, axis = grid.width[1] * grid.shape[1], np.floor(rays[:, 2] / grid.width[0])
     moved = rays + step * np.column_stack([np.cos(rays[:, 2]), np.sin(rays[:, 2]), np.zeros(8)])
-    if grid.shape[1] == 1:  # or else weights of cells change, as those do not lie along the ray exactly
+    if grid.shape[1] == 1:  # otherwise the weights of cells change, since cells are not exactly aligned with the ray
         np.testing.assert_allclose(lines.predict(grid, moved), before - step, atol=1e-9)
     along = rays.copy()
     along[:, 2] = axis * grid.width[0]
@@ -94,7 +94,7 @@ def test_a_step_along_the_ray_brings_what_is_seen_nearer_by_as_much(seed, step):
 
 
 @given(st.sampled_from([0.0, -0.0, -1e-20, -1e-300, 5e-17, -5e-17, 2.0 * math.pi, -2.0 * math.pi, 1e3]), SEEDS)
-def test_the_direction_where_a_turn_begins_is_no_edge(direction, seed):
+def test_predictions_are_continuous_across_direction_zero(direction, seed):
     grid = random_grid(seed, empty=0.0)
     ray = np.array([[0.3, -0.2, direction]])
     near = np.array([[0.3, -0.2, direction % (2.0 * math.pi) + 1e-12]])
@@ -102,7 +102,7 @@ def test_the_direction_where_a_turn_begins_is_no_edge(direction, seed):
 
 
 @pytest.mark.parametrize("direction", [-1e-20, -5e-17, 2.0 * math.pi])
-def test_rays_where_a_turn_begins_can_be_fitted(direction):
+def test_rays_around_direction_zero_can_be_fitted(direction):
     rays = rays_around(0, 40)
     rays[:, 2] = direction
     grid = lines.fit(samples(rays, walls(rays)), (30.0, WIDE, WIDE), 2, 5)
@@ -111,7 +111,7 @@ def test_rays_where_a_turn_begins_can_be_fitted(direction):
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf, 1e308])
 @pytest.mark.parametrize("place", [0, 1, 2])
-def test_what_is_not_a_number_is_not_followed(bad, place):
+def test_nan_and_infinity_do_not_index_cells(bad, place):
     grid, rays = random_grid(0, empty=0.0), rays_around(0, 3)
     rays[1, place] = bad
     found = lines.predict(grid, rays)
@@ -121,7 +121,7 @@ def test_what_is_not_a_number_is_not_followed(bad, place):
 
 @settings(max_examples=3 if SLOW else 15)
 @given(SEEDS, st.sampled_from([(30.0, WIDE, WIDE), (60.0, 1.6, WIDE), (60.0, 2.0, 2.0)]))
-def test_what_is_the_same_everywhere_stays_the_same(seed, widths):
+def test_a_constant_is_predicted_exactly(seed, widths):
     """Weights of overlapping cells add up to 1."""
     rays = rays_around(seed, 300 if SLOW else 1500)
     grid = lines.fit(samples(rays, np.full(len(rays), 3.7)), widths, 2, 6)
@@ -133,7 +133,7 @@ def test_what_is_the_same_everywhere_stays_the_same(seed, widths):
     np.testing.assert_allclose(found[known], 3.7, atol=1e-6)
 
 
-def test_the_walls_of_a_room_are_known_to_centimetres():
+def test_ranges_in_a_room_are_predicted_to_centimetres():
     rays = rays_around(0, 2000 if SLOW else 12_000)
     grid = lines.fit(samples(rays, walls(rays)), (7.5, 1.2, WIDE), 3, 12)
     asked = rays_around(1, 500, reach=1.2)
@@ -142,7 +142,7 @@ def test_the_walls_of_a_room_are_known_to_centimetres():
     assert np.nanmean(wrong) < (0.2 if SLOW else 0.05), "corners are hard"
 
 
-def test_a_wall_comes_nearer_by_a_step_also_in_what_was_fitted():
+def test_a_fitted_model_also_shortens_ranges_by_the_step():
     rays = rays_around(0, 1500)
     rays[:, 2] = np.random.default_rng(1).uniform(-0.4, 0.4, len(rays))
     grid = lines.fit(samples(rays, walls(rays)), (30.0, WIDE, WIDE), 3, 12)
@@ -151,7 +151,7 @@ def test_a_wall_comes_nearer_by_a_step_also_in_what_was_fitted():
     np.testing.assert_allclose(lines.predict(grid, asked + step), lines.predict(grid, asked) - 0.7, atol=0.01)
 
 
-def test_directions_without_samples_are_not_known():
+def test_directions_without_samples_give_nan():
     rays = rays_around(0, 400)
     rays[:, 2] = np.random.default_rng(1).uniform(-0.2, 0.2, len(rays))
     grid = lines.fit(samples(rays, walls(rays)), (30.0, WIDE, WIDE), 2, 6)
@@ -167,21 +167,21 @@ def test_few_samples_give_few_polynomials_or_none(count):
     for widths in ((30.0, WIDE, WIDE), (15.0, 0.5, 0.5)):
         grid = lines.fit(samples(rays, walls(rays)), widths, 3, 12)
         found = lines.predict(grid, rays)
-        if count < lines.FEW:
+        if count < lines.MIN_SAMPLES:
             assert len(grid.coefficients) == 0
             assert np.isnan(found).all()
     grid = lines.fit(samples(rays, walls(rays)), (30.0, WIDE, WIDE), 3, 12)
-    assert (count >= lines.FEW) == np.isfinite(lines.predict(grid, rays)).all()
+    assert (count >= lines.MIN_SAMPLES) == np.isfinite(lines.predict(grid, rays)).all()
 
 
-def test_one_place_is_enough_and_one_wild_pose_is_no_end():
+def test_a_single_position_and_a_distant_outlier_can_be_fitted():
     rays = np.zeros((40, 3))
     rays[:, 2] = np.linspace(-0.4, 0.4, 40)
     grid = lines.fit(samples(rays, walls(rays)), (30.0, 0.5, 1.0), 2, 6)
     np.testing.assert_allclose(lines.predict(grid, rays), walls(rays), atol=0.05)
     rays[3, 0] = 1e7
     grid = lines.fit(samples(rays, np.full(40, 2.0)), (7.5, 0.5, 1.0), 2, 6)
-    assert grid.shape[1:].tolist() == [lines.MOST, lines.MOST]
+    assert grid.shape[1:].tolist() == [lines.MAX_CELLS, lines.MAX_CELLS]
 
 
 def test_an_equation_is_readable():

@@ -1,4 +1,4 @@
-"""Many small polynomials: that cross-validation chooses well, and what is said where nothing is known."""
+"""Many small polynomials: cross-validation chooses well, and cells without samples fall back to medians."""
 
 import math
 
@@ -17,11 +17,11 @@ SIDE = 4.0
 COARSE, FINE = (60.0, WIDE, WIDE), (15.0, 1.5, WIDE)
 
 
-def room(seed, count, beams=36, middle=0.0, reach=1.5):
+def room(seed, count, beams=36, center=0.0, reach=1.5):
     """Exact scans in a square room of 8 m around the origin."""
     rng = np.random.default_rng(seed)
     poses = rng.uniform((-reach, -reach, -math.pi), (reach, reach, math.pi), (count, 3))
-    bearings = ((np.arange(beams) + 0.5) / beams - 0.5) * math.pi + middle
+    bearings = ((np.arange(beams) + 0.5) / beams - 0.5) * math.pi + center
     angles = poses[:, 2:] + bearings
     cos, sin = np.cos(angles), np.sin(angles)
     ranges = np.minimum((np.copysign(SIDE, cos) - poses[:, :1]) / cos, (np.copysign(SIDE, sin) - poses[:, 1:2]) / sin)
@@ -32,7 +32,7 @@ def wrong(model, graph):
     return float(np.nanmean(np.abs(model.predict(graph.poses) - graph.segments())))
 
 
-def test_cross_validation_chooses_what_is_less_wrong():
+def test_cross_validation_chooses_the_grid_with_the_smaller_error():
     count = 60 if SLOW else 400
     graph, other = room(0, count), room(1, 100)
     errors = {grid: wrong(Local(grids=(grid,)).fit(graph), other) for grid in (COARSE, FINE)}
@@ -40,39 +40,39 @@ def test_cross_validation_chooses_what_is_less_wrong():
     assert errors[FINE] < errors[COARSE]
     assert both.chosen_[0] == FINE
     assert wrong(both, other) <= 1.05 * errors[FINE]
-    assert both.wrong_ == pytest.approx(wrong(both, other), rel=0.5)
-    assert both.wrong_ < 0.25 if SLOW else 0.08
+    assert both.cv_error_ == pytest.approx(wrong(both, other), rel=0.5)
+    assert both.cv_error_ < 0.25 if SLOW else 0.08
     assert both.size > 0
     assert both.equation().endswith("- ahead")
 
 
-def test_finer_cells_are_asked_first_and_coarser_ones_where_they_know_nothing():
+def test_finer_grids_are_used_first_and_coarser_ones_where_they_have_no_polynomial():
     fine = (10.0, 0.8, WIDE)
     model = Local(grids=(COARSE, fine)).fit(room(0, 20))
     assert model.chosen_ == [fine, COARSE]
-    asked = directions(room(1, 20).poses, model.centres_)
+    asked = directions(room(1, 20).poses, model.segment_bearings_)
     first, second = (lines.predict(grid, asked) for grid in model.grids_)
     assert 0.0 < np.isnan(first).mean() < 1.0
-    expected = np.clip(np.where(np.isnan(first), second, first), *model.limits_).reshape(-1, 6)
+    expected = np.clip(np.where(np.isnan(first), second, first), *model.range_limits_).reshape(-1, 6)
     np.testing.assert_array_equal(model.predict(room(1, 20).poses), expected)
 
 
-def test_where_nothing_is_known_it_says_what_is_usual():
+def test_where_no_cell_has_a_polynomial_it_predicts_the_median_of_the_segment():
     graph = room(0, 30)
     graph.poses[:, 2] *= 0.02
     model = Local(grids=((15.0, WIDE, WIDE),)).fit(graph)
     backwards = np.array([[0.0, 0.0, math.pi]])
-    usual = np.median(graph.segments(), 0)
-    assert np.ptp(usual) > 0.1
-    np.testing.assert_allclose(model.predict(backwards)[0, 1:5], usual[1:5])
+    fallback = np.median(graph.segments(), 0)
+    assert np.ptp(fallback) > 0.1
+    np.testing.assert_allclose(model.predict(backwards)[0, 1:5], fallback[1:5])
     none = Local(grids=()).fit(graph)
-    np.testing.assert_array_equal(none.predict(graph.poses), np.tile(usual, (30, 1)))
+    np.testing.assert_array_equal(none.predict(graph.poses), np.tile(fallback, (30, 1)))
     assert none.chosen_ == []
-    assert none.equation() == f"range = {usual[3]:.4g}"
+    assert none.equation() == f"range = {fallback[3]:.4g}"
 
 
 @pytest.mark.filterwarnings("error")
-def test_of_a_segment_that_never_returns_it_says_what_others_do():
+def test_a_segment_without_returns_predicts_like_the_others():
     graph = room(0, 40)
     graph.ranges[:, :6] = np.nan
     found = Local(grids=()).fit(graph).predict(graph.poses)
@@ -80,17 +80,17 @@ def test_of_a_segment_that_never_returns_it_says_what_others_do():
 
 
 @pytest.mark.parametrize("degree", [1, 2, 3, 4, 5])
-def test_scans_are_what_polynomials_say_of_their_directions(degree):
+def test_predictions_are_the_polynomials_at_the_segment_directions(degree):
     model = Local(degree, grids=(COARSE, FINE)).fit(room(0, 40))
     asked = room(1, 3).poses
-    expected = np.repeat(model.usual_[None], 3, 0)
+    expected = np.repeat(model.fallback_[None], 3, 0)
     for grid in reversed(model.grids_):
-        said = np.reshape(twin.predict(grid, directions(asked, model.centres_)), (3, 6))
+        said = np.reshape(twin.predict(grid, directions(asked, model.segment_bearings_)), (3, 6))
         expected = np.where(np.isnan(said), expected, said)
-    np.testing.assert_allclose(model.predict(asked), np.clip(expected, *model.limits_), rtol=1e-9)
+    np.testing.assert_allclose(model.predict(asked), np.clip(expected, *model.range_limits_), rtol=1e-9)
 
 
-def test_it_says_nothing_beyond_what_was_seen():
+def test_predictions_stay_within_the_ranges_of_the_log():
     graph = room(0, 60)
     found = Local(grids=(COARSE,)).fit(graph).predict(room(1, 100, reach=30.0).poses)
     medians = graph.windows()[1]
@@ -109,7 +109,7 @@ def test_tiny_logs_give_a_model(scans, lost):
     found = model.predict(room(1, 5).poses)
     assert found.shape == (5, 6)
     assert np.isfinite(found).all()
-    assert model.limits_[0] <= found.min() <= found.max() <= model.limits_[1]
+    assert model.range_limits_[0] <= found.min() <= found.max() <= model.range_limits_[1]
 
 
 def test_scans_without_a_return_do_no_harm():
@@ -123,40 +123,40 @@ def test_scans_without_a_return_do_no_harm():
     assert wrong(other, graph) == pytest.approx(wrong(one, graph), rel=0.1)
 
 
-def test_poses_that_are_not_numbers_do_not_crash_it():
+def test_poses_with_nan_or_infinity_do_not_crash():
     model = Local(grids=(COARSE, FINE)).fit(room(0, 60))
     asked = np.array([[math.nan, 0.0, 0.0], [0.0, math.inf, 0.0], [0.0, 0.0, math.nan], [1e308, -1e308, 1e308]])
     assert np.isfinite(model.predict(asked)).all()
 
 
-def test_it_knows_where_a_laser_looks_that_looks_aside():
+def test_a_laser_that_is_not_centered_ahead_is_modelled_as_well():
     count = 60 if SLOW else 300
     straight = Local(grids=(FINE,)).fit(room(0, count))
-    aside = Local(grids=(FINE,)).fit(room(0, count, middle=1.0))
-    assert aside.middle_ == pytest.approx(1.0)
-    assert wrong(aside, room(1, 50, middle=1.0)) < 1.3 * wrong(straight, room(1, 50))
+    aside = Local(grids=(FINE,)).fit(room(0, count, center=1.0))
+    assert aside.center_bearing_ == pytest.approx(1.0)
+    assert wrong(aside, room(1, 50, center=1.0)) < 1.3 * wrong(straight, room(1, 50))
 
 
-def test_scans_that_say_too_little_are_explained():
-    with pytest.raises(SandlotError, match="a scan has 1 of the 6 beams"):
+def test_scans_without_enough_beams_or_returns_are_explained():
+    with pytest.raises(SandlotError, match="a scan has 1 beams; 6 segments need at least 6"):
         Local().fit(room(0, 20, beams=1))
     graph = room(0, 20)
     graph.ranges[:] = np.nan
-    with pytest.raises(SandlotError, match="nothing came back"):
+    with pytest.raises(SandlotError, match="no beam of any scan has a return"):
         Local().fit(graph)
 
 
-def test_it_is_the_same_each_time():
+def test_a_fit_is_deterministic():
     one, other = (Local(grids=(COARSE, FINE)).fit(room(0, 50)).predict(room(1, 20).poses) for _ in range(2))
     np.testing.assert_array_equal(one, other)
 
 
 @pytest.mark.parametrize("poses", [np.zeros((4, 2)), np.zeros(3)])
-def test_what_are_no_poses_is_refused(poses):
+def test_poses_of_another_shape_are_refused(poses):
     with pytest.raises(SandlotError, match=r"of shape \(poses, 3\), not"):
         Local(grids=(COARSE,)).fit(room(0, 40)).predict(poses)
 
 
-def test_a_degree_that_cannot_be_kept_is_refused():
+def test_a_degree_above_the_maximum_is_refused():
     with pytest.raises(SandlotError, match="degree=9 is not possible; allowed: from 1 to 8"):
         Local(9).fit(room(0, 40))

@@ -11,7 +11,7 @@ SEEDS = st.integers(0, 2**32 - 1)
 
 
 def problem(seed, terms=8, samples=40, noise=0.3):
-    """Terms that depend on each other somewhat, and an output that some of them explain."""
+    """Correlated terms, and an output that some of them explain."""
     rng = np.random.default_rng(seed)
     rows = rng.normal(size=(terms, samples)) * rng.uniform(0.1, 10.0, (terms, 1))
     rows[1:] += 0.5 * rows[:-1]
@@ -19,31 +19,31 @@ def problem(seed, terms=8, samples=40, noise=0.3):
 
 
 def solved(rows, output):
-    """Least squares by NumPy: coefficients and the energy that is left."""
+    """Least squares by NumPy: coefficients and residual energy."""
     found = np.linalg.lstsq(rows.T, output, rcond=None)[0]
     return found, ((output - found @ rows) ** 2).sum()
 
 
 @given(SEEDS, st.integers(1, 8), st.integers(0, 3))
-def test_order_and_error_reduction_are_those_of_gram_and_schmidt(seed, most, forced):
+def test_order_and_error_reduction_equal_the_gram_schmidt_twin(seed, max_terms, forced):
     rows, output = problem(seed)
-    order, err = twin.forward(rows, output, most, min(forced, most))
-    path = forward(rows, output, most, forced)
+    order, err = twin.forward(rows, output, max_terms, min(forced, max_terms))
+    path = forward(rows, output, max_terms, forced)
     assert path.order.tolist() == order
     np.testing.assert_allclose(path.err, err, rtol=1e-9, atol=1e-13)
 
 
 @given(SEEDS, st.integers(1, 8))
-def test_error_reduction_adds_up_to_what_least_squares_explains(seed, most):
+def test_error_reduction_ratios_add_up_to_the_explained_share_of_least_squares(seed, max_terms):
     rows, output = problem(seed)
-    path = forward(rows, output, most)
+    path = forward(rows, output, max_terms)
     _, left = solved(rows[path.order], output)
     assert 1.0 - path.err.sum() == pytest.approx(left / (output @ output), rel=1e-9, abs=1e-13)
     assert path.energy == pytest.approx(output @ output)
 
 
 @given(SEEDS, st.integers(1, 8))
-def test_coefficients_and_their_standard_errors_are_those_of_the_textbook(seed, count):
+def test_coefficients_and_standard_errors_equal_the_textbook_formulas(seed, count):
     rows, output = problem(seed)
     path = forward(rows, output, 8)
     taken = rows[path.order[:count]]
@@ -67,7 +67,7 @@ def test_rows_are_made_orthogonal_in_place_and_give_residuals(seed, count, sampl
     np.testing.assert_allclose(rest, output - found @ rows[path.order[:count]], rtol=0, atol=1e-10)
 
 
-def test_standard_errors_are_how_far_coefficients_scatter():
+def test_standard_errors_equal_the_scatter_of_coefficients():
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(3, 50))
     rows[1] += rows[0]
@@ -77,7 +77,7 @@ def test_standard_errors_are_how_far_coefficients_scatter():
     np.testing.assert_allclose(told, scatter, rtol=0.15)
 
 
-def test_forced_terms_are_taken_before_better_ones():
+def test_forced_terms_are_selected_before_better_ones():
     rng = np.random.default_rng(1)
     rows = rng.normal(size=(4, 60))
     output = 3.0 * rows[3] + 0.1 * rng.normal(size=60)
@@ -86,7 +86,7 @@ def test_forced_terms_are_taken_before_better_ones():
 
 
 @given(SEEDS)
-def test_terms_that_repeat_others_are_left_out(seed):
+def test_collinear_terms_are_left_out(seed):
     rows, output = problem(seed, 5)
     rows = np.vstack([rows, rows[0] - 2.0 * rows[1], np.zeros_like(output)])
     path = forward(rows, output, 7)
@@ -96,7 +96,7 @@ def test_terms_that_repeat_others_are_left_out(seed):
     assert np.abs(coefficients(path, 5)).max() < 1e3
 
 
-def test_a_forced_term_that_repeats_another_is_left_out_too():
+def test_a_collinear_forced_term_is_left_out():
     rows, output = problem(0, 4)
     rows[1] = 3.0 * rows[0]
     path = forward(rows, output, 4, 3)
@@ -111,14 +111,14 @@ def test_no_more_terms_than_samples():
     assert path.err.sum() == pytest.approx(1.0)
 
 
-def test_an_output_of_nothing_but_zeros_has_no_energy_to_explain():
+def test_a_zero_output_has_no_energy_to_explain():
     rows, output = problem(0)
     path = forward(rows, 0.0 * output, 3)
     assert path.err.tolist() == [0.0, 0.0, 0.0]
     assert coefficients(path, 3).tolist() == [0.0, 0.0, 0.0]
 
 
-def test_what_is_given_is_not_changed():
+def test_arguments_are_not_changed():
     rows, output = problem(0)
     before = rows.copy(), output.copy()
     forward(rows, output, 8)
@@ -127,7 +127,7 @@ def test_what_is_given_is_not_changed():
 
 
 @given(SEEDS)
-def test_bic_weighs_what_is_left_against_the_number_of_terms(seed):
+def test_bic_equals_its_formula(seed):
     rows, output = problem(seed)
     path = forward(rows, output, 8)
     samples = output.size

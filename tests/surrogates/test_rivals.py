@@ -1,4 +1,4 @@
-"""What others use: a table, a net and a map do what they are known for."""
+"""Rivals of the sensor models: nearest scans, a neural net and a map."""
 
 import math
 
@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from numba import config
 
 from sandlot.errors import SandlotError
-from sandlot.surrogates.rivals import Lookup, Mapped, Net, _cast, _trace
+from sandlot.surrogates.mapped import Mapped, _cast, _trace
+from sandlot.surrogates.rivals import Lookup, Net
 from sandlot.surrogates.sensorgraph import Sensorgraph
 
 SLOW = bool(config.DISABLE_JIT)
@@ -28,13 +29,13 @@ def room(seed, count, beams=24):
 
 
 def traced(poses, bearings, ranges, corner, cell, shape):
-    """Beams counted in the cells where they end, and in those they go through, one after the other."""
+    """Number of beams that end in each cell, and that pass through it."""
     ended, passed = np.zeros(shape), np.zeros(shape)
-    for (x, y, heading), scan in zip(poses, ranges, strict=True):
+    for (x, y, yaw), scan in zip(poses, ranges, strict=True):
         for bearing, far in zip(bearings, scan, strict=True):
             if not math.isfinite(far):
                 continue
-            way = np.array([math.sin(heading + bearing), math.cos(heading + bearing)])
+            way = np.array([math.sin(yaw + bearing), math.cos(yaw + bearing)])
             steps = np.arange(int(far / cell)) * cell
             for away in steps[steps <= far - 1.5 * cell]:
                 place = tuple(np.trunc((np.array([y, x]) + away * way - corner[::-1]) / cell).astype(int))
@@ -44,30 +45,30 @@ def traced(poses, bearings, ranges, corner, cell, shape):
     return ended, passed
 
 
-def cast(hits, poses, bearings, corner, cell, most):
-    """How far each ray goes until half of it is stopped."""
-    result = np.full((len(poses), len(bearings)), most)
-    for i, (x, y, heading) in enumerate(poses):
+def cast(hits, poses, bearings, corner, cell, max_range):
+    """Range at which half of each ray is stopped."""
+    result = np.full((len(poses), len(bearings)), max_range)
+    for i, (x, y, yaw) in enumerate(poses):
         for k, bearing in enumerate(bearings):
             left, before, away = 1.0, None, 0.0
-            while away < most:
+            while away < max_range:
                 place = (
-                    int((y + away * math.sin(heading + bearing) - corner[1]) / cell),
-                    int((x + away * math.cos(heading + bearing) - corner[0]) / cell),
+                    int((y + away * math.sin(yaw + bearing) - corner[1]) / cell),
+                    int((x + away * math.cos(yaw + bearing) - corner[0]) / cell),
                 )
                 if not all(0 <= n < size for n, size in zip(place, hits.shape, strict=True)):
                     break
                 left, before = left * (1.0 if place == before else 1.0 - hits[place]), place
                 away += 0.5 * cell
                 if left <= 0.5:
-                    result[i, k] = min(away, most)
+                    result[i, k] = min(away, max_range)
                     break
     return result
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from([0.1, 0.25, 0.6]))
 @settings(max_examples=5 if SLOW else 25)
-def test_beams_are_counted_as_by_the_twin(seed, cell):
+def test_trace_kernel_equals_twin(seed, cell):
     graph = room(seed, 4, beams=7)
     graph.ranges[np.random.default_rng(seed).random(graph.ranges.shape) < 0.2] = np.nan
     corner, shape = np.array([-3.5, -3.3]), (math.ceil(7.0 / cell), math.ceil(7.0 / cell))
@@ -81,18 +82,18 @@ def test_beams_are_counted_as_by_the_twin(seed, cell):
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from([0.1, 0.25, 0.6]), st.floats(0.5, 6.0))
 @settings(max_examples=5 if SLOW else 25)
-def test_rays_in_a_map_end_where_those_of_the_twin_do(seed, cell, most):
+def test_cast_kernel_equals_twin(seed, cell, max_range):
     rng = np.random.default_rng(seed)
     hits = np.where(rng.random((20, 25)) < 0.2, rng.choice([0.2, 0.4, 0.5, 1.0], (20, 25)), 0.0)
     corner = rng.uniform(-1.0, 1.0, 2)
     poses = rng.uniform((-0.5, -0.5, -4.0), (25.0 * cell + 0.5, 20.0 * cell + 0.5, 4.0), (5, 3))
     poses[:, :2] += corner
     bearings = np.linspace(-1.5, 1.5, 6)
-    found = _cast(hits, poses, bearings, corner, cell, most)
-    np.testing.assert_allclose(found, cast(hits, poses, bearings, corner, cell, most), rtol=1e-12)
+    found = _cast(hits, poses, bearings, corner, cell, max_range)
+    np.testing.assert_allclose(found, cast(hits, poses, bearings, corner, cell, max_range), rtol=1e-12)
 
 
-def test_at_a_pose_of_the_log_the_table_gives_its_scan():
+def test_lookup_at_a_pose_of_the_log_returns_its_scan():
     graph = room(0, 60)
     model = Lookup().fit(graph)
     np.testing.assert_allclose(model.predict(graph.poses), graph.segments(), rtol=1e-6)
@@ -102,10 +103,10 @@ def test_at_a_pose_of_the_log_the_table_gives_its_scan():
     assert model.size == 60 * 9
 
 
-def test_the_table_mixes_scans_by_how_near_they_are():
+def test_lookup_weights_scans_by_inverse_distance():
     poses = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [50.0, 0.0, 0.0], [51.0, 0.0, 0.0]])
     model = Lookup().fit(Sensorgraph(poses, np.repeat([[1.0], [2.0], [8.0], [9.0]], 6, 1), np.linspace(-1.0, 1.0, 6)))
-    model.nearest_ = 2
+    model.neighbours_ = 2
     np.testing.assert_allclose(model.predict(np.array([[0.25, 0.0, 0.0]])), np.full((1, 6), 1.25))
 
 
@@ -121,10 +122,10 @@ def test_the_same_seed_gives_the_same_net():
 def test_a_net_learns_a_room(shared):
     model = Net((24,), shared=shared).fit(room(0, 120))
     asked = room(1, 60)
-    usual = np.abs(asked.segments() - np.median(asked.segments()))
+    spread_of_medians = np.abs(asked.segments() - np.median(asked.segments()))
     wrong = np.abs(model.predict(asked.poses) - asked.segments())
     assert wrong.shape == (60, 6)
-    assert wrong.mean() < 0.7 * usual.mean()
+    assert wrong.mean() < 0.7 * spread_of_medians.mean()
 
 
 def test_ranges_in_a_map_of_a_square_room_are_right_within_cells():
@@ -137,14 +138,14 @@ def test_ranges_in_a_map_of_a_square_room_are_right_within_cells():
     assert 0 < model.size < 0.5 * model.hits_.size
 
 
-def test_beams_that_meet_nothing_end_where_the_map_does():
+def test_rays_without_a_hit_end_at_the_edge_of_the_map():
     graph = room(0, 20)
     graph.ranges[np.abs(np.cos(graph.poses[:, 2:] + graph.bearings)) > 0.9] = np.nan  # no walls to the left and right
     model = Mapped(0.2).fit(graph)
     found = model.predict(np.array([[0.0, 0.0, 0.0], [100.0, 0.0, 0.0]]))
     assert np.isfinite(found).all()
-    assert (found <= model.most_).all()
-    assert (found[1] == model.most_).all()
+    assert (found <= model.max_range_).all()
+    assert (found[1] == model.max_range_).all()
 
 
 @pytest.mark.filterwarnings("error::RuntimeWarning")
@@ -159,17 +160,17 @@ def test_tiny_logs_give_a_model(kind, scans):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_scans_that_say_nothing_are_explained(kind):
+def test_scans_without_returns_are_explained(kind):
     graph = room(0, 10)
     graph.ranges[:] = np.nan
-    with pytest.raises(SandlotError, match="nothing came back"):
+    with pytest.raises(SandlotError, match="no beam of any scan has a return"):
         kind().fit(graph)
-    with pytest.raises(SandlotError, match="a scan has 2 of the 6 beams"):
+    with pytest.raises(SandlotError, match="a scan has 2 beams"):
         kind().fit(room(0, 10, beams=2))
 
 
 @pytest.mark.parametrize("kind", [Lookup, Net])
-def test_scans_of_which_none_is_whole_are_explained(kind):
+def test_logs_without_a_complete_scan_are_explained(kind):
     graph = room(0, 10)
     graph.ranges[:, :4] = np.nan
     with pytest.raises(SandlotError, match="no scan has a return in every segment"):

@@ -12,7 +12,7 @@ def ishigami(x, a=7.0, b=0.1):
     return np.sin(x[:, 0]) + a * np.sin(x[:, 1]) ** 2 + b * x[:, 2] ** 4 * np.sin(x[:, 0])
 
 
-def test_shares_of_the_ishigami_function_are_those_known():
+def test_indices_of_the_ishigami_function():
     """Its shares in closed form: Saltelli et al., Global Sensitivity Analysis: The Primer, 2008."""
     a, b = 7.0, 0.1
     one = 0.5 * (1.0 + b * np.pi**4 / 5.0) ** 2
@@ -26,7 +26,7 @@ def test_shares_of_the_ishigami_function_are_those_known():
     assert all(each.attrs["units"] == "1" and each.attrs["long_name"] for each in found.data_vars.values())
 
 
-def test_of_a_fitted_model_the_input_that_matters_is_seen():
+def test_the_important_input_of_a_fitted_model_is_found():
     rng = np.random.default_rng(0)
     x = rng.uniform(-1.0, 1.0, (200, 3))
     model = Narmax(2, names=("a", "b", "c")).fit(x, 3.0 * x[:, 0] + x[:, 1] * x[:, 2])
@@ -36,7 +36,7 @@ def test_of_a_fitted_model_the_input_that_matters_is_seen():
 
 
 @pytest.mark.parametrize("value", [0.0, 0.1, -3e9])
-def test_of_a_constant_no_input_has_a_share(value):
+def test_a_constant_has_indices_of_zero(value):
     found = sobol(lambda x: np.full(len(x), value) * (1.0 + 1e-16 * x[:, 0]), CUBE, samples=64)
     assert all((each == 0.0).all() for each in found.data_vars.values())
     assert found["input"].values.tolist() == ["x1", "x2", "x3"]
@@ -52,8 +52,8 @@ def test_same_seed_same_numbers(seed):
 @pytest.mark.parametrize(
     "bounds", [[(1.0, 1.0)], [(2.0, 1.0)], [(0.0, np.nan)], [(0.0, np.inf)], [0.0, 1.0], np.zeros((2, 3)), []]
 )
-def test_bounds_that_are_none_are_refused(bounds):
-    with pytest.raises(SandlotError, match="each least below its greatest"):
+def test_impossible_bounds_are_refused(bounds):
+    with pytest.raises(SandlotError, match="each minimum below its maximum"):
         sobol(ishigami, bounds)
 
 

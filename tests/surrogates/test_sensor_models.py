@@ -1,4 +1,4 @@
-"""Polynomials of the pose: the kernel, the two models that use it, and what they do where little is known."""
+"""Polynomials of the pose: the kernel, the two models that use it, and their predictions where scans are few."""
 
 import itertools
 import math
@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sandlot.errors import SandlotError
-from sandlot.surrogates.sensor_models import FEW, Headings, Sectors, assess, polynomials, products
+from sandlot.surrogates.polynomials import polynomials, products
+from sandlot.surrogates.sensor_models import MIN_SCANS, Headings, Sectors, assess
 from sandlot.surrogates.sensorgraph import Sensorgraph, directions
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -35,11 +36,11 @@ def poses_in_room(seed, count, reach=1.5):
 
 
 @given(SEEDS)
-def test_the_kernel_adds_products_and_stays_within_limits(seed):
+def test_the_kernel_adds_products_and_clips_to_limits(seed):
     rng = np.random.default_rng(seed)
     sets, outputs, terms, degree, variables, samples = 2, 3, 4, 3, 2, 5
     factors = rng.integers(-1, variables, (sets, outputs, terms, degree))
-    factors = -np.sort(-factors, -1)  # nothing comes after what is not there
+    factors = -np.sort(-factors, -1)  # unused places come last
     coefficients = rng.normal(size=(sets, outputs, terms))
     counts = rng.integers(0, terms + 1, (sets, outputs))
     coefficients[np.arange(terms) >= counts[:, :, None]] = 0.0
@@ -54,7 +55,7 @@ def test_the_kernel_adds_products_and_stays_within_limits(seed):
         assert found[i, o] == pytest.approx(min(max(total, -1.0), 1.5), abs=1e-12)
 
 
-def test_what_is_not_a_number_stays_within_limits_too():
+def test_nan_becomes_the_lower_limit():
     none = np.full((1, 1, 1, 1), 0)
     shared, one = products(none, np.ones((1, 1, 1))), np.ones(1)
     found = polynomials(np.array([[np.nan]]), np.zeros(1, np.int64), shared, np.ones((1, 1, 1)), one, one)
@@ -64,7 +65,7 @@ def test_what_is_not_a_number_stays_within_limits_too():
 @settings(max_examples=4)
 @given(SEEDS)
 def test_sectors_reproduce_a_truth_that_is_a_plane(seed):
-    """Looking along x at a flat wall, at headings of the sectors' middles, a range is linear in x and y."""
+    """With yaw angles at the centers of the sectors, planes of x and y are fitted exactly."""
     rng = np.random.default_rng(seed)
     poses = poses_in_room(seed, 12 * 24, reach=0.5)
     poses[:, 2] = np.tile(np.arange(12) * TWELFTH, 24)
@@ -84,7 +85,7 @@ def plain(poses, planes):
     return Sensorgraph(poses, np.einsum("nk,nsk->ns", places, planes[sector]), np.radians(np.arange(-75.0, 90.0, 30.0)))
 
 
-def test_in_a_room_without_cartons_sectors_are_near_the_truth():
+def test_in_an_empty_room_sectors_are_near_the_true_ranges():
     model = Sectors().fit(room(poses_in_room(0, 1500)))
     asked = poses_in_room(1, 200, reach=1.2)
     wrong = np.abs(model.predict(asked) - room(asked).segments())
@@ -93,7 +94,7 @@ def test_in_a_room_without_cartons_sectors_are_near_the_truth():
     assert wrong.mean() < 0.6 * usual.mean()
 
 
-def test_borders_of_sectors_lie_between_headings():
+def test_borders_of_sectors_lie_halfway_between_their_centers():
     model = Sectors()
     for k in range(-24, 24):
         poses = np.array([[0.0, 0.0, (k + side) * TWELFTH] for side in (-0.499, 0.0, 0.499)])
@@ -101,13 +102,13 @@ def test_borders_of_sectors_lie_between_headings():
     assert Sectors(4).group(np.array([[0.0, 0.0, 0.26 * math.pi]])).tolist() == [1]
 
 
-def test_a_heading_with_few_scans_says_what_is_usual():
+def test_a_sector_with_few_scans_predicts_the_medians_of_all_scans():
     poses = poses_in_room(0, 60)
     poses[:, 2] = 0.0
     poses[:4, 2] = 0.5 * math.pi
     graph = room(poses)
     model = Sectors().fit(graph)
-    assert FEW == 5
+    assert MIN_SCANS == 5
     usual = np.median(graph.segments(), 0)
     np.testing.assert_allclose(model.predict(np.array([[0.3, 0.2, 0.5 * math.pi]]))[0], usual, rtol=1e-12)
     assert model.models_[3] == [None] * 6
@@ -116,7 +117,7 @@ def test_a_heading_with_few_scans_says_what_is_usual():
 
 
 @pytest.mark.parametrize("kind", [Sectors, Headings])
-def test_nothing_is_said_beyond_what_was_seen(kind):
+def test_predictions_stay_within_the_ranges_of_the_log(kind):
     graph = room(poses_in_room(0, 200))
     found = kind(degree=3).fit(graph).predict(poses_in_room(1, 300, reach=50.0))
     medians = graph.segments()
@@ -125,11 +126,11 @@ def test_nothing_is_said_beyond_what_was_seen(kind):
     assert (found == medians.max(0)).any()
 
 
-def test_headings_know_cosine_and_sine():
-    """A truth that is itself a polynomial of x, y, cosine and sine is found, whatever turns were made before."""
+def test_headings_fit_polynomials_of_cosine_and_sine_of_the_yaw():
+    """A polynomial of x, y, cosine and sine is recovered, and full turns of the yaw make no difference."""
     poses = poses_in_room(0, 300)
     ranges = 5.0 - poses[:, :1] * np.cos(poses[:, 2:]) + 0.5 * poses[:, 1:2] * np.sin(poses[:, 2:]) * np.ones(6)
-    model = Headings(degree=2, most=8).fit(Sensorgraph(poses, ranges, np.radians(np.arange(-75.0, 90.0, 30.0))))
+    model = Headings(degree=2, max_terms=8).fit(Sensorgraph(poses, ranges, np.radians(np.arange(-75.0, 90.0, 30.0))))
     asked = poses_in_room(1, 50, reach=1.0)
     truth = 5.0 - asked[:, 0] * np.cos(asked[:, 2]) + 0.5 * asked[:, 1] * np.sin(asked[:, 2])
     for turns in (0, 1, -3):
@@ -152,7 +153,7 @@ def test_tiny_logs_give_a_model(kind, scans):
 
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("kind", [Sectors, Headings])
-def test_a_segment_that_never_returns_says_what_others_do(kind):
+def test_a_segment_without_returns_predicts_the_median_of_the_others(kind):
     graph = room(poses_in_room(0, 80))
     graph.ranges[:, :6] = np.nan
     model = kind(degree=2).fit(graph)
@@ -162,17 +163,17 @@ def test_a_segment_that_never_returns_says_what_others_do(kind):
 
 
 @pytest.mark.parametrize("kind", [Sectors, Headings])
-def test_scans_that_say_too_little_are_explained(kind):
+def test_scans_without_enough_beams_or_returns_are_explained(kind):
     poses = poses_in_room(0, 20)
-    with pytest.raises(SandlotError, match="a scan has 3 of the 6 beams"):
+    with pytest.raises(SandlotError, match="a scan has 3 beams; 6 segments need at least 6"):
         kind().fit(room(poses, beams=3))
     graph = room(poses)
     graph.ranges[:] = np.nan
-    with pytest.raises(SandlotError, match="nothing came back"):
+    with pytest.raises(SandlotError, match="no beam of any scan has a return"):
         kind().fit(graph)
 
 
-def test_a_coefficient_of_nothing_does_not_hide_those_after_it():
+def test_a_coefficient_of_zero_does_not_hide_those_after_it():
     class Fitted(Sectors):
         def _fit_one(self, values, medians):
             model = super()._fit_one(values, medians)
@@ -185,7 +186,7 @@ def test_a_coefficient_of_nothing_does_not_hide_those_after_it():
     np.testing.assert_allclose(model.predict(asked), np.full((1, 6), 3.125))
 
 
-def test_a_model_is_assessed_by_scans_it_has_not_seen():
+def test_a_model_is_assessed_on_held_out_scans():
     graph = room(poses_in_room(0, 100))
 
     class Perfect(Headings):
@@ -205,8 +206,8 @@ def test_a_model_is_assessed_by_scans_it_has_not_seen():
         assess(model, [graph.part([0])], 0.2)
 
 
-def test_directions_do_not_matter_to_these_models_but_are_kept():
+def test_the_center_bearing_is_kept():
     graph = room(poses_in_room(0, 30))
     aside = Sensorgraph(graph.poses, graph.ranges, graph.bearings + 0.5)
-    assert Sectors().fit(aside).middle_ == pytest.approx(0.5)
-    assert directions(graph.poses, graph.centres()).shape == (180, 3)
+    assert Sectors().fit(aside).center_bearing_ == pytest.approx(0.5)
+    assert directions(graph.poses, graph.segment_bearings()).shape == (180, 3)

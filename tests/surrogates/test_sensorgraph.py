@@ -10,26 +10,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sandlot import recordings
-from sandlot.errors import SandlotError
+from sandlot.errors import RecordingError, SandlotError
 from sandlot.surrogates.sensorgraph import Sensorgraph, directions, parts
 from sandlot.worlds.record import record_world
 
 SEEDS = st.integers(0, 2**32 - 1)
 
 
-def graph(seed=0, scans=7, beams=36, lost=0.2, spread=math.pi):
+def graph(seed=0, scans=7, beams=36, lost=0.2, field_of_view=math.pi):
     rng = np.random.default_rng(seed)
     poses = rng.uniform((-3.0, -2.0, -9.0), (3.0, 5.0, 9.0), (scans, 3))
     ranges = rng.uniform(0.5, 9.0, (scans, beams))
     ranges[rng.random((scans, beams)) < lost] = np.nan
-    return Sensorgraph(poses, ranges, ((np.arange(beams) + 0.5) / beams - 0.5) * spread)
+    return Sensorgraph(poses, ranges, ((np.arange(beams) + 0.5) / beams - 0.5) * field_of_view)
 
 
 def dataset(**changes):
     made = graph()
     found = {
-        "position": (("time", "axis"), made.poses[:, :2]),
-        "heading": (("time",), made.poses[:, 2]),
+        **{name: (("time",), made.poses[:, k]) for k, name in enumerate(("x", "y", "yaw"))},
         "ranges": (("time", "beam"), made.ranges.astype(np.float32)),
         "bearings": (("once", "beam"), made.bearings[None]),
     }
@@ -49,24 +48,24 @@ def test_it_is_made_from_a_recording(tmp_path):
     with recordings.open(tmp_path / "a") as recording:
         made = Sensorgraph.of(recording)
         assert len(made) == 13
-        np.testing.assert_array_equal(made.poses[:, :2], recording["position"].values)
-        np.testing.assert_array_equal(made.poses[:, 2], recording["heading"].values)
+        names = ("x", "y", "yaw")
+        np.testing.assert_array_equal(made.poses, np.column_stack([recording[name].values for name in names]))
         np.testing.assert_array_equal(made.ranges.astype(np.float32), recording["ranges"].values)
     assert made.ranges.dtype == np.float64
     assert made.bearings.shape == (24,)
-    assert made.spread == pytest.approx(math.pi)
-    assert made.middle == 0.0
+    assert made.field_of_view == pytest.approx(math.pi)
+    assert made.center_bearing == 0.0
 
 
 def test_scans_without_a_pose_are_left_out():
-    headings = graph().poses[:, 2].copy()
-    headings[[1, 4]] = np.nan, np.inf
-    made = Sensorgraph.of(dataset(heading=(("time",), headings)))
+    yaw = graph().poses[:, 2].copy()
+    yaw[[1, 4]] = np.nan, np.inf
+    made = Sensorgraph.of(dataset(yaw=(("time",), yaw)))
     np.testing.assert_array_equal(made.poses, graph().poses[[0, 2, 3, 5, 6]])
     np.testing.assert_allclose(made.ranges, graph().ranges[[0, 2, 3, 5, 6]], rtol=1e-6)
 
 
-def test_a_laser_that_hangs_upside_down_is_turned_round():
+def test_beams_of_an_upside_down_laser_are_reversed():
     around = graph()
     made = Sensorgraph.of(
         dataset(
@@ -78,9 +77,9 @@ def test_a_laser_that_hangs_upside_down_is_turned_round():
     np.testing.assert_array_equal(made.ranges, around.ranges)
 
 
-@pytest.mark.parametrize("name", ["position", "heading", "ranges", "bearings"])
-def test_what_is_missing_is_named(name):
-    with pytest.raises(SandlotError, match=f"has no {name}; a sensorgraph needs scans and poses"):
+@pytest.mark.parametrize("name", ["x", "y", "yaw", "ranges", "bearings"])
+def test_missing_quantities_are_named(name):
+    with pytest.raises(SandlotError, match=f"has no {name}; a sensor model needs scans and poses"):
         Sensorgraph.of(dataset(**{name: None}))
 
 
@@ -97,7 +96,23 @@ def test_damage_is_explained(tmp_path):
 
 def test_no_pose_at_all_is_explained():
     with pytest.raises(SandlotError, match="no scan with a known pose"):
-        Sensorgraph.of(dataset(heading=(("time",), np.full(7, np.nan))))
+        Sensorgraph.of(dataset(yaw=(("time",), np.full(7, np.nan))))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"ranges": (("time", "beam"), np.zeros((7, 0))), "bearings": (("once", "beam"), np.zeros((1, 0)))},
+        {"bearings": (("once", "beam"), np.zeros((0, 36)))},
+        {"bearings": (("once", "angle"), np.zeros((1, 35)))},
+        {"bearings": (("beam",), np.zeros(36))},
+        {"bearings": (("once", "beam"), np.full((1, 36), np.nan))},
+    ],
+    ids=["no beams", "no row", "other length", "one axis", "NaN"],
+)
+def test_a_table_of_bearings_that_is_empty_or_wrong_is_explained(changes):
+    with pytest.raises(RecordingError, match="bearings of the beams are missing, or do not match the ranges"):
+        Sensorgraph.of(dataset(**changes))
 
 
 @given(SEEDS, st.integers(1, 9), st.floats(0.0, 1.0))
@@ -113,7 +128,7 @@ def test_segments_are_medians_of_equal_parts(seed, count, lost):
 
 
 @given(SEEDS, st.sampled_from([1, 3, 6]), st.sampled_from([2.0, 5.0, 11.0]), st.sampled_from([0.0, 0.4, 0.95]))
-def test_windows_are_as_wide_as_a_segment_and_know_where_they_look(seed, count, step, lost):
+def test_windows_are_as_wide_as_a_segment_and_have_the_right_direction(seed, count, step, lost):
     made = graph(seed, lost=lost)
     rays, medians, scans = made.windows(count, math.radians(step))
     wide, apart = 36 // count, max(1, round(step / 5.0))
@@ -130,18 +145,18 @@ def test_windows_are_as_wide_as_a_segment_and_know_where_they_look(seed, count, 
     np.testing.assert_array_equal(scans, expected[:, 4])
 
 
-def test_windows_where_segments_are_are_the_segments():
+def test_windows_at_segments_equal_the_segments():
     made = graph(lost=0.0)
     rays, medians, _ = made.windows(6, math.radians(30.0))
     np.testing.assert_array_equal(medians.reshape(7, 6), made.segments())
-    np.testing.assert_allclose(rays, directions(made.poses, made.centres()), atol=1e-12)
+    np.testing.assert_allclose(rays, directions(made.poses, made.segment_bearings()), atol=1e-12)
 
 
-def test_directions_are_those_of_the_segments_also_of_a_laser_that_looks_aside():
-    np.testing.assert_allclose(np.degrees(graph().centres()), [-75, -45, -15, 15, 45, 75])
+def test_directions_are_the_segment_bearings_plus_yaw():
+    np.testing.assert_allclose(np.degrees(graph().segment_bearings()), [-75, -45, -15, 15, 45, 75])
     aside = Sensorgraph(graph().poses, graph().ranges, graph().bearings + 0.3)
-    assert aside.middle == pytest.approx(0.3)
-    asked = directions(aside.poses, aside.centres())
+    assert aside.center_bearing == pytest.approx(0.3)
+    asked = directions(aside.poses, aside.segment_bearings())
     np.testing.assert_allclose(asked[:6, 2] - aside.poses[0, 2], aside.bearings.reshape(6, 6).mean(1), atol=1e-12)
     assert asked.shape == (42, 3)
 
@@ -150,23 +165,25 @@ def test_directions_are_those_of_the_segments_also_of_a_laser_that_looks_aside()
 def test_histograms_count_every_scan_once(seed, bins, scans):
     made = graph(seed, scans)
     coverage = made.coverage(bins)
-    assert [int(coverage[name].sum()) for name in ("x", "y", "heading")] == [scans] * 3
-    place = np.abs(np.angle(np.exp(1j * (coverage["heading_bin"].values[:, None] - made.poses[:, 2])))).argmin(0)
-    np.testing.assert_array_equal(np.bincount(place, minlength=bins), coverage["heading"].values)
+    assert [int(coverage[name].sum()) for name in ("x", "y", "yaw")] == [scans] * 3
+    place = np.abs(np.angle(np.exp(1j * (coverage["yaw_bin"].values[:, None] - made.poses[:, 2])))).argmin(0)
+    np.testing.assert_array_equal(np.bincount(place, minlength=bins), coverage["yaw"].values)
     assert coverage["x"].attrs["units"] == "1"
-    assert coverage["heading_bin"].attrs["units"] == "rad"
+    assert coverage["yaw_bin"].attrs["units"] == "rad"
 
 
-def test_thin_places_are_named():
+def test_places_with_few_scans_are_named():
     turn = np.linspace(-math.pi, math.pi, 120, endpoint=False)
     ranges, bearings = np.ones((120, 6)), graph(beams=6).bearings
     even = Sensorgraph(np.column_stack([np.linspace(0, 12, 120), np.linspace(0, 6, 120), turn]), ranges, bearings)
     assert even.thin() == []
     poses = even.poses.copy()
     poses[:, 0] = np.where((poses[:, 0] > 4.0) & (poses[:, 0] < 6.0), 0.0, poses[:, 0])
-    assert Sensorgraph(poses, ranges, bearings).thin() == ["few scans around x = 4.5, 5.5 m: models know little there"]
+    assert Sensorgraph(poses, ranges, bearings).thin() == [
+        "few scans around x = 4.5, 5.5 m: the model is unreliable there"
+    ]
     poses[:, 2] = np.abs(turn)
-    assert "heading = -2.9, -2.4, -1.8, -1.3, -0.8, -0.3 rad" in Sensorgraph(poses, ranges, bearings).thin()[1]
+    assert "yaw = -2.9, -2.4, -1.8, -1.3, -0.8, -0.3 rad" in Sensorgraph(poses, ranges, bearings).thin()[1]
 
 
 @given(SEEDS, st.integers(1, 30), st.floats(0.0, 1.0))
@@ -180,32 +197,32 @@ def test_a_split_keeps_the_order_and_loses_nothing(seed, scans, share):
 
 
 def test_only_logs_of_the_same_laser_can_be_joined():
-    with pytest.raises(SandlotError, match="different lasers, of 36 and 18 beams"):
+    with pytest.raises(SandlotError, match=r"different lasers: 36 beams from .* and 18 beams"):
         Sensorgraph.join([graph(), graph(beams=18)])
     with pytest.raises(SandlotError, match="different lasers"):
-        Sensorgraph.join([graph(), graph(spread=3.0)])
+        Sensorgraph.join([graph(), graph(field_of_view=3.0)])
 
 
-def test_scans_that_say_too_little_are_refused():
-    with pytest.raises(SandlotError, match="a scan has 4 of the 6 beams"):
+def test_scans_without_enough_beams_or_returns_are_refused():
+    with pytest.raises(SandlotError, match="a scan has 4 beams; 6 segments need at least 6"):
         graph(beams=4).check()
-    with pytest.raises(SandlotError, match="nothing came back"):
+    with pytest.raises(SandlotError, match="no beam of any scan has a return"):
         graph(lost=1.1).check()
     graph().check()
 
 
-def test_some_scans():
+def test_part_selects_scans():
     made = graph()
     np.testing.assert_array_equal(made.part([2, 0]).poses, made.poses[[2, 0]])
     assert len(made.part(slice(3))) == 3
 
 
 @pytest.mark.parametrize("beams", [6, 8, 20, 181, 360])
-def test_segments_look_where_their_beams_look(beams):
+def test_segment_bearings_are_the_means_of_their_beams(beams):
     made = graph(beams=beams)
     each = [made.bearings[part] for part in parts(beams)]
     assert np.concatenate(each).tolist() == made.bearings.tolist()
-    np.testing.assert_allclose(made.centres(), [np.mean(part) for part in each])
+    np.testing.assert_allclose(made.segment_bearings(), [np.mean(part) for part in each])
 
 
 @pytest.mark.parametrize(
@@ -216,25 +233,25 @@ def test_segments_look_where_their_beams_look(beams):
         np.arange(360) * 2.0 * np.pi / 360 - np.pi,
     ],
 )
-def test_a_laser_that_looks_all_around_begins_behind_the_robot(bearings):
+def test_beams_of_a_full_circle_start_behind_the_robot(bearings):
     ranges = np.tile(np.abs((bearings + np.pi) % (2.0 * np.pi) - np.pi), (7, 1)).astype(np.float32)
     made = Sensorgraph.of(dataset(bearings=(("once", "beam2"), bearings[None]), ranges=(("time", "beam2"), ranges)))
-    assert abs(made.middle) < 0.02
-    assert made.spread == pytest.approx(2.0 * np.pi)
+    assert abs(made.center_bearing) < 0.02
+    assert made.field_of_view == pytest.approx(2.0 * np.pi)
     assert (np.diff(made.bearings) > 0.0).all()
     np.testing.assert_allclose(made.ranges[0], np.abs(made.bearings), atol=1e-5)
 
 
-def test_a_laser_that_looks_back_is_not_cut_in_two():
+def test_a_field_of_view_across_pi_stays_in_one_piece():
     bearings = np.pi + np.radians(np.arange(-45.0, 46.0, 2.5))
     made = Sensorgraph.of(
         dataset(bearings=(("once", "beam2"), bearings[None]), ranges=(("time", "beam2"), np.ones((7, len(bearings)))))
     )
-    assert made.spread == pytest.approx(np.radians(92.5))
-    assert abs(abs(made.middle) - np.pi) < 1e-9
+    assert made.field_of_view == pytest.approx(np.radians(92.5))
+    assert abs(abs(made.center_bearing) - np.pi) < 1e-9
 
 
-def test_poses_are_those_of_the_laser():
+def test_poses_are_moved_to_the_laser():
     plain = Sensorgraph.of(dataset())
     moved = dataset()
     moved.attrs["settings"] = '{"laser_position": [0.4, -0.1]}'

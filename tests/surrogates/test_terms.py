@@ -32,7 +32,7 @@ def layout(found):
 
 
 def system(inputs, seed, samples=30):
-    """Random series, all variables of them with a past, and a random polynomial of degree 2 that stays small."""
+    """Random series, all their lagged variables, and a random polynomial of degree 2 that stays small."""
     rng = np.random.default_rng(seed)
     found = variables([f"u{k}" for k in range(inputs)], (0, 2), (1, 3), (1,))
     factors = rng.permutation(monomials(len(found), 2))[:8]
@@ -42,7 +42,7 @@ def system(inputs, seed, samples=30):
 
 @pytest.mark.parametrize("degree", [1, 2, 3, 4])
 @pytest.mark.parametrize("count", [0, 1, 2, 4])
-def test_there_are_as_many_monomials_as_there_are_exponents(count, degree):
+def test_the_number_of_monomials_is_binomial(count, degree):
     found = monomials(count, degree)
     assert found.shape == (comb(count + degree, degree), degree)
     powers = {tuple(int((term == v).sum()) for v in range(count)) for term in found}
@@ -95,7 +95,7 @@ def test_lagged_variables_are_shifted_series(inputs, seed):
 
 
 @given(st.integers(1, 40), st.sampled_from([0.0, 1e308, -1e308, math.inf, -math.inf, math.nan]), SEEDS)
-def test_whether_all_are_numbers(count, value, seed):
+def test_finite_finds_nan_and_infinity(count, value, seed):
     rng = np.random.default_rng(seed)
     values = rng.normal(size=count)
     values[rng.integers(count)] = value
@@ -105,13 +105,13 @@ def test_whether_all_are_numbers(count, value, seed):
 
 
 @given(st.integers(1, 2), st.booleans(), st.integers(0, 2**32 - 1))
-def test_predicting_from_step_to_step(inputs, free, seed):
+def test_roll_equals_its_twin(inputs, free, seed):
     x, y, found, factors, coefficients = system(inputs, seed)
     expected = twin.roll(x, y, found, 3, factors, coefficients, free)
     np.testing.assert_allclose(roll(x, y, layout(found), 3, factors, coefficients, free), expected, rtol=0, atol=1e-12)
 
 
-def test_a_free_run_looks_at_no_more_than_the_first_outputs():
+def test_a_free_run_uses_only_the_first_outputs():
     x, y, found, factors, coefficients = system(1, 0)
     other = np.where(np.arange(len(y)) < 3, y, np.nan)
     runs = [roll(x, start, layout(found), 3, factors, coefficients, True) for start in (y, other)]
@@ -119,7 +119,7 @@ def test_a_free_run_looks_at_no_more_than_the_first_outputs():
     assert np.isfinite(runs[0]).all()
 
 
-def test_one_step_ahead_the_residual_is_what_was_measured_less_what_was_predicted():
+def test_one_step_ahead_the_residual_is_measured_minus_predicted():
     found = [Variable("e", "noise", 0, 1)]
     y = np.array([1.0, 2.0, 3.0, 4.0])
     factors, coefficients = np.array([[0]]), np.array([0.5])

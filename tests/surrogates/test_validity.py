@@ -22,7 +22,7 @@ def beyond(found):
 
 @given(st.integers(0, 2**32 - 1))
 @settings(max_examples=5)
-def test_each_is_defined_as_by_billings_and_voon(seed):
+def test_correlations_equal_the_formulas_of_billings_and_voon(seed):
     e, u = series(seed, 50)
     found = correlations(e, u[:, None], 6).isel(input=0)
     now, c, v = range(50), e - e.mean(), u - u.mean()
@@ -43,7 +43,7 @@ def test_each_is_defined_as_by_billings_and_voon(seed):
             assert np.isnan(at["product"])
 
 
-def test_of_white_noise_one_lag_in_twenty_is_outside():
+def test_for_white_noise_one_lag_in_twenty_is_outside():
     shares = [correlations(e, u[:, None]).attrs["outside"] for e, u in map(series, range(30))]
     assert np.mean(shares) == pytest.approx(0.05, abs=0.01)
 
@@ -59,7 +59,7 @@ def test_of_white_noise_one_lag_in_twenty_is_outside():
     ],
     ids=["noise", "input", "square", "spread", "noise times input"],
 )
-def test_what_is_missing_is_found_where_it_should_be(missing, found):
+def test_a_missing_term_shows_in_the_right_correlation(missing, found):
     e, u = series(3, 4000)
     assert beyond(correlations(missing(e, u), u[1:, None])) == found
 
@@ -69,15 +69,15 @@ def test_moving_average_noise_is_left_by_narx_and_explained_by_narmax():
     y = np.zeros(600)
     for k in range(1, 600):
         y[k] = 0.5 * y[k - 1] + u[k - 1] + 0.3 * (e[k] + 0.8 * e[k - 1])
-    narx = Narmax(1, (1,), (1,), count=2).fit(u, y).validity(u)
-    narmax = Narmax(1, (1,), (1,), (1,), count=3).fit(u, y).validity(u)
+    narx = Narmax(1, (1,), (1,), n_terms=2).fit(u, y).validity(u)
+    narmax = Narmax(1, (1,), (1,), (1,), n_terms=3).fit(u, y).validity(u)
     assert abs(narx["residual"].sel(lag=1)) > 4.0 * narx.attrs["bound"]
     assert abs(narmax["residual"].sel(lag=1)) < narmax.attrs["bound"]
     assert narmax.attrs["outside"] < 0.1
     assert narx["residual"].attrs["outside"] > narmax["residual"].attrs["outside"]
 
 
-def test_shares_outside_are_told_of_all_and_of_each():
+def test_outside_is_given_for_all_and_for_each():
     e, u = series(0)
     found = correlations(u + 0.1 * e, np.column_stack([u, e]), 5)
     assert list(found.data_vars) == list(LONG_NAMES)
@@ -91,7 +91,7 @@ def test_shares_outside_are_told_of_all_and_of_each():
     assert 0.0 < found.attrs["outside"] < 1.0
 
 
-def test_what_is_constant_correlates_with_nothing():
+def test_constants_have_no_correlation():
     e, _ = series(0, 40)
     found = correlations(e, np.full((40, 1), 0.1))
     assert all((found[name].sel(lag=slice(0, None)) == 0.0).all() for name in LONG_NAMES if name != "residual")
@@ -103,6 +103,6 @@ def test_few_samples_have_few_lags():
     assert correlations(np.ones(1), np.ones((1, 1))).attrs["outside"] == 0.0
 
 
-def test_inputs_of_other_moments_are_refused():
-    with pytest.raises(SandlotError, match="9 inputs for 10 residuals"):
+def test_inputs_of_another_length_are_refused():
+    with pytest.raises(SandlotError, match="9 samples of inputs for 10 residuals"):
         correlations(np.ones(10), np.ones((9, 1)))

@@ -1,29 +1,28 @@
-"""What a NARMAX model is chosen from: variables with their lags, and every term they make; made once, and kept."""
+"""The candidate terms of a NARMAX model: all products of its lagged variables, computed once per setting and cached."""
 
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sandlot.errors import SandlotError
+from sandlot.errors import ModelError
 from sandlot.surrogates.terms import KINDS, NOISE, NONE, Variable, monomials, variables
-from sandlot.typing import IntArray
+from sandlot.typing import BoolArray, IntArray
 
 Lags = tuple[int, ...]
 
 
 @dataclass(frozen=True)
 class Candidates:
-    """Variables and terms; read only, since models of the same settings share them.
+    """Variables and candidate terms; read only, since models with the same settings share them.
 
     Attributes:
-        variables: What terms are made of.
+        variables: The lagged inputs, outputs and residuals.
         layout: (variables, 3) kind, index and lag of each.
-        lag: The greatest lag.
-        factors: (terms, degree) which variables each term is the product of; see `terms.monomials`.
-        process: Those of them without residuals.
+        lag: The largest lag.
+        factors: (terms, degree) index of the variables of each product; see `terms.monomials`.
+        process: The factors of the terms without residuals.
     """
 
     variables: tuple[Variable, ...]
@@ -34,15 +33,15 @@ class Candidates:
 
     @property
     def noisy(self) -> bool:
-        """Whether there are terms with residuals."""
+        """Whether some terms have residuals."""
         return len(self.process) < len(self.factors)
 
 
 def check_lags(name: str, given: Sequence[int], least: int) -> Lags:
-    """Lags, steps ago; refuses what are none, or fewer than the least.
+    """Lags as whole numbers of steps.
 
     Raises:
-        SandlotError: If it is so.
+        ModelError: If they are not different whole numbers from ``least`` on.
     """
     try:
         lags = tuple(int(lag) for lag in given)
@@ -50,7 +49,7 @@ def check_lags(name: str, given: Sequence[int], least: int) -> Lags:
     except (TypeError, ValueError, OverflowError):
         fine = False
     if not fine:
-        raise SandlotError(f"{name}={given} is not possible; allowed: different numbers from {least} on")
+        raise ModelError(f"{name}={given} is not possible; allowed: different whole numbers from {least} on")
     return lags
 
 
@@ -58,21 +57,21 @@ def check_lags(name: str, given: Sequence[int], least: int) -> Lags:
 def candidates(
     names: tuple[str, ...], input_lags: Lags, output_lags: Lags, noise_lags: Lags, degree: int
 ) -> Candidates:
-    """Everything that can be in a model.
+    """All candidate terms.
 
     Args:
-        names: Of the inputs.
-        input_lags: Steps ago, 0 is now; for all inputs.
-        output_lags: Steps ago, from 1.
-        noise_lags: Steps ago, from 1.
-        degree: Most factors of a term.
+        names: Names of the inputs.
+        input_lags: Steps back in time, from 0, for all inputs.
+        output_lags: Steps back in time, from 1.
+        noise_lags: Steps back in time, from 1.
+        degree: Maximum number of factors of a term.
 
     Raises:
-        SandlotError: If there can be no such thing.
+        ModelError: If two names are the same.
     """
     others = [*("y" * bool(output_lags)), *("e" * bool(noise_lags))]
     if len({*names, *others}) < len(names) + len(others):
-        raise SandlotError(f"names={names} must differ, also from y, the output, and e, its residuals")
+        raise ModelError(f"names={names} must differ from each other, and from y (the output) and e (its residuals)")
     found = tuple(variables(names, input_lags, output_lags, noise_lags))
     layout = np.array([(KINDS[each.kind], each.index, each.lag) for each in found], np.int64).reshape(-1, 3)
     factors = monomials(len(found), degree)
@@ -81,8 +80,8 @@ def candidates(
     return Candidates(found, layout, max([each.lag for each in found], default=0), factors, process)
 
 
-def _noisy(factors: IntArray, found: tuple[Variable, ...]) -> NDArray[np.bool_]:
-    """Which terms have a residual among their factors."""
+def _noisy(factors: IntArray, found: tuple[Variable, ...]) -> BoolArray:
+    """Whether each term has a residual among its factors: (terms,)."""
     noisy = np.array([KINDS[each.kind] == NOISE for each in found] + [False])
-    result: NDArray[np.bool_] = noisy[np.where(factors == NONE, len(found), factors)].any(1)
+    result: BoolArray = noisy[np.where(factors == NONE, len(found), factors)].any(1)
     return result

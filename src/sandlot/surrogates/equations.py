@@ -1,31 +1,31 @@
-"""A model as one reads it: as text with a table, and as Python, C and LaTeX that compute the same numbers."""
+"""A NARMAX model as text with a table, and as Python, C and LaTeX that compute the same numbers."""
 
 import keyword
 import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from sandlot.errors import SandlotError
+from sandlot.errors import ModelError
 from sandlot.surrogates.terms import NONE, Variable
 from sandlot.typing import IntArray
 
 C_KEYWORDS = """auto break case char const continue default do double else enum extern float for goto if inline int long
 register restrict return short signed sizeof static struct switch typedef union unsigned void volatile while"""
 KEYWORDS = {*keyword.kwlist, *C_KEYWORDS.split()}
-"""Of Python and C: no names for a variable."""
+"""Keywords of Python and C, which cannot name a variable."""
 
 if TYPE_CHECKING:
     from sandlot.surrogates.narmax import Narmax
 
 
 def term(factors: IntArray, variables: Sequence[Variable]) -> str:
-    """A term for people: ``x^2 y(k-1)``, or ``1`` for the constant."""
+    """A term as text: ``x^2 y(k-1)``, or ``1`` for the constant."""
     powers = _powers(factors)
     return " ".join(_plain(variables[v]) + (f"^{power}" if power > 1 else "") for v, power in powers.items()) or "1"
 
 
 def text(model: "Narmax", output: str = "y") -> str:
-    """The equation, and beneath it each term with its coefficient, standard error and ERR."""
+    """The equation, and below it a table of terms with coefficient, standard error and ERR."""
     table = model.table()
     columns = (table[name].values for name in ("term", "coefficient", "error", "err"))
     rows = list(zip(*columns, strict=True))
@@ -39,20 +39,20 @@ def text(model: "Narmax", output: str = "y") -> str:
 
 
 def python(model: "Narmax", name: str = "predict") -> str:
-    """A function of one sample, in plain Python."""
+    """A Python function that computes one sample."""
     arguments = ", ".join(_arguments(model))
     body = _sum(model, repr, " * ")
     return f'def {_word(name)}({arguments}):\n    """A NARMAX model."""\n    return (\n        {body}\n    )\n'
 
 
 def c(model: "Narmax", name: str = "predict") -> str:
-    """A function of one sample, in C99. Compile it with ``-ffp-contract=off`` for the same last bit."""
+    """A C99 function that computes one sample; bit for bit the same if compiled with ``-ffp-contract=off``."""
     arguments = ", ".join(f"double {each}" for each in _arguments(model)) or "void"
     return f"double {_word(name)}({arguments})\n{{\n    return {_sum(model, repr, ' * ')};\n}}\n"
 
 
 def latex(model: "Narmax", output: str = "y") -> str:
-    """The equation, its numbers in full, one term to a line."""
+    """The equation with all digits, one term per line."""
     _check(model)
     parts = []
     for factors, value in zip(model.factors_, model.coefficients_.tolist(), strict=True):
@@ -66,15 +66,15 @@ def latex(model: "Narmax", output: str = "y") -> str:
 
 
 FORMATS: dict[str, Callable[["Narmax"], str]] = {"text": text, "python": python, "c": c, "latex": latex}
-"""How a model can be written."""
+"""Name of a format to the function that writes it."""
 
 
 def _check(model: "Narmax") -> None:
-    model.table()  # which says so if it was not fitted
+    model.table()  # raises if the model is not fitted
 
 
 def _powers(factors: IntArray) -> dict[int, int]:
-    """Each variable of a term, and how often it is a factor."""
+    """Index to power of each variable of a term."""
     used = [int(f) for f in factors if f != NONE]
     return {v: used.count(v) for v in dict.fromkeys(used)}
 
@@ -89,7 +89,7 @@ def _plain(variable: Variable) -> str:
 
 def _word(name: str) -> str:
     if not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII) or name in KEYWORDS:
-        raise SandlotError(f"{name!r} cannot be a name in Python and C; use letters, digits and _, and no keyword")
+        raise ModelError(f"{name!r} cannot be a name in Python and C; use letters, digits and _, but no keyword")
     return name
 
 
@@ -98,18 +98,18 @@ def _code(variable: Variable) -> str:
 
 
 def _arguments(model: "Narmax") -> list[str]:
-    """The variables that occur, as names of arguments: ``y_1`` is y one step ago."""
+    """The variables that occur, as names of arguments: ``y_1`` is y one step back."""
     _check(model)
     used = sorted({int(f) for factors in model.factors_ for f in factors if f != NONE})
     names = [_code(model.variables_[v]) for v in used]
     for name in names:
         if names.count(name) > 1:
-            raise SandlotError(f"{name} would stand for two variables; give the inputs other names")
+            raise ModelError(f"{name} would name two variables; rename the inputs")
     return names
 
 
 def _sum(model: "Narmax", number: Callable[[float], str], times: str) -> str:
-    """Every term, added and multiplied in the order of `terms.evaluate`."""
+    """The sum of all terms, in the order of `terms.evaluate`."""
     products = [
         times.join([number(value), *(_code(model.variables_[f]) for f in factors if f != NONE)])
         for factors, value in zip(model.factors_, model.coefficients_.tolist(), strict=True)

@@ -1,66 +1,215 @@
-"""Sensor models in files: JSON, with everything that `predict` needs."""
+"""Sensor models on disk, kept by `sandlot.models.store`, and their equations as Python, C, LaTeX or text."""
 
-import json
 import math
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
 
-from sandlot.errors import SandlotError
+from sandlot.errors import ModelError, SandlotError
+from sandlot.models import store
+from sandlot.models.atomic import write
+from sandlot.models.card import Card, TrainingData
+from sandlot.settings import Settings, build
 from sandlot.surrogates import equations
 from sandlot.surrogates.lines import Grid
-from sandlot.surrogates.local import MOST_DEGREE, Local
+from sandlot.surrogates.local import MAX_DEGREE, Local
 from sandlot.surrogates.sensor_models import Headings, Sectors
 from sandlot.surrogates.terms import NONE
 
-FORMAT = "sandlot sensor model"
-VERSION = 1
 KINDS: dict[str, type[Sectors] | type[Headings] | type[Local]] = {
     "local": Local,
     "sectors": Sectors,
     "headings": Headings,
 }
-"""Models that can be kept, by name; the first is the best."""
-INTEGERS = ("shape", "factors")
-MOST_CELLS, MOST_GRIDS = 10_000_000, 8
+"""Sensor models that can be saved, by name; the first is the most accurate."""
+POLYNOMIALS = ("origin", "factors", "coefficients", "min_ranges", "max_ranges")
+"""Arrays of `Sectors` and `Headings`."""
+LOCAL = ("fallback", "segment_bearings", "range_limits")
+"""Arrays of `Local`, besides its grids."""
+MAX_CELLS = 10_000_000
+"""Of a grid that is loaded, so that a small file cannot ask for much memory."""
 SUFFIXES = {"python": ".py", "c": ".c", "latex": ".tex", "text": ".txt"}
 """Of files with equations."""
 COMMENTS = {"python": "# ", "c": "// ", "latex": "% ", "text": ""}
 
 
-def save(model: Sectors | Headings | Local, path: Path) -> None:
-    """Keep a model.
+class SensorSettings(Settings):
+    """The plain values of a sensor model.
+
+    Attributes:
+        method: One of `KINDS`.
+        segments: Number of segments of a scan.
+        degree: Of the polynomials.
+        field_of_view: Of the laser [rad].
+        center_bearing: Bearing of the center of the field of view [rad].
+        groups: Number of sectors of yaw.
+        grids: Number of grids of a local model.
+    """
+
+    method: Literal["local", "sectors", "headings"]
+    segments: int = Field(ge=1, le=10_000)
+    degree: int = Field(ge=1, le=10_000)
+    field_of_view: float = Field(gt=0.0, le=7.0)
+    center_bearing: float = Field(ge=-7.0, le=7.0)
+    groups: int = Field(1, ge=1, le=10_000)
+    grids: int = Field(0, ge=0, le=8)
+
+
+def save(
+    model: Sectors | Headings | Local,
+    path: Path,
+    trained_on: Sequence[TrainingData] = (),
+    errors: Mapping[str, float] | None = None,
+    valid_ranges: Mapping[str, tuple[float, float]] | None = None,
+) -> None:
+    """Write a model to a new directory.
+
+    Args:
+        model: Fitted.
+        path: Directory to make.
+        trained_on: As in `Card`, as are the next two.
+        errors: Name to value.
+        valid_ranges: Name to smallest and largest value.
 
     Raises:
-        SandlotError: If the file cannot be written.
+        ModelError: If the model has no coefficients, or cannot be written.
     """
-    kind = next(name for name, each in KINDS.items() if type(model) is each)
-    _write(json.dumps({"format": FORMAT, "version": VERSION, "kind": kind, **_content(model)}, allow_nan=False), path)
+    check_found(model)
+    method = next(name for name, each in KINDS.items() if type(model) is each)
+    settings: dict[str, Any] = {"method": method, "segments": model.segments, "degree": model.degree}
+    settings |= {"field_of_view": model.field_of_view_, "center_bearing": model.center_bearing_}
+    names = LOCAL if isinstance(model, Local) else POLYNOMIALS
+    arrays: dict[str, NDArray[Any]] = {name: np.asarray(getattr(model, f"{name}_")) for name in names}
+    if isinstance(model, Local):
+        settings["grids"] = len(model.grids_)
+        for k, grid in enumerate(model.grids_):
+            fields = grid._asdict() | {"model": np.flatnonzero(grid.model >= 0)}  # few cells have a polynomial
+            arrays |= {f"grids.{k}.{name}": values for name, values in fields.items()}
+    else:
+        settings["groups"] = model.groups
+    card = Card(
+        kind="sensor",
+        description=f"laser ranges of {model.segments} segments from the pose: {method}, {model.size:,} coefficients",
+        trained_on=tuple(trained_on),
+        errors=dict(errors or {}),
+        valid_ranges=dict(valid_ranges or {}),
+        settings=build(SensorSettings, settings).model_dump(),
+    )
+    store.save(path, card, arrays)
+
+
+def check_found(model: Sectors | Headings | Local) -> None:
+    """Check that a fit found something.
+
+    Raises:
+        ModelError: If all coefficients are zero, or there are none.
+    """
+    if model.size == 0:
+        raise ModelError("the fit found no coefficients: too few scans for any cell, or all ranges are 0; record more")
+
+
+def load(path: Path) -> Sectors | Headings | Local:
+    """Read a sensor model.
+
+    Raises:
+        ModelError: If it cannot be read, is damaged, or is of another kind.
+    """
+    stored = store.load(path, "sensor")
+    try:
+        settings = build(SensorSettings, stored.card.settings)
+        model = _local(stored, settings) if settings.method == "local" else _polynomials(stored, settings)
+    except SandlotError as error:
+        raise ModelError(f"{path}: {error}; `sandlot fit sensor` makes sensor models") from None
+    model.field_of_view_, model.center_bearing_ = settings.field_of_view, settings.center_bearing
+    return model
+
+
+def _polynomials(stored: store.Model, settings: SensorSettings) -> Sectors | Headings:
+    groups, segments, degree = settings.groups, settings.segments, settings.degree
+    model = (
+        Sectors(groups, degree, segments=segments)
+        if settings.method == "sectors"
+        else Headings(degree, segments=segments)
+    )
+    model.coefficients_ = stored.array("coefficients", (model.groups, segments, None))
+    model.factors_ = stored.array("factors", (*model.coefficients_.shape, degree), np.int64)
+    _check_factors(model.factors_, len(model.names))
+    model.origin_ = stored.array("origin", (2,))
+    model.min_ranges_, model.max_ranges_ = (stored.array(name, (segments,)) for name in POLYNOMIALS[3:])
+    model.prepare()
+    return model
+
+
+def _local(stored: store.Model, settings: SensorSettings) -> Local:
+    if settings.degree > MAX_DEGREE:
+        raise ModelError(f"degree={settings.degree} is not possible; allowed: from 1 to {MAX_DEGREE}")
+    model = Local(settings.degree, segments=settings.segments)
+    model.fallback_ = stored.array("fallback", (settings.segments,))
+    model.segment_bearings_ = stored.array("segment_bearings", (settings.segments,))
+    low, high = stored.array("range_limits", (2,)).tolist()
+    model.range_limits_ = low, high
+    model.grids_ = [_grid(stored, f"grids.{k}.", settings.degree) for k in range(settings.grids)]
+    return model
+
+
+def _grid(stored: store.Model, prefix: str, degree: int) -> Grid:
+    """A grid whose indices stay within its arrays, since a kernel follows them unchecked."""
+    shape = stored.array(f"{prefix}shape", (3,), np.int64)
+    count = math.prod(shape.tolist())
+    if shape.min() < 1 or count > MAX_CELLS:
+        raise ModelError(f"{prefix}shape={shape.tolist()} is not possible")
+    cells = stored.array(f"{prefix}model", (None,), np.int64)
+    if cells.min(initial=0) < 0 or cells.max(initial=0) >= count:
+        raise ModelError(f"{prefix}model names cells that do not exist")
+    model = np.full(count, -1, np.int64)
+    model[cells] = np.arange(len(cells))
+    coefficients = stored.array(f"{prefix}coefficients", (len(cells), None))
+    factors = stored.array(f"{prefix}factors", (*coefficients.shape, degree), np.int64)
+    _check_factors(factors, 3)
+    width = stored.array(f"{prefix}width", (3,))
+    if width.min() <= 0.0 or not math.isclose(width[0] * shape[0], 2.0 * math.pi):
+        raise ModelError(f"{prefix}width={width.tolist()} is not possible")
+    axes = stored.array(f"{prefix}axes", (int(shape[0]) + 1, 2))
+    corner, origin = (stored.array(f"{prefix}{name}", (2,)) for name in ("corner", "origin"))
+    limits = stored.array(f"{prefix}limits", (len(cells), 2))
+    return Grid(shape, corner, origin, width, axes, model, factors, coefficients, limits)
+
+
+def _check_factors(factors: NDArray[np.int64], variables: int) -> None:
+    if factors.min(initial=NONE) < NONE or factors.max(initial=NONE) >= variables:
+        raise ModelError(f"factors should be from {NONE} to {variables - 1}")
 
 
 def save_equations(model: Sectors | Headings, path: Path, form: str) -> None:
-    """Write all polynomials of a model, as Python, C, LaTeX or text.
+    """Write all polynomials of a model.
+
+    Args:
+        model: Fitted, not loaded.
+        path: File to make.
+        form: python, c, latex or text.
 
     Raises:
-        SandlotError: If the file cannot be written, or the model comes from a file.
+        ModelError: If the file cannot be written, or the model was loaded.
     """
+    yaw = f"Sector g of {model.groups}: the yaw nearest to g * 360 / {model.groups} degrees."
     lines = [
-        "Medians [m] of the segments of a laser scan, 0 the rightmost.",
-        f"x and y [m] are counted from the middle of the log, at {model.origin_[0]:.17g}, {model.origin_[1]:.17g}.",
-        f"Heading g: the nearest of {model.groups} equal parts of a turn, 0 along x, counter-clockwise."
-        if model.groups > 1
-        else "c and s: cosine and sine of the heading.",
-        "The model keeps each within what was seen:",
+        "Median range [m] of each segment of a laser scan; segment 0 is the rightmost.",
+        f"x and y [m] are relative to the center of the log, at {model.origin_[0]:.17g}, {model.origin_[1]:.17g}.",
+        yaw if model.groups > 1 else "c and s: cosine and sine of the yaw.",
+        "The model clips each segment to the ranges of the log:",
     ]
-    limits = zip(model.lowest_.tolist(), model.highest_.tolist(), strict=True)
+    limits = zip(model.min_ranges_.tolist(), model.max_ranges_.tolist(), strict=True)
     lines += [f"segment {k}: {low:.6g} to {high:.6g} m" for k, (low, high) in enumerate(limits)]
     parts = ["\n".join(COMMENTS[form] + line for line in lines) + "\n"]
     for group in range(model.groups):
         for segment in range(model.segments):
-            name = f"heading_{group}_segment_{segment}" if model.groups > 1 else f"segment_{segment}"
+            name = f"sector_{group}_segment_{segment}" if model.groups > 1 else f"segment_{segment}"
             parts.append(_written(model, group, segment, form, name))
-    _write("\n".join(parts), path)
+    write(path, "\n".join(parts).encode())
 
 
 def _written(model: Sectors | Headings, group: int, segment: int, form: str, name: str) -> str:
@@ -70,127 +219,3 @@ def _written(model: Sectors | Headings, group: int, segment: int, form: str, nam
     if form == "text":
         return equations.text(found, name) + "\n"
     return equations.python(found, name) if form == "python" else equations.c(found, name)
-
-
-def _write(text: str, path: Path) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise SandlotError(f"cannot write {path}: {error.strerror}") from None
-
-
-def load(path: Path) -> Sectors | Headings | Local:
-    """Take a model from its file.
-
-    Raises:
-        SandlotError: If it cannot be read, or is not one.
-    """
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-        if content["format"] != FORMAT:
-            raise ValueError
-        if content["version"] > VERSION:
-            raise SandlotError(f"{path} was written by a newer Sandlot; this one reads version {VERSION}")
-        return _model(content)
-    except OSError as error:
-        raise SandlotError(f"cannot read a sensor model from {path}: {error.strerror}") from None
-    except (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError, OverflowError, MemoryError):
-        raise SandlotError(f"{path} is not a sensor model, or is damaged; `sandlot fit sensor` makes one") from None
-
-
-def _content(model: Sectors | Headings | Local) -> dict[str, Any]:
-    plain: dict[str, Any] = {"segments": model.segments, "degree": model.degree}
-    plain |= {"spread": model.spread_, "middle": model.middle_}
-    if isinstance(model, Local):
-        grids = []
-        for grid in model.grids_:
-            kept = {name: getattr(grid, name).tolist() for name in Grid._fields if name != "model"}
-            grids.append(kept | {"cells": np.flatnonzero(grid.model >= 0).tolist()})  # few have one
-        return plain | {
-            "usual": model.usual_.tolist(),
-            "centres": model.centres_.tolist(),
-            "limits": model.limits_,
-            "grids": grids,
-        }
-    arrays = ("origin", "factors", "coefficients", "lowest", "highest")
-    return plain | {"groups": model.groups} | {name: getattr(model, f"{name}_").tolist() for name in arrays}
-
-
-def _model(content: dict[str, Any]) -> Sectors | Headings | Local:
-    kind, segments, degree = content["kind"], _count(content["segments"]), _count(content["degree"])
-    spread, middle = _number(content["spread"]), _number(content["middle"])
-    _require(0.0 < spread <= 7.0 and abs(middle) <= 7.0)
-    if kind == "local":
-        local = Local(degree, segments=segments)
-        local.spread_, local.middle_ = spread, middle
-        usual = _numbers(content["usual"])  # files of before have one number for all segments
-        _require(usual.shape in ((1,), (segments,)))
-        local.usual_ = np.full(segments, usual)
-        local.limits_ = _number(content["limits"][0]), _number(content["limits"][1])
-        local.centres_ = _numbers(content["centres"])
-        _require(local.centres_.shape == (segments,) and bool((np.abs(local.centres_) <= 7.0).all()))
-        _require(isinstance(content["grids"], list) and len(content["grids"]) <= MOST_GRIDS)
-        local.grids_ = [_grid(each, degree) for each in content["grids"]]
-        return local
-    groups = _count(content["groups"])
-    model = Sectors(groups, degree, segments=segments) if kind == "sectors" else Headings(degree, segments=segments)
-    _require(kind in KINDS and model.groups == groups)
-    factors, coefficients = _integers(content["factors"]), _numbers(content["coefficients"])
-    _require(factors.shape == (*coefficients.shape, degree) and coefficients.shape[:2] == (groups, segments))
-    _require(factors.min(initial=NONE) >= NONE and factors.max(initial=NONE) < len(model.names))
-    model.factors_, model.coefficients_, model.spread_, model.middle_ = factors, coefficients, spread, middle
-    model.lowest_, model.highest_ = _numbers(content["lowest"]), _numbers(content["highest"])
-    model.origin_ = _numbers(content["origin"])
-    _require(model.origin_.shape == (2,))
-    _require(model.lowest_.shape == model.highest_.shape == (segments,))
-    model.prepare()
-    return model
-
-
-def _grid(content: dict[str, Any], degree: int) -> Grid:
-    """A grid whose numbers fit together: a kernel will follow them."""
-    names = [name for name in Grid._fields if name != "model"]
-    arrays = {name: _integers(content[name]) if name in INTEGERS else _numbers(content[name]) for name in names}
-    shape, cells = arrays["shape"], _integers(content["cells"])
-    _require(shape.shape == (3,) and bool((shape >= 1).all()) and math.prod(shape.tolist()) <= MOST_CELLS)
-    model = np.full(math.prod(shape.tolist()), -1, np.int64)
-    _require(cells.ndim == 1 and cells.min(initial=0) >= 0)
-    model[cells] = np.arange(len(cells))
-    grid = Grid(model=model, **arrays)
-    polynomials, terms = grid.coefficients.shape
-    _require(degree <= MOST_DEGREE)
-    _require(len(cells) == polynomials)
-    _require(grid.factors.shape == (polynomials, terms, degree) and grid.limits.shape == (polynomials, 2))
-    _require(grid.factors.min(initial=NONE) >= NONE and grid.factors.max(initial=NONE) < 3)
-    _require(grid.axes.shape == (int(grid.shape[0]) + 1, 2))
-    _require(grid.corner.shape == grid.origin.shape == (2,) and grid.width.shape == (3,))
-    _require(bool((grid.width > 0.0).all()) and math.isclose(grid.width[0] * grid.shape[0], 2.0 * math.pi))
-    return grid
-
-
-def _require(fits: bool) -> None:
-    if not fits:
-        raise ValueError
-
-
-def _count(value: Any) -> int:
-    _require(isinstance(value, int) and 1 <= value <= 10_000)
-    return int(value)
-
-
-def _number(value: Any) -> float:
-    _require(math.isfinite(value))
-    return float(value)
-
-
-def _numbers(values: Any) -> Any:
-    array = np.array(values, np.float64)
-    _require(bool(np.isfinite(array).all()))
-    return np.ascontiguousarray(array)
-
-
-def _integers(values: Any) -> Any:
-    array = np.array(values)
-    _require(array.size == 0 or np.issubdtype(array.dtype, np.integer))
-    return np.ascontiguousarray(array, np.int64)

@@ -1,7 +1,7 @@
-"""What polynomials of lines say of whole scans: one kernel over dense tables of their coefficients, for speed.
+"""Fast evaluation of the polynomials of `lines` for whole scans: one kernel over dense tables of coefficients.
 
-A polynomial has few of the terms it could have, but which differs from cell to cell: it is quicker to multiply by
-zeros than to ask. So all coefficients are kept, in the order of Horner's scheme, with what is needed beside them.
+Each cell's polynomial has few terms, but different ones in each cell. Multiplying by zeros is faster than looking up
+which terms there are. So a table holds all coefficients, zeros included, in the order of Horner's scheme.
 """
 
 from typing import TYPE_CHECKING, NamedTuple
@@ -15,20 +15,20 @@ if TYPE_CHECKING:
     from sandlot.surrogates.lines import Grid
 
 CUBIC = 3
-"""Polynomials of a lower degree are kept as if they were of this one, for which the scheme is written out."""
+"""Polynomials of a lower degree are stored as cubic ones, for which Horner's scheme is written out."""
 FUSED = {"contract"}
-"""A product may be added as it is made. More would be wrong: with sums in any order, ``isfinite`` is always true."""
+"""Allows fused multiply-add only: with full fast math, ``isfinite`` would always be true."""
 FIRST = 4
-"""Where coefficients begin in a row of a table, behind the least and the most a polynomial says."""
+"""Index of the first coefficient in a row of a table; the limits come before it, and two unused values."""
 
 
 class Table(NamedTuple):
-    """A `lines.Grid` to be asked.
+    """A `lines.Grid` prepared for evaluation.
 
     Attributes:
         grid: Its cells.
-        rows: (polynomials, `FIRST` + terms) the least and the most it says [m], and coefficients of all terms, those of
-            the highest power of turn first, among them those of the highest power of across, then of along.
+        rows: (polynomials, `FIRST` + terms) the lower and upper limit [m], and the coefficients of all terms, sorted by
+            descending power of turn, then of across, then of along.
         degree: Of all polynomials.
     """
 
@@ -58,7 +58,7 @@ def pack(grid: "Grid") -> Table:
 
 @kernel(fastmath=FUSED, allocates=False, inline="always")
 def _cubic(c: Array, x: float, y: float, z: float) -> float:
-    """A row's polynomial of turn, across and along, by Horner's scheme, if it is of third degree."""
+    """A cubic polynomial of turn, across and along, by Horner's scheme; ``c`` is a row of a table."""
     third = c[4] * x + (c[5] * y + (c[6] * z + c[7]))
     second = (c[8] * y + (c[9] * z + c[10])) * y + ((c[11] * z + c[12]) * z + c[13])
     first = (c[14] * y + (c[15] * z + c[16])) * y + ((c[17] * z + c[18]) * z + c[19])
@@ -67,7 +67,7 @@ def _cubic(c: Array, x: float, y: float, z: float) -> float:
 
 @kernel(fastmath=FUSED, allocates=False)
 def _polynomial(row: Array, degree: int, x: float, y: float, z: float) -> float:
-    """As `_cubic`, for any degree."""
+    """As `_cubic`, but of any degree."""
     at, total = FIRST, 0.0
     for i in range(degree + 1):
         of_turn = 0.0
@@ -82,14 +82,14 @@ def _polynomial(row: Array, degree: int, x: float, y: float, z: float) -> float:
 
 
 @kernel(nogil=True, error_model="numpy", fastmath=FUSED, allocates=False)
-def look(table: Table, poses: Array, centres: Array, result: Array) -> None:
-    """Mean of the polynomials around each ray, the nearest counting most; what is known already stays.
+def look(table: Table, poses: Array, bearings: Array, result: Array) -> None:
+    """Interpolate linearly between the polynomials of the cells around each ray.
 
     Args:
-        table: As `pack` makes.
-        poses: (poses, 3) x [m], y [m] and heading [rad].
-        centres: (segments,) where each segment looks, from straight ahead [rad].
-        result: (poses, segments) [m] where not a number is written over, unless there is no polynomial.
+        table: From `pack`.
+        poses: (poses, 3) x [m], y [m] and yaw [rad].
+        bearings: (segments,) of the centers of the segments [rad].
+        result: (poses, segments) ranges [m]; NaN is replaced where a cell has a polynomial, other values are kept.
     """
     grid, rows = table.grid, table.rows
     directions, wide, long = grid.shape[0], grid.shape[1], grid.shape[2]
@@ -99,10 +99,10 @@ def look(table: Table, poses: Array, centres: Array, result: Array) -> None:
     axes, model = grid.axes, grid.model
     for i in range(poses.shape[0]):
         x, y = poses[i, 0] - grid.origin[0], poses[i, 1] - grid.origin[1]
-        for segment in range(centres.shape[0]):
+        for segment in range(bearings.shape[0]):
             if not np.isnan(result[i, segment]):
                 continue
-            angle = poses[i, 2] + centres[segment]
+            angle = poses[i, 2] + bearings[segment]
             cos, sin = np.cos(angle), np.sin(angle)
             turned = angle % (2.0 * np.pi) * per_turn
             if not np.isfinite(turned + x + y):
@@ -115,7 +115,7 @@ def look(table: Table, poses: Array, centres: Array, result: Array) -> None:
                 axis_x, axis_y = axes[direction, 0], axes[direction, 1]
                 across = (y * axis_x - x * axis_y - low_across) * per_across - 0.5
                 along = (x * axis_x + y * axis_y - low_along) * per_along - 0.5
-                across = min(across, wide - 1.0) if across > 0.0 else 0.0  # nor is it ever not a number
+                across = min(across, wide - 1.0) if across > 0.0 else 0.0  # NaN becomes 0
                 along = min(along, long - 1.0) if along > 0.0 else 0.0
                 cells = direction * wide if direction < directions else 0
                 aligned, aside = axis_x * cos + axis_y * sin, axis_x * sin - axis_y * cos
@@ -131,10 +131,10 @@ def look(table: Table, poses: Array, centres: Array, result: Array) -> None:
                         beside = (left - (u * aligned - v * aside)) * per_across
                         row = rows[which]
                         if table.degree == CUBIC:
-                            said = _cubic(row, turn, beside, further * per_along)
+                            value = _cubic(row, turn, beside, further * per_along)
                         else:
-                            said = _polynomial(row, table.degree, turn, beside, further * per_along)
-                        total += w * (min(max(said, row[0]), row[1]) - further)
+                            value = _polynomial(row, table.degree, turn, beside, further * per_along)
+                        total += w * (min(max(value, row[0]), row[1]) - further)
                         weight += w
             if weight > 0.0:
                 result[i, segment] = total / weight

@@ -1,9 +1,8 @@
-"""Polynomials of lines: what is seen along a ray, from where it runs and which way.
+"""Polynomials in line coordinates: the range along a ray, from the ray's position and direction.
 
-A reading is known by the line it is taken along. A robot that goes ahead by a metre sees the wall ahead a metre nearer:
-the reading plus how far the robot is *along* the ray depends on how far *across* the line is from the middle of a cell
-and on its *turn* from the cell's direction, hardly on anything else as long as nothing stands in between. In these
-coordinates few terms suffice.
+If a robot drives one metre towards a wall, the range to the wall decreases by one metre. So the range plus the robot's
+position *along* the ray depends only on the line: on its offset *across* from the center of a cell, and on its *turn*
+from the direction of the cell, as long as no obstacle is in between. In these coordinates few terms suffice.
 """
 
 import itertools
@@ -19,23 +18,23 @@ from sandlot.surrogates.terms import NONE, Variable, design, monomials
 from sandlot.typing import Array, IntArray
 
 NAMES = ("turn", "across", "along")
-"""What polynomials are of."""
-FEW = 12
-"""A cell with fewer samples has no polynomial."""
-PER = 3
-"""So many scans a cell needs for each of its terms."""
-MOST = 300
-"""Cells across, and along: should a log be so large, or a pose so wrong, that there would be more, they are wider."""
+"""Inputs of the polynomials."""
+MIN_SAMPLES = 12
+"""A cell with fewer samples gets no polynomial."""
+SCANS_PER_TERM = 3
+"""A cell needs this many scans for each of its terms."""
+MAX_CELLS = 300
+"""Maximum number of cells across, and along; in a larger log the cells are wider."""
 
 
 class Samples(NamedTuple):
-    """What was seen along rays.
+    """Ranges along rays.
 
     Attributes:
         rays: (samples, 3) x [m], y [m] and direction [rad].
-        medians: (samples,) what was seen there [m].
-        scans: (samples,) which scan each is of, rising.
-        shared: How many samples make one that does not depend on the others, as they overlap.
+        medians: (samples,) median range [m].
+        scans: (samples,) index of the scan, ascending.
+        shared: Number of overlapping samples per independent sample.
     """
 
     rays: Array
@@ -45,20 +44,20 @@ class Samples(NamedTuple):
 
 
 class Grid(NamedTuple):
-    """Polynomials for every direction and place. Each direction has cells of its own, turned to lie along it.
+    """Polynomials for cells of direction and position. Each direction has its own cells, aligned with it.
 
-    Cells overlap, half of each with its neighbours.
+    Neighbouring cells overlap by half.
 
     Attributes:
-        shape: (3,) cells by direction, across and along.
-        corner: (2,) where those across and along begin, from the origin [m].
-        origin: (2,) in the middle of the log [m].
-        width: (3,) from a cell to the next [rad, m, m].
-        axes: (directions + 1, 2) cosine and sine of each direction; the first once more at the end.
-        model: (cells,) which polynomial, -1 for none.
-        factors: (polynomials, terms, degree) as `terms.monomials`; of turn, across and along, as shares of ``width``.
-        coefficients: (polynomials, terms), 0 from the first term on that there is none.
-        limits: (polynomials, 2) the least and the most that was seen [m]; no polynomial says more.
+        shape: (3,) number of cells by direction, across and along.
+        corner: (2,) lower edge of the cells across and along, relative to the origin [m].
+        origin: (2,) center of the log [m].
+        width: (3,) distance between neighbouring cells [rad, m, m].
+        axes: (directions + 1, 2) cosine and sine of each direction; the first is repeated at the end.
+        model: (cells,) index of the polynomial, -1 for none.
+        factors: (polynomials, terms, degree) as `terms.monomials`, of turn, across and along in units of ``width``.
+        coefficients: (polynomials, terms), 0 for unused terms, which come last.
+        limits: (polynomials, 2) minimum and maximum of the samples, to which predictions are clipped [m].
     """
 
     shape: IntArray
@@ -74,11 +73,11 @@ class Grid(NamedTuple):
 
 @kernel()
 def _fit(
-    values: Array, target: Array, scans: IntArray, begins: IntArray, candidates: IntArray, most: int, shared: float
+    values: Array, target: Array, scans: IntArray, begins: IntArray, candidates: IntArray, max_terms: int, shared: float
 ) -> tuple[IntArray, Array]:
-    """A polynomial for each cell: its terms (cells, most) among the candidates, -1 for none, and their coefficients."""
+    """Fit each cell: (cells, max_terms) indices of the selected candidates, -1 for none, and their coefficients."""
     cells = begins.size - 1
-    which, found = np.full((cells, most), -1), np.zeros((cells, most))
+    which, found = np.full((cells, max_terms), -1), np.zeros((cells, max_terms))
     for c in range(cells):
         low, high = begins[c], begins[c + 1]
         here = 1
@@ -86,7 +85,7 @@ def _fit(
             if scans[k] != scans[k - 1]:
                 here += 1
         rows = design(np.ascontiguousarray(values[:, low:high]), candidates)
-        path = take(rows, target[low:high], min(most, max(1, here // PER)), 0)
+        path = take(rows, target[low:high], min(max_terms, max(1, here // SCANS_PER_TERM)), 0)
         if path.order.size == 0:
             continue
         count = int(np.argmin(bic(path, max((high - low) / shared, 2.0)))) + 1
@@ -98,19 +97,19 @@ def _fit(
     return which, found
 
 
-def fit(samples: Samples, widths: tuple[float, float, float], degree: int, most: int) -> Grid:
-    """Fit a polynomial to every cell that has samples enough.
+def fit(samples: Samples, widths: tuple[float, float, float], degree: int, max_terms: int) -> Grid:
+    """Fit a polynomial to every cell with enough samples.
 
     Args:
-        samples: What was seen.
-        widths: Of cells: by direction [degrees], across and along [m].
+        samples: Ranges along rays.
+        widths: Of the cells: by direction [degrees], across and along [m].
         degree: Of each polynomial.
-        most: Terms of each.
+        max_terms: Of each polynomial.
     """
     low, high = samples.rays[:, :2].min(0), samples.rays[:, :2].max(0)
     origin = 0.5 * (low + high)
     reach = float(np.hypot(*(samples.rays[:, :2] - origin).T).max()) + 1e-9
-    across, along = (max(1, int(min(MOST, np.ceil(2.0 * reach / each)))) for each in widths[1:])
+    across, along = (max(1, int(min(MAX_CELLS, np.ceil(2.0 * reach / each)))) for each in widths[1:])
     shape = (round(360.0 / widths[0]), across, along)
     width = np.array([2.0 * np.pi / shape[0], 2.0 * reach / shape[1], 2.0 * reach / shape[2]])
     turned = np.arange(shape[0] + 1) % shape[0] * width[0]
@@ -120,7 +119,7 @@ def fit(samples: Samples, widths: tuple[float, float, float], degree: int, most:
         samples.rays[members], np.repeat(cells, np.diff(begins)), shape, width, axes, origin, reach
     )
     target, candidates = samples.medians[members] + ahead, monomials(3, degree)
-    which, found = _fit(values, target, samples.scans[members], begins, candidates, most, samples.shared)
+    which, found = _fit(values, target, samples.scans[members], begins, candidates, max_terms, samples.shared)
     model = np.full(shape[0] * shape[1] * shape[2], -1, np.int64)
     model[cells] = np.arange(len(cells))
     factors = np.where((which >= 0)[:, :, None], candidates[which], NONE)
@@ -131,14 +130,14 @@ def fit(samples: Samples, widths: tuple[float, float, float], degree: int, most:
 
 
 def predict(grid: Grid, rays: Array) -> Array:
-    """Mean of the polynomials around each ray, the nearest counting most: (rays,), not a number where there is none."""
+    """Interpolated range along each ray: (rays,) [m]; NaN where no cell near the ray has a polynomial."""
     result = np.full((len(rays), 1), np.nan)
     look(pack(grid), np.ascontiguousarray(rays), np.zeros(1), result)
     return result[:, 0]
 
 
 def equation(grid: Grid, which: int) -> str:
-    """One of the polynomials, for people: of turn, across and along as shares of a cell, and of ``ahead`` in metres."""
+    """One of the polynomials as text, of turn, across and along in units of a cell, and of ``ahead`` in metres."""
     names = [Variable(name) for name in NAMES]
     parts = []
     for factors, value in zip(grid.factors[which], grid.coefficients[which].tolist(), strict=True):
@@ -151,7 +150,7 @@ def equation(grid: Grid, which: int) -> str:
 def _members(
     rays: Array, shape: tuple[int, int, int], width: Array, axes: Array, origin: Array, reach: float
 ) -> tuple[IntArray, IntArray, IntArray]:
-    """Cells with samples enough, the samples of one after the other, and where those of each begin."""
+    """Cells with enough samples; the indices of their samples, cell by cell; and where those of each cell begin."""
     x, y = (rays[:, :2] - origin).T
     nearest = np.minimum(rays[:, 2] % (2.0 * np.pi) / width[0], shape[0] - 1.0).astype(np.int64)
     cells, samples = [], []
@@ -166,7 +165,7 @@ def _members(
     cell, sample = np.concatenate(cells), np.concatenate(samples)
     order = np.lexsort((sample, cell))
     names, counts = np.unique(cell, return_counts=True)
-    enough = counts >= FEW
+    enough = counts >= MIN_SAMPLES
     members = sample[order][np.repeat(enough, counts)]
     return names[enough], members, np.concatenate([[0], np.cumsum(counts[enough])])
 
@@ -174,7 +173,7 @@ def _members(
 def _coordinates(
     rays: Array, cells: IntArray, shape: tuple[int, int, int], width: Array, axes: Array, origin: Array, reach: float
 ) -> tuple[Array, Array]:
-    """Turn, across and along of rays in their cells, (3, rays), as shares of a cell; and along, (rays,) [m]."""
+    """Turn, across and along of rays in units of their cells: (3, rays); and along in metres: (rays,)."""
     direction, a, b = np.unravel_index(cells, shape)
     axis_x, axis_y = axes[direction].T
     u, v = (a + 0.5) * width[1] - reach, (b + 0.5) * width[2] - reach

@@ -1,4 +1,4 @@
-"""A sensor model of many small polynomials, each for rays that run nearly alike."""
+"""A sensor model of many small polynomials, each for a cell of similar rays."""
 
 import itertools
 from collections.abc import Sequence
@@ -6,15 +6,15 @@ from typing import Self
 
 import numpy as np
 
-from sandlot.errors import SandlotError
+from sandlot.errors import ModelError
 from sandlot.surrogates import lines
 from sandlot.surrogates.line_tables import look, pack
 from sandlot.surrogates.lines import Grid, Samples
 from sandlot.surrogates.sensorgraph import SEGMENTS, Sensorgraph, check_poses, directions
 from sandlot.typing import Array
 
-MOST_DEGREE = 8
-"""All terms of a polynomial are laid out, whether there or not; beyond this, they would be very many."""
+MAX_DEGREE = 8
+"""The tables hold all terms up to the degree; their number grows with its cube."""
 WIDE = np.inf
 GRIDS = (
     (30.0, WIDE, WIDE),
@@ -25,63 +25,68 @@ GRIDS = (
     (10.0, 0.8, 1.6),
     (7.5, 0.5, 1.0),
 )
-"""Widths of cells, by direction [degrees], across and along [m], from which cross-validation chooses."""
+"""Widths of cells by direction [degrees], across and along [m], among which cross-validation chooses."""
 
 
 class Local:
-    """Polynomials for overlapping cells of direction and place, in the coordinates of `sandlot.surrogates.lines`.
+    """Polynomials for overlapping cells of direction and position, in the coordinates of `sandlot.surrogates.lines`.
 
-    To know what is seen in a direction it does not matter which part of the laser looks there: so all windows of all
-    scans are samples of the same thing. How wide cells are is decided by cross-validation, among some grids of cells
-    and all their combinations, where a finer one is asked first, and the next where it knows nothing.
+    The range in a direction does not depend on which beams measure it, so all windows of all scans are samples of the
+    same function. Cross-validation chooses the widths of the cells, among several grids and all their combinations. A
+    prediction comes from the finest grid that has a polynomial there.
 
     Args:
         degree: Of each polynomial.
-        most: Terms of each.
-        grids: From which to choose, from coarse to fine: widths of cells by direction [degrees], across and along [m].
-        folds: For cross-validation: parts in a row of the log.
+        max_terms: Of each polynomial.
+        grids: To choose from, coarse to fine: widths of cells by direction [degrees], across and along [m].
+        folds: Of the cross-validation; each is a contiguous part of the log.
         segments: Of a scan.
 
     Attributes:
-        chosen_: Widths of the grids that are asked, in this order.
-        usual_: (segments,) the median of each, said where no cell knows anything [m].
-        wrong_: Mean absolute error in cross-validation [m].
+        field_of_view_: Of the laser [rad].
+        center_bearing_: Bearing of the center of the field of view [rad].
+        segment_bearings_: (segments,) bearing of the center of each segment [rad].
+        chosen_: Widths of the grids in use, finest first.
+        fallback_: (segments,) median range of each, predicted where no grid has a polynomial [m].
+        range_limits_: Smallest and largest range of the log [m]; predictions stay within.
+        cv_error_: Mean absolute error in cross-validation [m].
     """
 
     def __init__(
         self,
         degree: int = 3,
-        most: int = 12,
+        max_terms: int = 12,
         grids: Sequence[tuple[float, float, float]] = GRIDS,
         folds: int = 4,
         segments: int = SEGMENTS,
     ) -> None:
-        self.degree, self.most, self.grids, self.folds, self.segments = degree, most, grids, folds, segments
+        self.degree, self.max_terms, self.grids, self.folds, self.segments = degree, max_terms, grids, folds, segments
 
     def fit(self, graph: Sensorgraph) -> Self:
-        """Choose among the grids, and fit their polynomials."""
-        if not 1 <= self.degree <= MOST_DEGREE:
-            raise SandlotError(f"degree={self.degree} is not possible; allowed: from 1 to {MOST_DEGREE}")
+        """Choose among the grids and fit their polynomials."""
+        if not 1 <= self.degree <= MAX_DEGREE:
+            raise ModelError(f"degree={self.degree} is not possible; allowed: from 1 to {MAX_DEGREE}")
         graph.check(self.segments)
         samples = self._samples(graph)
-        self.spread_, self.middle_, self.centres_ = graph.spread, graph.middle, graph.centres(self.segments)
-        self.usual_ = _usual(graph.segments(self.segments))
-        self.limits_ = float(samples.medians.min()), float(samples.medians.max())
-        self.chosen_, self.wrong_ = self._choose(graph)
-        self.grids_ = [lines.fit(samples, widths, self.degree, self.most) for widths in self.chosen_]
+        self.field_of_view_, self.center_bearing_ = graph.field_of_view, graph.center_bearing
+        self.segment_bearings_ = graph.segment_bearings(self.segments)
+        self.fallback_ = _medians(graph.segments(self.segments))
+        self.range_limits_ = float(samples.medians.min()), float(samples.medians.max())
+        self.chosen_, self.cv_error_ = self._choose(graph)
+        self.grids_ = [lines.fit(samples, widths, self.degree, self.max_terms) for widths in self.chosen_]
         return self
 
     def predict(self, poses: Array) -> Array:
-        """Medians of the segments, from the right to the left: (poses, segments) [m]."""
+        """Medians of the segments, from right to left: (poses, segments) [m]."""
         asked = check_poses(poses)
         result = np.full((len(asked), self.segments), np.nan)
         for table in self._tables:
-            look(table, asked, self.centres_, result)
-        return np.clip(np.where(np.isnan(result), self.usual_, result), *self.limits_)
+            look(table, asked, self.segment_bearings_, result)
+        return np.clip(np.where(np.isnan(result), self.fallback_, result), *self.range_limits_)
 
     @property
     def grids_(self) -> list[Grid]:
-        """Those that are asked, in this order."""
+        """The grids in use, finest first."""
         return self._grids
 
     @grids_.setter
@@ -90,44 +95,44 @@ class Local:
 
     @property
     def size(self) -> int:
-        """How many coefficients there are."""
+        """Number of coefficients."""
         return sum(int((grid.coefficients != 0.0).sum()) for grid in self.grids_)
 
     def equation(self) -> str:
-        """One of the polynomials, for people; `lines.equation` says of what."""
+        """One of the polynomials as text; see `lines.equation`."""
         some = [(grid, len(grid.coefficients) // 2) for grid in self.grids_ if len(grid.coefficients)]
-        return lines.equation(*some[0]) if some else f"range = {self.usual_[self.segments // 2]:.4g}"
+        return lines.equation(*some[0]) if some else f"range = {self.fallback_[self.segments // 2]:.4g}"
 
     def _samples(self, graph: Sensorgraph) -> Samples:
         rays, medians, scans = graph.windows(self.segments)
         return Samples(rays, medians, scans, len(rays) / (max(len(np.unique(scans)), 1) * self.segments))
 
     def _choose(self, graph: Sensorgraph) -> tuple[list[tuple[float, float, float]], float]:
-        """Which grids are least wrong about parts that were left out, and how wrong they are [m]."""
+        """The combination of grids with the smallest cross-validation error, and that error [m]."""
         truth = graph.segments(self.segments)
-        guesses, usual = np.full((len(self.grids), *truth.shape), np.nan), np.tile(self.usual_, (len(truth), 1))
+        guesses, fallback = np.full((len(self.grids), *truth.shape), np.nan), np.tile(self.fallback_, (len(truth), 1))
         for part in np.array_split(np.arange(len(graph)), self.folds):
             samples = self._samples(graph.part(np.delete(np.arange(len(graph)), part)))
-            if not (len(part) and len(samples.medians)):  # so few scans there are
+            if not (len(part) and len(samples.medians)):  # fewer scans than folds
                 continue
-            asked = directions(graph.poses[part], self.centres_)
-            usual[part] = _usual(np.delete(truth, part, 0))
+            asked = directions(graph.poses[part], self.segment_bearings_)
+            fallback[part] = _medians(np.delete(truth, part, 0))
             for k, widths in enumerate(self.grids):
-                grid = lines.fit(samples, widths, self.degree, self.most)
+                grid = lines.fit(samples, widths, self.degree, self.max_terms)
                 guesses[k, part] = lines.predict(grid, asked).reshape(-1, self.segments)
         subsets = [itertools.combinations(range(len(self.grids)), size) for size in range(len(self.grids) + 1)]
-        wrong = {}
+        errors = {}
         for chosen in itertools.chain.from_iterable(subsets):
-            guess = usual
+            guess = fallback
             for k in chosen:
                 guess = np.where(np.isnan(guesses[k]), guess, guesses[k])
-            wrong[chosen] = float(np.nanmean(np.abs(np.clip(guess, *self.limits_) - truth)))
-        best = min(wrong, key=lambda each: wrong[each])
-        return [self.grids[k] for k in reversed(best)], wrong[best]
+            errors[chosen] = float(np.nanmean(np.abs(np.clip(guess, *self.range_limits_) - truth)))
+        best = min(errors, key=lambda each: errors[each])
+        return [self.grids[k] for k in reversed(best)], errors[best]
 
 
-def _usual(medians: Array) -> Array:
-    """The median of each segment: (segments,); of all of them for one that never had a return."""
+def _medians(medians: Array) -> Array:
+    """Median range of each segment: (segments,); one without any return gets the median of all."""
     never = np.isnan(medians).all(0)
-    usual: Array = np.nanmedian(np.where(never, np.nanmedian(medians), medians), 0)
-    return usual
+    result: Array = np.nanmedian(np.where(never, np.nanmedian(medians), medians), 0)
+    return result

@@ -1,9 +1,10 @@
-"""Forward orthogonal regression: which terms explain an output, the most telling one first.
+"""Forward orthogonal regression: selects the terms that explain an output, the most important first.
 
-Terms are taken one after the other. The next is the one whose part that is orthogonal to those already taken explains
-most of the output's energy; that share is its *error reduction ratio*, ERR (Korenberg, Billings, Liu and McIlroy 1988;
-Chen, Billings and Luo 1989). It is made orthogonal by modified Gram-Schmidt, with the output as one more column, which
-is as stable for least squares as Householder's way (Björck 1967); and once more where little is left of it.
+In each step, every remaining candidate is made orthogonal to the terms already selected; the one whose orthogonal part
+explains the largest share of the output's energy is selected. That share is its *error reduction ratio*, ERR
+(Korenberg, Billings, Liu and McIlroy 1988; Chen, Billings and Luo 1989). Terms are orthogonalized by modified
+Gram-Schmidt with the output as one more column, which is as stable for least squares as Householder reflections (Björck
+1967), and a second time if little energy remains after the first.
 """
 
 from typing import NamedTuple
@@ -15,27 +16,27 @@ from sandlot.surrogates.terms import wide
 from sandlot.typing import Array, IntArray
 
 COLLINEAR = 1e-10
-"""A term of whose energy no more than this share is left says nothing that the others do not."""
+"""Terms with less residual energy than this share are treated as collinear."""
 MUCH = 1e-4
-"""A term of whose energy more than this share is left, is orthogonal enough."""
+"""A term that keeps more than this share of its energy needs no second orthogonalization."""
 NOTHING = 1e-290
-"""Energy that is lost among the smallest numbers there are."""
+"""Energy near the smallest floating-point numbers, treated as zero."""
 LOOSE = {"reassoc", "contract", "nsz"}
-"""A sum may be added up in any order: several terms at a time."""
+"""Sums may be added in any order, which allows vector instructions."""
 
 
 class Path(NamedTuple):
-    """Terms in the order in which they were taken.
+    """Terms in the order in which they were selected.
 
     Attributes:
-        order: (taken,) which.
-        err: (taken,) by how much each reduces the error, as a share of the output's energy.
-        gains: (taken,) how much of each orthogonal term is in the output.
-        norms: (taken,) energy of each orthogonal term.
-        upper: (taken, terms) how much of each orthogonal term is in every term that was left.
-        rest: (samples,) what all of them leave of the output.
-        energy: Of the output: its squares, summed.
-        collinear: How many others could not be told from those taken.
+        order: (selected,) indices of the terms.
+        err: (selected,) error reduction ratio of each: the share of the output's energy that it explains.
+        gains: (selected,) coefficient of each orthogonal term in the output.
+        norms: (selected,) energy of each orthogonal term.
+        upper: (selected, terms) coefficient of each orthogonal term in every term that remained.
+        rest: (samples,) residual of the output.
+        energy: Sum of the squared outputs.
+        collinear: Number of candidates that were left out as collinear.
     """
 
     order: IntArray
@@ -58,7 +59,7 @@ def _dot(a: Array, b: Array) -> float:
 
 @kernel(fastmath=LOOSE, allocates=False)
 def _dots(a: Array, b: Array) -> tuple[float, float]:
-    """Inner products of a row with another, and with itself."""
+    """Inner product of two rows, and of the first with itself."""
     total, energy = 0.0, 0.0
     for k in range(a.shape[0]):
         total += a[k] * b[k]
@@ -68,7 +69,7 @@ def _dots(a: Array, b: Array) -> tuple[float, float]:
 
 @kernel(fastmath=LOOSE, allocates=False)
 def _subtract(row: Array, share: float, other: Array, following: Array) -> float:
-    """Take a share of another row away; returns the inner product of what is left with the one that follows."""
+    """Subtract ``share * other`` in place; returns the inner product of the result with ``following``."""
     total = 0.0
     for k in range(row.shape[0]):
         rest = row[k] - share * other[k]
@@ -78,14 +79,14 @@ def _subtract(row: Array, share: float, other: Array, following: Array) -> float
 
 
 @kernel()
-def take(rows: Array, output: Array, most: int, forced: int) -> Path:
-    """As `forward`, for kernels. Of the rows, those that are taken are overwritten by what is orthogonal of them.
+def take(rows: Array, output: Array, max_terms: int, forced: int) -> Path:
+    """As `forward`, for kernels. Selected rows are overwritten by their orthogonal parts.
 
     Args:
-        rows: (terms, samples or more) as `terms.design` gives them, with zeros behind the samples.
+        rows: (terms, samples or more) as `terms.design` makes, with zeros after the samples.
         output: (samples,)
-        most: How many to take.
-        forced: So many of the first are taken before all others, in their order.
+        max_terms: Number of terms to select.
+        forced: This many of the first terms are selected before all others, in their order.
     """
     terms = rows.shape[0]
     target = np.zeros(rows.shape[1])
@@ -96,10 +97,15 @@ def take(rows: Array, output: Array, most: int, forced: int) -> Path:
         inner[t], first[t] = _dots(rows[t], target)
         left[t] = first[t]
     energy = _dot(target, target)
-    order, err, gains, norms = np.empty(most, np.int64), np.empty(most), np.empty(most), np.empty(most)
-    upper = np.zeros((most, terms))
+    order, err, gains, norms = (
+        np.empty(max_terms, np.int64),
+        np.empty(max_terms),
+        np.empty(max_terms),
+        np.empty(max_terms),
+    )
+    upper = np.zeros((max_terms, terms))
     count, asked, collinear = 0, 0, 0
-    while count < most:
+    while count < max_terms:
         best, reduced = -1, -1.0
         for t in range(terms):
             if open_[t] and left[t] <= COLLINEAR * first[t] + NOTHING:
@@ -109,11 +115,11 @@ def take(rows: Array, output: Array, most: int, forced: int) -> Path:
                 best, reduced = t, inner[t] * (inner[t] / left[t])
         if best < 0:
             asked += 1
-            if asked <= forced:  # one that was to be taken says nothing
+            if asked <= forced:  # a forced term is collinear
                 continue
             break
         open_[best] = False
-        # Only the term that is taken is made orthogonal; of the others it is enough to know what would be left of them.
+        # Only the selected term is made orthogonal; for the others it is enough to update their residual energy.
         chosen = rows[best]
         upper[:count, best] = 0.0
         norm, product, before = 0.0, 0.0, first[best]
@@ -124,7 +130,7 @@ def take(rows: Array, output: Array, most: int, forced: int) -> Path:
                 upper[s, best] += share
                 product = _subtract(chosen, share, rows[order[s]], rows[order[s + 1]] if s + 1 < count else target)
             norm = _dot(chosen, chosen)
-            if norm > MUCH * before:  # else once more, for what rounding left
+            if norm > MUCH * before:  # otherwise repeat, to remove rounding errors
                 break
             before = norm
         if norm <= COLLINEAR * first[best] + NOTHING:
@@ -136,7 +142,7 @@ def take(rows: Array, output: Array, most: int, forced: int) -> Path:
         order[count], norms[count], gains[count] = best, norm, gain
         err[count] = gain * norm / energy * gain if energy > 0.0 else 0.0
         count += 1
-        if count == most:
+        if count == max_terms:
             break
         for t in range(terms):
             if open_[t]:
@@ -149,24 +155,24 @@ def take(rows: Array, output: Array, most: int, forced: int) -> Path:
     return Path(order[:count], err[:count], gains[:count], norms[:count], upper[:count], rest, energy, collinear)
 
 
-def forward(rows: Array, output: Array, most: int, forced: int = 0) -> Path:
-    """Take terms until there are ``most``, or none is left that says anything new.
+def forward(rows: Array, output: Array, max_terms: int, forced: int = 0) -> Path:
+    """Select terms until there are ``max_terms``, or all others are collinear.
 
     Args:
-        rows: (terms, samples) what they are worth.
-        output: (samples,) what is to be explained.
-        most: How many to take.
-        forced: So many of the first are taken before all others, in their order.
+        rows: (terms, samples) values of the terms.
+        output: (samples,) to be explained.
+        max_terms: Number of terms to select.
+        forced: This many of the first terms are selected before all others, in their order.
     """
-    most = min(most, *rows.shape)
+    max_terms = min(max_terms, *rows.shape)
     work = np.zeros((rows.shape[0], wide(rows.shape[1])))
     work[:, : rows.shape[1]] = rows
-    return take(work, np.ascontiguousarray(output, np.float64), most, min(forced, most))
+    return take(work, np.ascontiguousarray(output, np.float64), max_terms, min(forced, max_terms))
 
 
 @kernel()
 def coefficients(path: Path, count: int) -> Array:
-    """Those of the first terms of a path, by least squares: (count,)."""
+    """Least-squares coefficients of the first terms of a path: (count,)."""
     result = path.gains[:count].copy()
     for s in range(count - 1, -1, -1):
         for t in range(s + 1, count):
@@ -176,10 +182,10 @@ def coefficients(path: Path, count: int) -> Array:
 
 @kernel()
 def errors(path: Path, count: int, samples: int) -> Array:
-    """Standard errors of these coefficients: (count,)."""
+    """Standard errors of the coefficients of the first terms of a path: (count,)."""
     unexplained = max(1.0 - path.err[:count].sum(), 0.0) * path.energy / max(samples - count, 1)
     result, column = np.zeros(count), np.empty(count)
-    for c in range(count):  # of the inverse of the triangle
+    for c in range(count):  # columns of the inverse of the triangular matrix
         column[c] = 1.0
         for s in range(c, -1, -1):
             if s < c:
@@ -192,12 +198,12 @@ def errors(path: Path, count: int, samples: int) -> Array:
 
 @kernel()
 def solve(path: Path, rows: Array, count: int) -> tuple[Array, Array, Array]:
-    """The first terms of a path: their coefficients, standard errors, and what they leave of the output.
+    """Coefficients, standard errors and residuals of a model of the first terms of a path.
 
     Args:
-        path: As `take` gives.
-        rows: As `take` leaves them.
-        count: How many of the terms.
+        path: From `take`.
+        rows: As overwritten by `take`.
+        count: Number of terms.
     """
     rest = path.rest.copy()
     for s in range(count, path.order.size):
@@ -208,11 +214,11 @@ def solve(path: Path, rows: Array, count: int) -> tuple[Array, Array, Array]:
 
 @kernel()
 def bic(path: Path, samples: float) -> Array:
-    """Bayes' information criterion after each term of a path: (taken,), the less the better.
+    """Bayesian information criterion after each term of a path: (selected,); lower is better.
 
     Args:
-        path: As `forward` gives.
-        samples: How many there were that did not depend on each other.
+        path: From `forward`.
+        samples: Number of independent samples.
     """
     left, result = 1.0, np.empty(path.err.size)
     for k in range(path.err.size):

@@ -1,78 +1,76 @@
-"""What others use to simulate a sensor from its log: a table to look up, a net, and a map to cast rays in."""
+"""Rivals of the sensor models: nearest scans of the log, and a neural net. `sandlot.surrogates.mapped` is another."""
 
 import warnings
 from typing import Self
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
-from threadpoolctl import threadpool_limits
 
-from sandlot.errors import SandlotError
-from sandlot.kernels import kernel
+from sandlot.errors import ModelError
+from sandlot.extras import need
 from sandlot.surrogates.sensorgraph import SEGMENTS, Sensorgraph, check_poses, directions
 from sandlot.typing import Array
 
-REACH = (0.5, 1.0, 2.0, 4.0)
-NEAREST = (1, 2, 4, 8)
-"""How many metres a turn by one radian is as far as, and how many scans to mix: what `Lookup` chooses from."""
-MOST_CELLS = 4000
-"""Of a map, along its longer side."""
+METRES_PER_RADIAN = (0.5, 1.0, 2.0, 4.0)
+NEIGHBOURS = (1, 2, 4, 8)
+"""Weights of yaw in the distance between poses [m/rad], and numbers of scans to average, that `Lookup` tries."""
 
 
 class Lookup:
-    """The nearest scans of the log, mixed by how near they are (Lund and Miglino 1996).
+    """Average of the nearest scans of the log, weighted by inverse distance (Lund and Miglino 1996).
 
-    How far a turn is, and how many scans are mixed, is decided by cross-validation.
+    Cross-validation decides the weight of the yaw and the number of scans.
 
     Args:
-        folds: For cross-validation: parts in a row of the log.
+        folds: Of the cross-validation; each is a contiguous part of the log.
         segments: Of a scan.
 
     Attributes:
-        reach_: A turn by one radian is as far as so many metres.
-        nearest_: So many scans are mixed.
+        metres_per_radian_: Weight of yaw in the distance between two poses [m/rad].
+        neighbours_: Number of scans that are averaged.
     """
 
     def __init__(self, folds: int = 4, segments: int = SEGMENTS) -> None:
         self.folds, self.segments = folds, segments
 
     def fit(self, graph: Sensorgraph) -> Self:
-        """Keep the log."""
-        poses, medians = _whole(graph, self.segments)
-        wrong = {}
-        for reach in REACH:
-            for nearest in NEAREST:
+        """Store the log."""
+        poses, medians = _complete_scans(graph, self.segments)
+        totals = {}
+        for weight in METRES_PER_RADIAN:
+            for neighbours in NEIGHBOURS:
                 errors = []
                 for part in np.array_split(np.arange(len(poses)), self.folds):
                     rest = np.delete(np.arange(len(poses)), part)
-                    if not (len(part) and len(rest)):  # so few scans there are
+                    if not (len(part) and len(rest)):  # fewer scans than folds
                         continue
-                    guess = _mixed(_features(poses[rest], reach), medians[rest], _features(poses[part], reach), nearest)
+                    known, asked = _features(poses[rest], weight), _features(poses[part], weight)
+                    guess = _average(known, medians[rest], asked, neighbours)
                     errors.append(np.abs(guess - medians[part]).sum())
-                wrong[reach, nearest] = float(np.sum(errors))
-        self.reach_, self.nearest_ = min(wrong, key=lambda each: wrong[each])
-        self.spread_, self.middle_, self.poses_, self.medians_ = graph.spread, graph.middle, poses, medians
+                totals[weight, neighbours] = float(np.sum(errors))
+        self.metres_per_radian_, self.neighbours_ = min(totals, key=lambda each: totals[each])
+        self.field_of_view_, self.center_bearing_ = graph.field_of_view, graph.center_bearing
+        self.poses_, self.medians_ = poses, medians
         return self
 
     def predict(self, poses: Array) -> Array:
-        """Medians of the segments, from the right to the left: (poses, segments) [m]."""
-        near = (_features(self.poses_, self.reach_), self.medians_)
-        return _mixed(*near, _features(check_poses(poses), self.reach_), self.nearest_)
+        """Medians of the segments, from right to left: (poses, segments) [m]."""
+        known, asked = (_features(each, self.metres_per_radian_) for each in (self.poses_, check_poses(poses)))
+        return _average(known, self.medians_, asked, self.neighbours_)
 
     @property
     def size(self) -> int:
-        """How many numbers are kept."""
+        """Number of values that are stored."""
         return self.poses_.size + self.medians_.size
 
 
 class Net:
-    """A small neural net of pose to segments (Lee, Nehmzow and Hubbard 1998).
+    """A feed-forward neural net from the pose to the segments (Lee, Nehmzow and Hubbard 1998).
 
     Args:
-        hidden: Neurons of each hidden layer.
-        shared: Whether it is shown windows at every few degrees of a scan, as `Local` is, and asked for one direction
-            at a time; otherwise it is shown, and asked for, all segments at once.
-        seed: Of its first weights.
+        hidden: Number of neurons of each hidden layer.
+        shared: Whether the net predicts one direction at a time, and is trained on the overlapping windows of
+            `Sensorgraph.windows`; otherwise it predicts all segments at once.
+        seed: Of the initial weights.
         segments: Of a scan.
     """
 
@@ -82,36 +80,38 @@ class Net:
         self.hidden, self.shared, self.seed, self.segments = hidden, shared, seed, segments
 
     def fit(self, graph: Sensorgraph) -> Self:
-        """Train it."""
-        from sklearn.neural_network import MLPRegressor
+        """Train the net."""
+        network, limits = need("sklearn.neural_network", "learn"), need("threadpoolctl", "learn")
+        from sklearn.exceptions import ConvergenceWarning
 
         if self.shared:
             graph.check(self.segments)
             poses, medians, _ = graph.windows(self.segments)
         else:
-            poses, medians = _whole(graph, self.segments)
-        self.spread_, self.middle_, self.centres_ = graph.spread, graph.middle, graph.centres(self.segments)
+            poses, medians = _complete_scans(graph, self.segments)
+        self.field_of_view_, self.center_bearing_ = graph.field_of_view, graph.center_bearing
+        self.segment_bearings_ = graph.segment_bearings(self.segments)
         self.origin_, self.scale_ = poses[:, :2].mean(0), float(poses[:, :2].std()) + 1e-9
-        self.usual_, self.range_ = medians.mean(0), float(medians.std()) + 1e-9
+        self.mean_range_, self.range_scale_ = medians.mean(0), float(medians.std()) + 1e-9
         rounds = 200 if self.shared else 2000
-        self.net_ = MLPRegressor(hidden_layer_sizes=self.hidden, max_iter=rounds, random_state=self.seed)
-        # It is small: several threads would only wait for each other.
-        with warnings.catch_warnings(), threadpool_limits(1):
+        self.net_ = network.MLPRegressor(hidden_layer_sizes=self.hidden, max_iter=rounds, random_state=self.seed)
+        # One thread: for a net this small, more threads are slower.
+        with warnings.catch_warnings(), limits.threadpool_limits(1):
             warnings.simplefilter("ignore", ConvergenceWarning)
-            self.net_.fit(self._inputs(poses), (medians - self.usual_) / self.range_)
+            self.net_.fit(self._inputs(poses), (medians - self.mean_range_) / self.range_scale_)
         return self
 
     def predict(self, poses: Array) -> Array:
-        """Medians of the segments, from the right to the left: (poses, segments) [m]."""
+        """Medians of the segments, from right to left: (poses, segments) [m]."""
         asked = check_poses(poses)
         if self.shared:
-            asked = directions(asked, self.centres_)
-        found = self.net_.predict(self._inputs(asked)) * self.range_ + self.usual_
+            asked = directions(asked, self.segment_bearings_)
+        found = self.net_.predict(self._inputs(asked)) * self.range_scale_ + self.mean_range_
         return np.maximum(found, 0.0).reshape(-1, self.segments)
 
     @property
     def size(self) -> int:
-        """How many weights there are."""
+        """Number of weights and biases."""
         return sum(each.size for each in (*self.net_.coefs_, *self.net_.intercepts_))
 
     def _inputs(self, poses: Array) -> Array:
@@ -119,117 +119,27 @@ class Net:
         return np.column_stack([place, np.cos(poses[:, 2]), np.sin(poses[:, 2])])
 
 
-class Mapped:
-    """A map of the places where beams ended, in which rays are cast.
-
-    Args:
-        cell: Size of the map's cells [m].
-        segments: Of a scan.
-
-    Attributes:
-        cell_: Size of the cells [m]; larger than wanted if there would be too many.
-        hits_: (ny, nx) share of the beams that reached a cell and ended there.
-    """
-
-    def __init__(self, cell: float = 0.05, segments: int = SEGMENTS) -> None:
-        self.cell, self.segments = cell, segments
-
-    def fit(self, graph: Sensorgraph) -> Self:
-        """Make the map."""
-        graph.check(self.segments)
-        ends = graph.ranges
-        self.spread_, self.middle_ = graph.spread, graph.middle
-        self.bearings_, self.most_ = graph.bearings, float(np.nanmax(ends))
-        angles = graph.poses[:, 2:] + graph.bearings
-        x, y = graph.poses[:, :1] + ends * np.cos(angles), graph.poses[:, 1:2] + ends * np.sin(angles)
-        low, high = np.array([np.nanmin(x), np.nanmin(y)]), np.array([np.nanmax(x), np.nanmax(y)])
-        self.cell_ = max(self.cell, float((high - low).max()) / MOST_CELLS)
-        self.corner_ = low - self.cell_
-        shape = np.ceil((high - self.corner_)[::-1] / self.cell_).astype(int) + 2
-        ended, passed = np.zeros(shape), np.zeros(shape)
-        _trace(graph.poses, graph.bearings, ends, self.corner_, self.cell_, ended, passed)
-        self.hits_ = np.where(ended + passed > 0.0, ended / np.maximum(ended + passed, 1.0), 0.0)
-        return self
-
-    def predict(self, poses: Array) -> Array:
-        """Medians of the segments, from the right to the left: (poses, segments) [m]."""
-        poses = check_poses(poses)
-        ranges = _cast(self.hits_, poses, self.bearings_, self.corner_, self.cell_, self.most_)
-        return Sensorgraph(poses, ranges, self.bearings_).segments(self.segments)
-
-    @property
-    def size(self) -> int:
-        """How many cells of the map are not empty."""
-        return int((self.hits_ > 0.0).sum())
-
-
-def _whole(graph: Sensorgraph, segments: int) -> tuple[Array, Array]:
-    """Poses and medians of the scans of which every segment has a return."""
+def _complete_scans(graph: Sensorgraph, segments: int) -> tuple[Array, Array]:
+    """Poses and medians of the scans with a return in every segment."""
     graph.check(segments)
     medians = graph.segments(segments)
     known = np.isfinite(medians).all(1)
     if not known.any():
-        raise SandlotError("no scan has a return in every segment; this model needs some that do")
+        raise ModelError("no scan has a return in every segment; this model needs such scans")
     return graph.poses[known], medians[known]
 
 
-def _features(poses: Array, reach: float) -> Array:
-    return np.column_stack([poses[:, :2], reach * np.cos(poses[:, 2]), reach * np.sin(poses[:, 2])])
+def _features(poses: Array, weight: float) -> Array:
+    return np.column_stack([poses[:, :2], weight * np.cos(poses[:, 2]), weight * np.sin(poses[:, 2])])
 
 
-def _mixed(known: Array, values: Array, asked: Array, nearest: int) -> Array:
-    """Mean of the nearest, each counting by one over its distance."""
+def _average(known: Array, values: Array, asked: Array, neighbours: int) -> Array:
+    """Mean of the values of the nearest neighbours, weighted by inverse distance."""
     from scipy.spatial import cKDTree
 
-    count = min(nearest, len(known))
-    far, which = cKDTree(known).query(asked, count)
-    far, which = far.reshape(len(asked), count), which.reshape(len(asked), count)
-    weights = 1.0 / np.maximum(far, 1e-9)
-    mixed: Array = (weights[:, :, None] * values[which]).sum(1) / weights.sum(1)[:, None]
-    return mixed
-
-
-@kernel(nogil=True)
-def _trace(
-    poses: Array, bearings: Array, ranges: Array, corner: Array, cell: float, ended: Array, passed: Array
-) -> None:
-    """Count in each cell how many beams ended there, and how many went through."""
-    for i in range(poses.shape[0]):
-        for k in range(bearings.shape[0]):
-            if not np.isfinite(ranges[i, k]):
-                continue
-            dx, dy = np.cos(poses[i, 2] + bearings[k]), np.sin(poses[i, 2] + bearings[k])
-            for step in range(int(ranges[i, k] / cell)):
-                away = step * cell
-                if away > ranges[i, k] - 1.5 * cell:
-                    break
-                row = int((poses[i, 1] + away * dy - corner[1]) / cell)
-                column = int((poses[i, 0] + away * dx - corner[0]) / cell)
-                if 0 <= row < passed.shape[0] and 0 <= column < passed.shape[1]:
-                    passed[row, column] += 1.0
-            row = int((poses[i, 1] + ranges[i, k] * dy - corner[1]) / cell)
-            column = int((poses[i, 0] + ranges[i, k] * dx - corner[0]) / cell)
-            ended[row, column] += 1.0
-
-
-@kernel(nogil=True)
-def _cast(hits: Array, poses: Array, bearings: Array, corner: Array, cell: float, most: float) -> Array:
-    """Where rays end: each cell stops its share of them, and the median of the ray is returned."""
-    result = np.empty((poses.shape[0], bearings.shape[0]))
-    for i in range(poses.shape[0]):
-        for k in range(bearings.shape[0]):
-            dx, dy = np.cos(poses[i, 2] + bearings[k]), np.sin(poses[i, 2] + bearings[k])
-            away, left, last = 0.0, 1.0, -1
-            while away < most and left > 0.5:
-                row = int((poses[i, 1] + away * dy - corner[1]) / cell)
-                column = int((poses[i, 0] + away * dx - corner[0]) / cell)
-                if not (0 <= row < hits.shape[0] and 0 <= column < hits.shape[1]):
-                    away = most
-                    break
-                here = row * hits.shape[1] + column
-                if here != last:
-                    left *= 1.0 - hits[row, column]
-                    last = here
-                away += 0.5 * cell
-            result[i, k] = min(away, most)
-    return result
+    count = min(neighbours, len(known))
+    distances, which = cKDTree(known).query(asked, count)
+    distances, which = distances.reshape(len(asked), count), which.reshape(len(asked), count)
+    weights = 1.0 / np.maximum(distances, 1e-9)
+    average: Array = (weights[:, :, None] * values[which]).sum(1) / weights.sum(1)[:, None]
+    return average

@@ -1,4 +1,4 @@
-"""The terms of a polynomial: products of variables, each an input, an output or a residual, now or some steps ago."""
+"""The terms of a polynomial: products of variables, each a lagged input, output or residual."""
 
 import functools
 import itertools
@@ -12,21 +12,21 @@ from sandlot.kernels import kernel
 from sandlot.typing import Array, IntArray
 
 NONE = -1
-"""Fills the rest of a term that has fewer factors than the polynomial has degrees."""
+"""Fills the unused places of a term with fewer factors than the polynomial's degree."""
 INPUT, OUTPUT, NOISE = 0, 1, 2
-GREATEST = float(np.finfo(np.float64).max)
+MAX_FLOAT = float(np.finfo(np.float64).max)
 KINDS: dict[str, int] = {"input": INPUT, "output": OUTPUT, "noise": NOISE}
 
 
 @dataclass(frozen=True)
 class Variable:
-    """What terms are products of.
+    """A factor of terms.
 
     Attributes:
         name: For printing, such as ``x``.
-        kind: An input, the output, or the residual (the noise).
-        index: Which of the inputs; 0 for the others.
-        lag: How many steps ago; 0 is now.
+        kind: Input, output, or residual (noise).
+        index: Index of the input; 0 for the output and the residual.
+        lag: Steps back in time; 0 is the current step.
     """
 
     name: str
@@ -38,13 +38,13 @@ class Variable:
 def variables(
     names: Sequence[str], input_lags: Sequence[int], output_lags: Sequence[int], noise_lags: Sequence[int]
 ) -> list[Variable]:
-    """Every variable, outputs first, residuals last.
+    """All variables: outputs, then inputs, then residuals.
 
     Args:
-        names: Of the inputs.
-        input_lags: Steps ago, 0 is now; for all inputs.
-        output_lags: Steps ago, from 1.
-        noise_lags: Steps ago, from 1.
+        names: Names of the inputs.
+        input_lags: Steps back in time, from 0, for all inputs.
+        output_lags: Steps back in time, from 1.
+        noise_lags: Steps back in time, from 1.
     """
     found = [Variable("y", "output", 0, lag) for lag in output_lags]
     found += [Variable(name, "input", k, lag) for k, name in enumerate(names) for lag in input_lags]
@@ -53,20 +53,20 @@ def variables(
 
 @functools.lru_cache(maxsize=32)
 def monomials(count: int, degree: int) -> IntArray:
-    """All products of at most ``degree`` of ``count`` variables, from the constant on: (terms, degree), rest `NONE`."""
+    """All products of at most ``degree`` of ``count`` variables, the constant first: (terms, degree)."""
     found = [
         (*factors, *(degree - size) * (NONE,))
         for size in range(degree + 1)
         for factors in itertools.combinations_with_replacement(range(count), size)
     ]
     array = np.array(found, np.int64).reshape(len(found), degree)
-    array.flags.writeable = False  # it is kept
+    array.flags.writeable = False  # it is cached
     return array
 
 
 @kernel(allocates=False)
 def wide(samples: int) -> int:
-    """How long a row of so many samples is: every row of a table begins where a processor likes to load from."""
+    """Length of a row for so many samples: a multiple of 8, so that every row of a table is aligned in memory."""
     return (samples + 7) // 8 * 8
 
 
@@ -79,12 +79,12 @@ def design(values: Array, factors: IntArray) -> Array:
         factors: (terms, degree) as `monomials`.
 
     Returns:
-        (terms, samples and some more, as `wide` says): there are zeros behind the samples.
+        (terms, ``wide(samples)``) with zeros after the last sample.
     """
     count, samples = values.shape
     padded = np.zeros((count + 1, wide(samples)))
     padded[:count, :samples] = values
-    padded[NONE, :samples] = 1.0  # the last: what has no factor there is multiplied by 1
+    padded[NONE, :samples] = 1.0  # the last row: an unused place multiplies by 1
     result = np.empty((factors.shape[0], padded.shape[1]))
     for t in range(factors.shape[0]):
         row, one, other = result[t], padded[factors[t, 0]], padded[NONE]
@@ -103,7 +103,7 @@ def design(values: Array, factors: IntArray) -> Array:
 
 @kernel()
 def evaluate(values: Array, factors: IntArray, coefficients: Array) -> Array:
-    """The polynomial at every sample: each term its coefficient times its factors, one after the other.
+    """The polynomial at every sample; each term is its coefficient times its factors, multiplied in order.
 
     Args:
         values: (samples, variables)
@@ -135,7 +135,7 @@ def lagged(inputs: Array, output: Array, noise: Array, layout: IntArray, first: 
         output: (samples,)
         noise: (samples,)
         layout: (variables, 3) kind, index and lag.
-        first: The greatest lag.
+        first: The largest lag.
 
     Returns:
         (variables, samples - first)
@@ -155,7 +155,7 @@ def lagged(inputs: Array, output: Array, noise: Array, layout: IntArray, first: 
 
 @kernel(fastmath={"nnan", "nsz"}, allocates=False)
 def extent(values: Array) -> tuple[float, float]:
-    """The least and the greatest of numbers: (count,) in, none of them not a number."""
+    """Minimum and maximum of values (count,) without NaN."""
     low, high = np.inf, -np.inf
     for k in range(values.size):
         low, high = min(low, values[k]), max(high, values[k])
@@ -164,10 +164,10 @@ def extent(values: Array) -> tuple[float, float]:
 
 @kernel(allocates=False)
 def finite(values: Array) -> bool:
-    """Whether all are numbers: (count,) in."""
+    """Whether all values (count,) are finite."""
     others = 0
     for k in range(values.size):
-        others += not abs(values[k]) <= GREATEST
+        others += not abs(values[k]) <= MAX_FLOAT
     return others == 0
 
 
@@ -175,7 +175,7 @@ def finite(values: Array) -> bool:
 def prepare(
     inputs: Array, output: Array, noise: Array, layout: IntArray, first: int, factors: IntArray
 ) -> tuple[Array, float]:
-    """The value of every term at every sample from ``first`` on, as `design`, and more than any of them can be.
+    """The value of every term at every sample from ``first`` on, as `design`, and an upper bound of their magnitudes.
 
     Arguments are those of `lagged` and `design`.
     """
@@ -188,19 +188,19 @@ def prepare(
 def roll(
     inputs: Array, output: Array, layout: IntArray, first: int, factors: IntArray, coefficients: Array, free: bool
 ) -> Array:
-    """Predict from step to step.
+    """Predict the output step by step.
 
     Args:
         inputs: (samples, inputs)
-        output: (samples,) what was measured; of a free run only the first ``first`` are looked at.
+        output: (samples,) measured; a free run uses only the first ``first``.
         layout: (variables, 3) kind, index and lag.
-        first: The greatest lag.
+        first: The largest lag.
         factors: (terms, degree) as `monomials`.
         coefficients: (terms,)
-        free: Whether to go on from what was predicted, rather than from what was measured.
+        free: Whether lagged outputs are predictions (free run) or measurements (one step ahead).
 
     Returns:
-        (samples,) the first ``first`` as measured.
+        (samples,) of which the first ``first`` are the measured ones.
     """
     samples = inputs.shape[0]
     known, predicted, noise = output.copy(), output.copy(), np.zeros(samples)

@@ -1,13 +1,13 @@
-"""Whether a model has left anything unexplained: its residuals must not know of themselves, nor of the inputs.
+"""Model validity tests: the residuals of a valid model are not correlated with themselves or with the inputs.
 
-The five correlations of Billings and Voon (1986) find what a linear check would miss. Of a model that is valid, each
-stays within 1.96 / sqrt(samples) for 95 of 100 lags.
+The five correlations of Billings and Voon (1986) also find what linear tests miss. For a valid model, 95 % of each lie
+within +-1.96 / sqrt(samples).
 """
 
 import numpy as np
 import xarray as xr
 
-from sandlot.errors import SandlotError
+from sandlot.errors import ModelError
 from sandlot.typing import Array
 
 LONG_NAMES = {
@@ -24,32 +24,31 @@ def correlations(residuals: Array, inputs: Array, lags: int = 20) -> xr.Dataset:
 
     Args:
         residuals: (samples,)
-        inputs: (samples, inputs) at the same moments.
-        lags: How many steps residuals are looked at after inputs, and for some before.
+        inputs: (samples, inputs) at the same times.
+        lags: Maximum lag, in steps; ``cross``, ``cross_squared`` and ``squares`` are also computed for negative lags.
 
     Returns:
-        Each correlation with dims ``(input, lag)``; those that a valid model does not keep within bounds at negative
-        lags are not a number there. Attributes: ``bound``, and ``outside``, the share of lags beyond it, of all and of
-        each correlation.
+        Each correlation with dims ``(input, lag)``; NaN at lags where the test does not apply. Attributes: ``bound``,
+        and ``outside``, the share of lags beyond the bound, of all correlations and of each.
 
     Raises:
-        SandlotError: If there are not as many inputs as residuals.
+        ModelError: If inputs and residuals differ in length.
     """
     samples = residuals.size
     if inputs.shape[0] != samples:
-        raise SandlotError(f"{inputs.shape[0]} inputs for {samples} residuals; give those of the same moments")
+        raise ModelError(f"{inputs.shape[0]} samples of inputs for {samples} residuals; give as many of both")
     lags = min(lags, samples - 1)
     shifts = np.arange(-lags, lags + 1)
-    e, squares = _centred(residuals), _centred(residuals**2)
+    e, squares = _centered(residuals), _centered(residuals**2)
     found: dict[str, list[Array]] = {name: [] for name in LONG_NAMES}
     for u in inputs.T:
-        v, w = _centred(u), _centred(u**2)
+        v, w = _centered(u), _centered(u**2)
         found["residual"].append(np.where(shifts > 0, _correlate(e, e, lags), np.nan))
         found["cross"].append(_correlate(v, e, lags))
         found["cross_squared"].append(_correlate(w, e, lags))
         found["squares"].append(_correlate(w, squares, lags))
-        # E[e(k) e(k-1-lag) u(k-1-lag)] of the source: the product is always one step further back than the lag says.
-        found["product"].append(np.where(shifts >= 0, _correlate(_centred(e * v), e, lags + 1)[2:], np.nan))
+        # E[e(k) e(k-1-lag) u(k-1-lag)] in Billings and Voon: the product is lagged by one step more.
+        found["product"].append(np.where(shifts >= 0, _correlate(_centered(e * v), e, lags + 1)[2:], np.nan))
     bound = 1.96 / np.sqrt(samples)
     data = xr.Dataset(coords={"lag": shifts})
     for name, rows in found.items():
@@ -68,12 +67,12 @@ def _outside(values: Array, bound: float) -> float:
     return float((np.abs(known) > bound).mean()) if known.size else 0.0
 
 
-def _centred(values: Array) -> Array:
+def _centered(values: Array) -> Array:
     return values - values.mean() if np.ptp(values) > 0.0 else np.zeros_like(values)
 
 
 def _correlate(a: Array, b: Array, lags: int) -> Array:
-    """Correlation of ``a`` now with ``b`` a number of steps later: (2 lags + 1,)."""
+    """Correlation of ``a`` with ``b`` from ``-lags`` to ``lags`` steps later: (2 lags + 1,)."""
     norm = np.sqrt((a @ a) * (b @ b))
     if norm == 0.0:
         return np.zeros(2 * lags + 1)
