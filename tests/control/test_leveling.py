@@ -182,8 +182,28 @@ def test_the_controller_decides_as_the_kernel_does():
         rng.random(n) * 8,
         rng.random(n) < 0.5,
     )
-    controller = LevelingController(Rule(), n, np.random.SeedSequence(4))
+    controller = LevelingController(Rule(), n)
+    controller.reset([np.random.SeedSequence(4)])
     mind = awaken(Rule(), n, np.random.SeedSequence(4))
     for _ in range(10):
         decide(*mind, seen(n, observation[:, 0], observation[:, 1], observation[:, 2]))
-        assert np.array_equal(controller(observation), np.column_stack([mind.hand, mind.move]))
+        assert np.array_equal(controller.act(observation[None])[0], np.column_stack([mind.hand, mind.move]))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_member_of_a_batch_has_its_own_mind(kind):
+    rng, seeds = np.random.default_rng(1), [np.random.SeedSequence(k) for k in (4, 5)]
+    batched, single = LevelingController(Rule(kind=kind), 5), LevelingController(Rule(kind=kind), 5)
+    batched.reset(seeds)
+    observations = rng.integers(0, 4, (30, 2, 5, 11)).astype(np.float32)
+    actions = [batched.act(each) for each in observations[:20]]
+    batched.reset(seeds[:1], [1])
+    actions += [batched.act(each) for each in observations[20:29]]
+    last = batched.act(observations[29][1:], [1])
+    for member in (0, 1):
+        single.reset(seeds[member : member + 1])
+        for k in range(29):
+            if (member, k) == (1, 20):
+                single.reset(seeds[:1])
+            np.testing.assert_array_equal(actions[k][member], single.act(observations[k, member][None])[0])
+    np.testing.assert_array_equal(last, single.act(observations[29][1:]))

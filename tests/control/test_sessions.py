@@ -1,14 +1,16 @@
 import numpy as np
 import pytest
 
-from sandlot.control.sessions import TURNING, Session, block_of
+from sandlot.control.sessions import BLOCKS, TURNING, Session, block_of
 
 TOP = [(0.25, 2.6), (0.5, 1.0)]
+NOTHING = np.zeros((1, 2, 11))
 
 
 def drive(frames, seed=0, n=None):
-    session = Session(TOP, np.random.SeedSequence(seed), frames)
-    return np.array([session(None) for _ in range(n or frames)])
+    session = Session(TOP, frames)
+    session.reset([np.random.SeedSequence(seed)])
+    return np.array([session.act(NOTHING)[0] for _ in range(n or frames)])
 
 
 def source(i, n, r):
@@ -42,12 +44,12 @@ def test_r_changes_every_250_frames_and_for_each_rover():
     assert not np.isclose(r[:, 0], r[:, 1]).any()
 
 
-def test_the_seed_decides():
+def test_the_seed_determines_r():
     assert np.array_equal(drive(500, seed=1), drive(500, seed=1))
     assert not np.allclose(drive(500, seed=1), drive(500, seed=2))
 
 
-def test_a_session_follows_another():
+def test_a_session_is_followed_by_another():
     actions = drive(100, n=250)
     assert (actions[100:113, :, 0] > 0).all()
     assert (actions[100:113, :, 1] == 0).all()
@@ -58,3 +60,23 @@ def test_blocks_are_in_order(frames):
     blocks = [block_of(i, frames) for i in range(frames)]
     assert blocks == sorted(blocks)
     assert 0 <= blocks[0] <= blocks[-1] <= 7
+
+
+def test_the_next_episode_continues_the_session_with_its_own_seed():
+    session = Session(TOP, 80)
+    session.reset([np.random.SeedSequence(k) for k in (1, 2)])
+    before = [session.act(np.zeros((2, 2, 11))) for _ in range(25)]
+    session.reset([np.random.SeedSequence(5)], [1])
+    after = [session.act(np.zeros((2, 2, 11))) for _ in range(10)]
+    np.testing.assert_array_equal([each[0] for each in before + after], drive(80, seed=1, n=35))
+    np.testing.assert_array_equal([each[1] for each in before], drive(80, seed=2, n=25))
+    r = drive(80, seed=5, n=1)[0, :, 0] / np.array(TOP)[:, 0]
+    turning = np.array([each[1] for each in after])
+    np.testing.assert_array_equal(turning[:, :, 0], 0.0)
+    np.testing.assert_allclose(turning[:5, :, 1], np.tile(r * np.array(TOP)[:, 1] * TURNING, (5, 1)))
+    np.testing.assert_array_equal(session.act(NOTHING, [1]), [drive_from(session, 35, r)])
+
+
+def drive_from(session, frame, r):
+    """The commands of a frame with a given r."""
+    return r[:, None] * session.speeds * BLOCKS[block_of(frame, session.frames)]

@@ -1,4 +1,4 @@
-"""Wandering: ahead where it is free, away from what is in the way, and elsewhere now and then."""
+"""Wandering: driving ahead, avoiding obstacles, and random turns at intervals."""
 
 import math
 
@@ -14,7 +14,7 @@ def wanderer(seed=0, **settings):
     return Wanderer(Wander(**settings), BEARINGS, 0.25, np.random.SeedSequence(seed))
 
 
-def test_it_drives_ahead_where_there_is_room_and_turns_at_intervals():
+def test_it_drives_ahead_and_turns_at_intervals():
     act = wanderer(every=5.0)
     actions = np.array([act(FREE) for _ in range(200)])
     assert np.array_equal(actions[:20], np.tile([0.8, 0.0], (20, 1)))
@@ -25,7 +25,7 @@ def test_it_drives_ahead_where_there_is_room_and_turns_at_intervals():
     assert set(np.sign(actions[turning, 1])) == {-1.0, 1.0}
 
 
-def test_it_turns_to_the_freer_side_until_the_way_is_clear():
+def test_it_turns_to_the_side_with_more_room_until_the_path_is_clear():
     blocked = FREE.copy()
     blocked[60:110] = 0.5
     blocked[:60] = 1.0
@@ -41,14 +41,14 @@ def test_it_turns_to_the_freer_side_until_the_way_is_clear():
     assert turn == 0.0
 
 
-def test_it_tries_a_narrow_way_when_there_is_no_other():
+def test_it_accepts_a_narrow_passage_if_there_is_no_other():
     act, narrow = wanderer(), np.full(182, 0.65)
     actions = np.array([act(narrow) for _ in range(60)])
     assert (actions[:15, 0] == 0.0).all()
     assert (actions[15:, 0] > 0.0).any()
 
 
-def test_it_slows_down_and_minds_only_its_lane():
+def test_it_slows_down_only_for_obstacles_in_its_lane():
     aside = FREE.copy()
     aside[:45] = 0.55  # to the right, beside the robot
     assert wanderer()(aside)[0] == 0.8
@@ -56,6 +56,6 @@ def test_it_slows_down_and_minds_only_its_lane():
     assert 0.0 < wanderer()(near)[0] < 0.8
 
 
-def test_the_same_seed_does_the_same():
+def test_the_same_seed_gives_the_same_walk():
     one, same, other = ([act(FREE)[1] for _ in range(400)] for act in (wanderer(1), wanderer(1), wanderer(2)))
     assert one == same != other

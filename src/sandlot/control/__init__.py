@@ -1,1 +1,1 @@
-"""Engineered controllers: observation in, action out."""
+"""Engineered controllers and planners: observations in, actions out."""

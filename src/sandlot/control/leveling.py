@@ -1,36 +1,38 @@
 """The leveling rules of Cook (2017), section 4.2: probabilistic, and memetic in two variants.
 
-A rule sees of each agent only what the agent knows: the height beneath it, its
-estimate of the average, and whether its hand is full. It answers with what hand
-and feet want. `decide` is that rule, compiled; `run` lets it and the swarm's
-own `step` take turns at full speed, so the world's step and a full run are the
-same two kernels.
+A rule reads of each agent only what the agent knows: the height of its cell, its
+estimate of the mean height, and whether it carries a unit. It gives the next
+action of hand and feet. `decide` is the compiled rule; `run` alternates it with
+the swarm's own `step` in one compiled loop, so that the world's step and a full
+run use the same two kernels.
 
 One round of `run` is two cycles of the source: a sensing and an acting stage.
 An agent senses and changes only its own cell, so doing both stages agent by
 agent gives the same as doing them one after the other for all.
 
-Where the source can be read in two ways, this is how it is read here:
+Where the source is ambiguous, it is interpreted as follows:
 
-- An agent compares the height beneath it *now* with its average, also when it did
-  not store it. With the last stored height instead, it would pick up wherever it
-  happens to be; tried on 32 x 32 cells, the range of heights grew from 12 to 14
-  units in a million cycles, where this reading was flat after 416,000.
+- An agent compares the *present* height of its cell with its estimate of the mean,
+  even if it did not store that height. With the last stored height instead, it would
+  pick up units anywhere: on 32 x 32 cells, the range of heights then grew from 12 to
+  14 units in a million cycles, where this interpretation was flat after 416,000.
 - Memetic agents sense like the others, before each action, and one action of every
   agent is one acting stage, so that cycles can be compared between rules.
 - All agents execute their chromosomes at the same time, action by action.
-- A put-down that is no positive change is still carried out; it just does not count.
-- A random move is drawn from all eight directions, and turns the agent even if it is
-  blocked. Of equally fit agents the first keeps its chromosome. A chromosome that
-  never picks up has a fitness of 0.
+- A put-down that is no positive change is executed, but does not count for the fitness.
+- A random move is drawn from all eight directions, and changes the agent's heading even
+  if it is blocked. Of equally fit agents the first keeps its chromosome. A chromosome
+  without a pick-up has a fitness of 0.
 """
 
+from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from sandlot.control.controller import Controller, Observation
 from sandlot.kernels import kernel
 from sandlot.kernels.randomness import below, streams, uniform
 from sandlot.physics.swarm import AGENT, NOTHING, PICK_UP, PUT_DOWN, STAY, Swarm, is_flat, step
@@ -40,7 +42,7 @@ LENGTH = 20
 """Actions in a chromosome: 0 to 7 are moves, then these two."""
 GENE_PICK_UP, GENE_PUT_DOWN = 8, 9
 REPEATS = 5
-"""Executions of a chromosome before agents are compared (Algorithm 3)."""
+"""Number of executions of a chromosome before agents are compared (Algorithm 3)."""
 KEEP = 1.0
 """Fitness below which a chromosome of a pool is replaced (Algorithm 4)."""
 CYCLES_PER_ROUND = 2
@@ -71,19 +73,19 @@ THOUGHT = np.dtype(
     ],
     align=True,
 )
-"""What one agent keeps in mind.
+"""Memory of one agent.
 
-``heading`` is the direction of its last wanted move, 1 to 8; ``taken_at`` [unit] the height, after taking it, of the
-cell the unit in its hand came from; ``stream`` the random stream of its decisions.
+``heading`` is the direction of its last attempted move, 1 to 8; ``taken_at`` the height of the cell from which it took
+its unit, after taking it [unit]; ``stream`` the random stream of its decisions.
 """
 
 
 class Mind(NamedTuple):
-    """What the agents of a rule want and keep in mind, as arrays; `decide` changes them in place.
+    """Actions and memory of the agents of a rule, as arrays; `decide` changes them in place.
 
     Attributes:
-        hand: (n,) what each hand wants.
-        move: (n,) what the feet want.
+        hand: (n,) next action of each hand.
+        move: (n,) next action of the feet.
         thoughts: (n,) of THOUGHT.
         chances: (3,) pick-up and put-down probability, and k [unit] (0 for none).
         chromosomes: (n, pool, 20) actions; a pool of 0 for the probabilistic rule.
@@ -101,7 +103,7 @@ class Mind(NamedTuple):
 
 
 def awaken(rule: Rule, agents: int, seed: np.random.SeedSequence) -> Mind:
-    """Give every agent a fresh mind for a rule."""
+    """The initial memory of the agents of a rule."""
     pool = {"probabilistic": 0, "memetic": 1, "pool": 5}[rule.kind]
     thoughts = np.zeros(agents, THOUGHT)
     thoughts["stream"] = streams(seed, agents)
@@ -120,7 +122,7 @@ def awaken(rule: Rule, agents: int, seed: np.random.SeedSequence) -> Mind:
 
 @kernel()
 def _prepare(thoughts: NDArray[np.void], chromosomes: NDArray[np.int8]) -> None:
-    """Face anywhere, and draw the first chromosomes."""
+    """Draw the first headings and chromosomes."""
     for i in range(thoughts.size):
         thoughts[i]["heading"] = 1 + below(thoughts[i], 8)
         for c in range(chromosomes.shape[1]):
@@ -172,14 +174,14 @@ def decide(
     clock: NDArray[np.int64],
     agents: NDArray[np.void],
 ) -> None:
-    """Fill ``hand`` and ``move`` (n,) with what every agent wants next.
+    """Fill ``hand`` and ``move`` (n,) with the next action of every agent.
 
     Call it as ``decide(*mind, agents)``.
 
     Args:
         hand: As in `Mind`, like the six that follow; changed in place.
-        move: What the feet want.
-        thoughts: What each agent keeps in mind.
+        move: Next action of the feet.
+        thoughts: Memory of each agent.
         chances: Probabilities and k.
         chromosomes: Sequences of actions.
         changes: Positive changes made by each.
@@ -288,7 +290,7 @@ def _keep_fit_chromosomes(
 
 @kernel(nogil=True)
 def run(swarm: Swarm, mind: Mind, rounds: int, sensing: float, slope: float) -> int:
-    """Let a swarm follow its rule until the terrain is flat; returns the rounds it took.
+    """Let a swarm follow its rule until the terrain is flat; returns the number of rounds.
 
     Args:
         swarm: Changed in place; every agent must have sensed once.
@@ -297,7 +299,7 @@ def run(swarm: Swarm, mind: Mind, rounds: int, sensing: float, slope: float) -> 
         sensing: Probability of storing a sensed height.
         slope: Flat means no gradient above this [unit/cell]; negative: a height range of at most one.
     """
-    # Taken apart here, once: in the loop, tuples of arrays would cost more than the agents do.
+    # Unpacked once here: passing tuples of arrays inside the loop would cost more than the agents do.
     heights, occupied, agents, levels, tally = swarm
     hand, move, thoughts, chances, chromosomes, changes, clock = mind
     done = 0
@@ -308,29 +310,44 @@ def run(swarm: Swarm, mind: Mind, rounds: int, sensing: float, slope: float) -> 
     return done
 
 
-class LevelingController:
-    """A rule as a controller: the observation of the leveling world in, its action out.
+class LevelingController(Controller):
+    """A rule as a controller of the leveling world.
 
     Attributes:
-        rule: Which rule it follows.
-        mind: What its agents keep in mind.
+        rule: The rule.
+        agents: Number of agents of a world.
+        minds: Memory of the agents of each member of the batch.
     """
 
-    def __init__(self, rule: Rule, agents: int, seed: np.random.SeedSequence) -> None:
-        self.rule = rule
-        self.mind = awaken(rule, agents, seed)
+    def __init__(self, rule: Rule, agents: int) -> None:
+        self.rule, self.agents = rule, agents
+        self.minds: list[Mind] = []
         self._seen = np.zeros(agents, AGENT)
 
-    def __call__(self, observation: NDArray[np.float32]) -> NDArray[np.int8]:
+    def reset(self, seeds: Sequence[np.random.SeedSequence], members: Sequence[int] | None = None) -> None:
+        """Begin new episodes."""
+        minds = [awaken(self.rule, self.agents, seed) for seed in seeds]
+        if members is None:
+            self.minds = minds
+            return
+        for member, mind in zip(members, minds, strict=True):
+            self.minds[member] = mind
+
+    def act(self, observations: Observation, members: Sequence[int] | None = None) -> NDArray[np.int8]:
         """Decide for every agent.
 
         Args:
-            observation: (n, 11) as the leveling world gives it.
+            observations: (members, agents, 11) as the leveling world gives them.
+            members: Which members these are of, if not of all.
 
         Returns:
-            (n, 2) hand and move of each agent.
+            (members, agents, 2) hand and move of each agent.
         """
-        for k, name in enumerate(("height", "average", "carrying")):
-            self._seen[name] = observation[:, k]
-        decide(*self.mind, self._seen)
-        return np.column_stack([self.mind.hand, self.mind.move])
+        minds = self.minds if members is None else [self.minds[k] for k in members]
+        actions = []
+        for mind, observation in zip(minds, observations, strict=True):
+            for k, name in enumerate(("height", "average", "carrying")):
+                self._seen[name] = observation[:, k]
+            decide(*mind, self._seen)
+            actions.append(np.column_stack([mind.hand, mind.move]))
+        return np.stack(actions)

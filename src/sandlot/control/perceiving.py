@@ -1,6 +1,6 @@
-"""A controller that turns by what it sees: medians of a scan's segments in, and an equation says how to turn.
+"""A policy that steers by one readable equation: medians of a scan's segments in, a turn rate out.
 
-It has no map and does not know where it is. What it does can be read: it is one equation.
+It has no map and does not know its pose.
 """
 
 from typing import Protocol
@@ -14,58 +14,58 @@ from sandlot.typing import Array
 
 
 class Equation(Protocol):
-    """Such as a `sandlot.surrogates.narmax.Narmax`."""
+    """Predicts turn rates; for example a `sandlot.surrogates.narmax.Narmax`."""
 
     def predict(self, X: Array) -> Array:
-        """Turns [rad/s] for medians (samples, segments) [m]."""
+        """Turn rates (samples,) [rad/s] for medians (samples, segments) [m]."""
 
 
 class Perceiver:
-    """From ranges to speed and turn, by an equation.
+    """A policy from ranges to speed and turn rate, by an equation, for one episode.
 
-    A segment without any return is what it was before; at first, as far as any that the equation knows. What is nearer
-    or further than it knows is taken for the nearest or furthest that it does: polynomials know nothing beyond.
+    A segment without any return keeps its last median; at first that is the largest of the fit. Medians are clipped to
+    the range of the fit, as polynomials do not extrapolate.
 
     Attributes:
-        medians: (segments,) what it saw last [m].
+        medians: (segments,) of the last scan [m].
     """
 
     def __init__(
-        self, equation: Equation, laser: Laser, speed: float, top: float, nearest: Array, furthest: Array
+        self, equation: Equation, laser: Laser, speed: float, max_turn_rate: float, nearest: Array, furthest: Array
     ) -> None:
-        """Get ready.
+        """Begin an episode.
 
         Args:
-            equation: From medians to a turn.
+            equation: From medians to a turn rate.
             laser: Of the robot.
-            speed: At which to drive, always [m/s].
-            top: Fastest turn to both sides [rad/s].
-            nearest: (segments,) what the equation knows, from the right to the left [m].
-            furthest: (segments,) [m]
+            speed: Constant forward speed [m/s].
+            max_turn_rate: To both sides [rad/s].
+            nearest: (segments,) smallest medians that the equation was fitted to, from right to left [m].
+            furthest: (segments,) largest ones [m].
 
         Raises:
-            SandlotError: If the equation knows nothing of a segment.
+            SandlotError: If a segment has no range of medians.
         """
         self.nearest, self.furthest = np.asarray(nearest, np.float64), np.asarray(furthest, np.float64)
         if self.nearest.shape != self.furthest.shape or not (self.nearest <= self.furthest).all():
             raise SandlotError("every segment needs a nearest and a furthest median, in this order")
-        self.equation, self.speed, self.top = equation, speed, top
+        self.equation, self.speed, self.max_turn_rate = equation, speed, max_turn_rate
         self.medians = self.furthest.copy()
-        # Observations are of single precision, in which a range may be below the laser's most.
-        self._most = np.float32(laser.most)
+        # Observations are of single precision, in which a range may be below the laser's max_range.
+        self._max_range = np.float32(laser.max_range)
         self._parts = np.array_split(np.arange(laser.beams), self.medians.size)
 
     def __call__(self, observation: NDArray[np.floating]) -> Array:
-        """What to do next: (2,) speed [m/s] and turn [rad/s].
+        """The next command: (2,) speed [m/s] and turn rate [rad/s].
 
         Args:
-            observation: Begins with (beams,) ranges [m]; the laser's most, or not a number, where nothing came back.
+            observation: Begins with (beams,) ranges [m]; the laser's max_range, or NaN, without a return.
         """
         for k, part in enumerate(self._parts):
             ranges = observation[part]
-            returned = ranges[ranges < self._most]
+            returned = ranges[ranges < self._max_range]
             if returned.size:
                 self.medians[k] = np.median(returned)
         self.medians = np.clip(self.medians, self.nearest, self.furthest)
-        turn = float(self.equation.predict(self.medians[None])[0])
-        return np.array([self.speed, min(max(turn, -self.top), self.top)])
+        turn_rate = float(self.equation.predict(self.medians[None])[0])
+        return np.array([self.speed, min(max(turn_rate, -self.max_turn_rate), self.max_turn_rate)])

@@ -1,8 +1,8 @@
 """Driving to gather data: Algorithm 5 of Cook (2017), section 5.3, for any number of rovers at once.
 
 A session of n frames has eight blocks: forwards, backwards, turning left, turning right, then the four combinations.
-Every 250 frames each rover draws a new r from 0.25 to 1, by which the speeds of its block are multiplied. What it
-observes does not matter.
+Every 250 frames each rover draws a new r from 0.25 to 1, by which the speeds of its block are multiplied. Observations
+are ignored.
 
 The source's full speeds are 3 of its units a second and pi/2 rad/s. Here they are the rover's own: all that its motors
 can give forwards, and 0.6 of that for turning, which for the Rover 5 are 0.25 m/s and pi/2 rad/s, the same at the scale
@@ -10,50 +10,69 @@ at which 12 of the source's units are a metre. Where a combination of the two is
 rover drives the same curve more slowly (`sandlot.robots.rover.wheel_speeds`).
 """
 
+from collections.abc import Sequence
+
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
+
+from sandlot.control.controller import Controller, Observation
+from sandlot.typing import Array
 
 FRAMES = 64_000
-"""Of a session, unless said otherwise."""
+"""Default length of a session [frames]."""
 SEGMENT = 250
-"""Frames that share an r."""
+"""Number of frames that share an r."""
 BLOCKS = np.array([(1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, -1), (-1, 1), (1, -1)], np.float64)
-"""Signs of the linear and the angular speed."""
+"""Signs of the linear and the angular speed in each block."""
 TURNING = 0.6
-"""Share of the fastest turn that stands for the source's pi/2 rad/s."""
+"""Share of the maximum turn rate that stands for the source's pi/2 rad/s."""
 
 
-class Session:
-    """A controller that drives a session; after its last frame it begins another.
+class Session(Controller):
+    """Drives a session, and after its last frame another one.
+
+    When an episode ends early, the next one of the same batch continues the session where it was interrupted, so that
+    a recording of n frames contains all eight blocks.
 
     Attributes:
-        frames: Of a session.
+        frames: Length of a session [frames].
         speeds: (rovers, 2) linear [m/s] and angular [rad/s] speed where r is 1.
     """
 
-    def __init__(self, speeds: ArrayLike, seed: np.random.SeedSequence, frames: int = FRAMES) -> None:
-        """Get ready.
+    def __init__(self, speeds: ArrayLike, frames: int = FRAMES) -> None:
+        """Plan a session.
 
         Args:
-            speeds: (rovers, 2) the highest linear [m/s] and angular [rad/s] speed that each can be told.
-            seed: For r.
-            frames: Of a session.
+            speeds: (rovers, 2) maximum linear [m/s] and angular [rad/s] speed of each rover.
+            frames: Length of a session [frames].
         """
         self.frames = frames
         self.speeds = np.asarray(speeds, np.float64) * (1.0, TURNING)
-        self._rng = np.random.default_rng(seed)
-        self._frame = 0
-        self._r = np.ones((len(self.speeds), 1))
 
-    def __call__(self, _: object = None) -> NDArray[np.float64]:
-        """What the rovers should do in the next frame: (rovers, 2) [m/s, rad/s]."""
-        if self._frame % SEGMENT == 0:
-            self._r = self._rng.uniform(0.25, 1.0, (len(self.speeds), 1))
-        block = block_of(self._frame, self.frames)
-        self._frame = (self._frame + 1) % self.frames
-        return self._r * self.speeds * BLOCKS[block]
+    def reset(self, seeds: Sequence[np.random.SeedSequence], members: Sequence[int] | None = None) -> None:
+        """Begin new episodes; each seed determines the random speed factors r of one episode."""
+        if members is None:
+            self._generators = [np.random.default_rng(seed) for seed in seeds]
+            self._frame = np.zeros(len(seeds), np.int64)
+            self._r = np.full((len(seeds), len(self.speeds), 1), np.nan)
+            return
+        for member, seed in zip(members, seeds, strict=True):
+            self._generators[member] = np.random.default_rng(seed)
+            self._r[member] = np.nan
+
+    def act(self, observations: Observation, members: Sequence[int] | None = None) -> Array:
+        """The commands of the next frame: (n, rovers, 2) [m/s, rad/s]."""
+        which = range(len(self._frame)) if members is None else members
+        return np.stack([self._command(member) for member in which])
+
+    def _command(self, member: int) -> Array:
+        frame = int(self._frame[member])
+        if frame % SEGMENT == 0 or np.isnan(self._r[member]).any():
+            self._r[member] = self._generators[member].uniform(0.25, 1.0, (len(self.speeds), 1))
+        self._frame[member] = (frame + 1) % self.frames
+        return self._r[member] * self.speeds * BLOCKS[block_of(frame, self.frames)]
 
 
 def block_of(frame: int, frames: int) -> int:
-    """Which of the eight blocks a frame is in; as in the source, the first has one frame more if they are equal."""
+    """The block, 0 to 7, of a frame; as in the source, the first has one frame more if all are equally long."""
     return 0 if 8 * frame <= frames else 8 * frame // frames

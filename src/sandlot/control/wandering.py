@@ -1,10 +1,10 @@
-"""A random walk that avoids obstacles and turns at intervals, so that a robot sees its surroundings from everywhere.
+"""A random walk that avoids obstacles and turns at intervals, so that a robot scans its surroundings from everywhere.
 
-That is how Nehmzow, Kerr and Billings (2009) gathered their samples; they do not say how it went about it.
+Nehmzow, Kerr and Billings (2009) gathered their samples with such a walk; they do not describe its details.
 
-The robot drives ahead, more slowly where there is less room. Every so often it stops and turns to a random direction.
-Where something is in its way, it turns to the side that is freer until the way is clear, and a little further by
-chance. It knows only what its laser sees.
+The robot drives ahead, more slowly with less room. At intervals it stops and turns to a random direction. At an
+obstacle it turns to the side with more room until the path is clear, and then by a random angle more. It uses only its
+laser.
 """
 
 import math
@@ -19,19 +19,19 @@ from sandlot.typing import Array
 
 
 class Wander(Settings):
-    """How to walk.
+    """Settings of a random walk.
 
     Attributes:
-        speed: Ahead, where there is room [m/s].
-        turn: When turning [rad/s].
-        radius: Of the robot [m].
-        margin: Room to keep on both sides [m].
-        stop: Something ahead that is nearer than this to the robot's hull is in the way [m].
-        every: Seconds of driving between random turns.
+        speed: Speed ahead where there is room [m/s].
+        turn_rate: When turning [rad/s].
+        radius: Radius of the robot [m].
+        margin: Clearance to keep on both sides [m].
+        stop: An obstacle ahead that is closer to the robot's hull than this is avoided [m].
+        every: Time of driving between random turns [s].
     """
 
     speed: float = Field(0.8, gt=0.0)
-    turn: float = Field(1.2, gt=0.0)
+    turn_rate: float = Field(1.2, gt=0.0)
     radius: float = Field(0.3, gt=0.0)
     margin: float = Field(0.05, ge=0.0)
     stop: float = Field(0.4, gt=0.0)
@@ -39,20 +39,20 @@ class Wander(Settings):
 
 
 class Wanderer:
-    """A controller that wanders, from ranges to speed and turn.
+    """A policy that wanders, for one episode.
 
     Attributes:
-        settings: How it walks.
-        doing: ``drive``, ``turn`` by chance, or ``avoid``.
+        settings: Of the walk.
+        doing: ``drive``, ``turn`` to a random direction, or ``avoid``.
     """
 
     def __init__(self, settings: Wander, bearings: Array, interval: float, seed: np.random.SeedSequence) -> None:
-        """Get ready.
+        """Begin a walk.
 
         Args:
-            settings: How to walk.
-            bearings: (beams,) of the ranges it will be given [rad].
-            interval: Between observations [s].
+            settings: Of the walk.
+            bearings: (beams,) of the ranges in the observations [rad].
+            interval: Time between observations [s].
             seed: For its random turns.
         """
         self.settings = settings
@@ -64,7 +64,7 @@ class Wanderer:
         self._driven, self._side, self._rest, self._turned = 0.0, 1.0, 0.0, 0.0
 
     def __call__(self, observation: NDArray[np.floating]) -> Array:
-        """What to do next: (2,) speed [m/s] and turn [rad/s].
+        """The next command: (2,) speed [m/s] and turn rate [rad/s].
 
         Args:
             observation: Begins with (beams,) ranges [m].
@@ -72,7 +72,7 @@ class Wanderer:
         given = self.settings
         ranges = np.asarray(observation[: self._cosines.size], np.float64)
         room = self._room(ranges)
-        # The longer it has turned in vain, the less room must do, down to a quarter; until there is plenty again.
+        # The longer it has turned without finding room, the less room it accepts, down to a quarter of ``stop``.
         if room > 2.0 * given.stop:
             self._turned = 0.0
         stop = given.stop * max(1.0 - self._turned / (2.0 * math.pi), 0.25)
@@ -84,18 +84,18 @@ class Wanderer:
             self.doing, self._side = "avoid", 1.0 if left > right else -1.0
             self._rest = self._rng.uniform(0.2, 1.0)
         if self.doing != "drive":
-            # Avoiding goes on until the way is clear, and then by its random rest.
+            # Avoiding goes on until the path is clear, and then by the random angle ``_rest``.
             if self.doing == "turn" or room > 2.0 * stop:
-                self._rest -= given.turn * self._interval
-            self._turned += given.turn * self._interval
+                self._rest -= given.turn_rate * self._interval
+            self._turned += given.turn_rate * self._interval
             if self._rest > 0.0:
-                return np.array([0.0, self._side * given.turn])
+                return np.array([0.0, self._side * given.turn_rate])
             self.doing = "drive"
         self._driven += self._interval
         return np.array([given.speed * min(max(room, 0.15), 1.0) if room >= stop else 0.0, 0.0])
 
     def _room(self, ranges: Array) -> float:
-        """From the robot's hull to the first thing in the lane ahead of it [m]."""
+        """Distance from the robot's hull to the nearest obstacle in its lane [m]."""
         ahead, aside = ranges * self._cosines, ranges * self._sines
         lane = (np.abs(aside) < self.settings.radius + self.settings.margin) & (ahead > 0.0)
         return float(ahead[lane].min() - self.settings.radius) if lane.any() else math.inf

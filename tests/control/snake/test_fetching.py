@@ -1,4 +1,4 @@
-"""Fetching: what counts as held, which way it steers, and that it brings the ball home."""
+"""Fetching: when a ball counts as held, where the snake steers, and that it delivers the ball."""
 
 from typing import Any
 
@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numba import config
 
+from sandlot.control.controller import Separate
 from sandlot.control.snake.fetching import CAREFUL, GIVE, Fetcher, FetchSettings
 from sandlot.control.snake.gaits import Gait, grasp_poses
 from sandlot.control.snake.steering import see
@@ -13,8 +14,8 @@ from sandlot.errors import SandlotError
 from sandlot.robots.fast_swimmers import FastSwimmers
 from sandlot.robots.snake import Snake
 from sandlot.settings import build
-from sandlot.worlds.water.task import WaterTask
-from sandlot.worlds.water.world import WaterSettings
+from sandlot.worlds.rollout import rollout
+from sandlot.worlds.water.vector import WaterVector
 
 pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="simulations take too long without compilation")
 
@@ -28,26 +29,22 @@ def observation(angles: Any = 0.0, target: Any = FAR, time: float = 0.0, centre:
 
 
 def fetch(targets: Any, settings: FetchSettings, seconds: float, current: tuple[float, float] = (0.0, 0.0)):
-    """Let snakes fetch until all have delivered on purpose; when each had, and the fetchers."""
+    """Let snakes fetch until all have delivered and retreat; returns when each did, and the fetchers."""
     marks = np.array(targets, np.float64)
-    task = WaterTask(WaterSettings(fidelity="reference", current=current), len(marks))
-    task.restart(np.arange(len(marks)), marks)
-    fetchers = [Fetcher(SNAKE, settings) for _ in marks]
+    world = WaterVector(len(marks), fidelity="reference", current=current, autoreset=False)
+    controller = Separate(lambda _: Fetcher(SNAKE, settings))
     when = np.full(len(marks), np.nan)
-    actions = np.zeros((len(marks), SNAKE.joints))
-    for k in range(round(seconds / SNAKE.interval)):
-        seen = task.observe()
-        for body in np.flatnonzero(np.isnan(when)):
-            actions[body] = fetchers[body](seen[body])
-        task.command(actions)
-        retreating = np.array([each.state == "retreat" for each in fetchers])
-        when[np.isnan(when) & task.delivered & retreating] = k * SNAKE.interval
-        if np.isfinite(when).all():
-            break
-    return when, fetchers
+
+    def done() -> np.ndarray:
+        return world.task.delivered & np.array([each.state == "retreat" for each in controller.policies])
+
+    steps = round(seconds / SNAKE.interval)
+    for step in rollout(world, controller, 0, steps, options={"target": marks}, until=done):
+        when[step.terminated] = step.number * SNAKE.interval
+    return when, controller.policies
 
 
-def test_the_plain_settings_are_the_sources():
+def test_the_default_settings_are_those_of_the_source():
     plain = FetchSettings()
     assert plain.gain == pytest.approx(0.2 / np.pi)
     assert (plain.window, plain.grasping, plain.retreat, plain.release) == (30, 3, 2.0, 4.0)
@@ -68,11 +65,11 @@ def test_a_ball_is_held_inside_the_box_of_the_links_around_it():
 
 @pytest.mark.parametrize("settings", [FetchSettings(), CAREFUL], ids=["source", "careful"])
 @pytest.mark.parametrize("side", [1.0, -1.0])
-def test_it_turns_towards_the_target(settings, side):
+def test_the_body_rotates_towards_the_target(settings, side):
     fetcher, swimmers = Fetcher(SNAKE, settings), FastSwimmers(SNAKE, 1)
     target = (20.0, 60.0 * side)
     for _ in range(400):
-        fixed = ([swimmers.time], swimmers.centre[0], swimmers.head[:1], target, (0.0, 0.0))
+        fixed = (swimmers.time, swimmers.centre[0], swimmers.head[:1], target, (0.0, 0.0))
         seen = np.concatenate([*fixed, swimmers.angles[0], swimmers.rates[0]])
         swimmers.command(fetcher(seen)[None])
     assert side * swimmers.directions[0].mean() > 0.1
@@ -126,7 +123,7 @@ def test_impossible_settings_are_refused():
 
 @pytest.mark.parametrize("word", ["swim", "carry"])
 @pytest.mark.parametrize(("frequency", "message"), [((0.9,) * 16, "has 16 values"), (0.0, "=0 is not possible")])
-def test_a_gait_that_does_not_run_as_one_wave_is_refused(word, frequency, message):
+def test_a_gait_without_one_travelling_wave_is_refused(word, frequency, message):
     gait = Gait(amplitude=0.7, frequency=frequency, phase=0.8)
     with pytest.raises(SandlotError, match=f"frequency *{message}"):
         Fetcher(SNAKE, FetchSettings(**{word: gait}))
@@ -145,7 +142,7 @@ def test_it_delivers_from_every_quadrant():
     assert all(each.attempts >= 1 for each in fetchers)
 
 
-def test_it_learns_the_current_from_the_ball():
+def test_it_estimates_the_current_from_the_drift_of_the_ball():
     _, (fetcher,) = fetch([(40.0, 20.0)], CAREFUL, 5.0, current=(0.5, -1.0))
     np.testing.assert_allclose(fetcher._current, [0.5, -1.0], atol=0.02)
 

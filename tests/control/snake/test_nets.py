@@ -2,11 +2,11 @@ import numpy as np
 import pytest
 
 from sandlot.control.snake.nets import NetController, from_card, make_net, pack, to_card, unpack
+from sandlot.control.snake.steering import OBSERVED
 from sandlot.errors import SandlotError
 from sandlot.physics.swimming.nets import swim_nets
 from sandlot.robots.fast_swimmers import FastSwimmers
 from sandlot.robots.snake import Snake
-from sandlot.worlds.water.world import OBSERVED
 
 SNAKE = Snake(links=4, mass=75.0)
 
@@ -27,15 +27,34 @@ def test_the_controller_swims_as_the_kernel_does():
         frequencies = np.array([net.frequency, other.frequency])
         swim_nets(SNAKE.record(), kernel.state, pack([net, other]), frequencies, commands)
         controller = NetController(net, SNAKE)
-        controller(observation(swimmers))
+        controller.reset([np.random.SeedSequence(0)])
         for _ in range(commands):
-            swimmers.command(controller(observation(swimmers))[None])
+            swimmers.command(controller.act(observation(swimmers)[None]))
         np.testing.assert_allclose(swimmers.state[:, 0], kernel.state[:, 0], atol=1e-9)
+
+
+def test_members_of_a_batch_have_their_own_memory():
+    """And start again from zero when they are reset."""
+    controller, single = NetController(a_net(1), SNAKE), NetController(a_net(1), SNAKE)
+    seeds = [np.random.SeedSequence(k) for k in range(3)]
+    observations = np.random.default_rng(0).normal(size=(6, 3, OBSERVED + 6))
+    controller.reset(seeds)
+    batched = [controller.act(each) for each in observations[:3]]
+    controller.reset(seeds[:1], [1])
+    batched += [controller.act(each) for each in observations[3:5]]
+    some = controller.act(observations[5][[0, 1]], [0, 1])
+    for member, begins in ((0, {0}), (1, {0, 3}), (2, {0})):
+        for k in range(5):
+            if k in begins:
+                single.reset(seeds[:1])
+            np.testing.assert_array_equal(batched[k][member], single.act(observations[k, member][None])[0])
+        if member < 2:
+            np.testing.assert_array_equal(some[member], single.act(observations[5, member][None])[0])
 
 
 def observation(swimmers):
     fixed = np.zeros(OBSERVED)
-    fixed[0] = swimmers.time
+    fixed[0] = swimmers.time[0]
     return np.concatenate([fixed, swimmers.angles[0], swimmers.rates[0]])
 
 
@@ -48,14 +67,14 @@ def test_links_are_ordered_by_their_target():
     assert net.hidden == 1
 
 
-def test_packed_nets_can_be_taken_out_again():
+def test_packed_nets_can_be_unpacked():
     nets = [a_net(k, hidden=k) for k in range(3)]
     packed = pack(nets)
     for k, net in enumerate(nets):
         assert same(net, unpack(packed, k, 3, net.frequency))
 
 
-def test_a_card_holds_all_of_a_net():
+def test_a_card_holds_a_whole_net():
     net = a_net(4)
     assert same(net, from_card(to_card(net)))
 

@@ -1,4 +1,4 @@
-"""Steering: what is seen, which way is left, and that targets are reached."""
+"""Steering: reading observations, signs of angles, and that targets are reached."""
 
 import math
 
@@ -9,7 +9,17 @@ from hypothesis import strategies as st
 from numba import config
 
 from sandlot.control.snake.gaits import Gait
-from sandlot.control.snake.steering import Average, Coil, Rate, Seeker, Speed, StateSteering, angle_between, see, turned
+from sandlot.control.snake.steering import (
+    Average,
+    Coil,
+    Rate,
+    Seeker,
+    Speed,
+    StateSteering,
+    angle_between,
+    rotated,
+    see,
+)
 from sandlot.errors import SandlotError
 from sandlot.robots.fast_swimmers import FastSwimmers
 from sandlot.robots.snake import Snake, link_angles, link_centres
@@ -21,11 +31,11 @@ GAIT = Gait(amplitude=0.6, frequency=1.0, phase=2.0 * np.pi / 7.0)
 
 
 def observe(swimmers: FastSwimmers, target: tuple[float, float]) -> np.ndarray:
-    parts = ([swimmers.time], swimmers.centre[0], swimmers.head[:1], target, (0.0, 0.0))
+    parts = (swimmers.time, swimmers.centre[0], swimmers.head[:1], target, (0.0, 0.0))
     return np.concatenate([*parts, swimmers.angles[0], swimmers.rates[0]])
 
 
-def test_links_are_seen_where_they_are():
+def test_the_links_are_computed_from_an_observation():
     rng = np.random.default_rng(0)
     angles, head, centre = rng.uniform(-1.0, 1.0, SNAKE.joints), 0.7, np.array([3.0, -2.0])
     values = np.concatenate([[1.5], centre, [head], (4.0, 5.0), (6.0, 7.0), angles, np.zeros(SNAKE.joints)])
@@ -42,29 +52,29 @@ def test_an_observation_of_another_body_is_refused():
 
 
 @given(st.floats(-3.1, 3.1), st.floats(-3.1, 3.1))
-def test_an_angle_is_what_one_turns_by(start, turn):
+def test_the_angle_between_vectors_is_the_rotation(start, turn):
     a = np.array([math.cos(start), math.sin(start)])
-    assert angle_between(a, turned(a, turn)) == pytest.approx(turn, abs=1e-9)
+    assert angle_between(a, rotated(a, turn)) == pytest.approx(turn, abs=1e-9)
 
 
 def test_left_is_positive():
     assert angle_between(np.array([1.0, 0.0]), np.array([0.0, 1.0])) == pytest.approx(math.pi / 2)
 
 
-def test_the_average_of_angles_to_both_sides_of_backwards_is_backwards():
+def test_the_average_of_179_and_minus_179_degrees_is_180():
     average = Average(2)
     average(math.radians(179.0))
     assert abs(average(math.radians(-179.0))) == pytest.approx(math.pi)
 
 
-def test_an_average_forgets():
+def test_an_average_drops_old_values():
     average = Average(3)
     for angle in (2.0, 2.0, 0.5, 0.5):
         average(angle)
     assert average(0.5) == pytest.approx(0.5)
 
 
-def test_velocity_and_rate_of_turn():
+def test_velocity_and_turn_rate():
     speed, rate = Speed(10), Rate(10, 0.1)
     for k in range(30):
         velocity = speed(0.1 * k, np.array([0.3 * k, -0.1 * k]))
@@ -73,7 +83,7 @@ def test_velocity_and_rate_of_turn():
     assert turning == pytest.approx(0.2)
 
 
-def test_the_first_sighting_has_no_velocity():
+def test_velocity_and_turn_rate_are_zero_at_first():
     np.testing.assert_array_equal(Speed(10)(0.0, np.array([5.0, 5.0])), 0.0)
     assert Rate(10, 0.1)(1.0) == 0.0
 
@@ -94,7 +104,7 @@ def test_states_turn_towards_the_target(target, state, sign):
     assert steering.state == state
 
 
-def test_a_stop_is_final():
+def test_the_state_stop_is_final():
     swimmers, steering = FastSwimmers(SNAKE, 1), StateSteering()
     for target in ((0.5, 1.0), (30.0, 20.0)):
         seen = see(observe(swimmers, target), SNAKE)
@@ -104,7 +114,7 @@ def test_a_stop_is_final():
 
 @compiled
 @pytest.mark.parametrize("target", [(25.0, 15.0), (25.0, -15.0)])
-def test_a_seeker_gets_there_and_straightens(target):
+def test_a_seeker_reaches_its_target_and_straightens(target):
     seeker, swimmers = Seeker(SNAKE, GAIT), FastSwimmers(SNAKE, 1)
     for _ in range(6000):
         action = seeker(observe(swimmers, target))
@@ -116,7 +126,7 @@ def test_a_seeker_gets_there_and_straightens(target):
 
 
 @pytest.mark.parametrize("left", [True, False])
-def test_a_coil_is_held_then_resumed_and_runs_along_the_body(left):
+def test_a_coil_holds_each_joint_and_then_resumes_the_wave(left):
     hold, side, body = 2.0, 1.0 if left else -1.0, Snake(links=8)
     plan = Coil(GAIT, 3.0, hold, left)
     before, after = (plan.targets(t, body) for t in (1.0, 20.0 + hold))
@@ -131,16 +141,16 @@ def test_a_coil_is_held_then_resumed_and_runs_along_the_body(left):
 
 @compiled
 @pytest.mark.parametrize("left", [True, False])
-def test_a_coil_turns_the_body(left):
+def test_a_coil_rotates_the_body(left):
     swimmers, gait = FastSwimmers(SNAKE, 1), Gait(amplitude=0.5, frequency=0.9, phase=0.8)
     plan = Coil(gait, 15.0, 3.0, left)
     for _ in range(1250):
-        swimmers.command(plan.targets(swimmers.time, SNAKE)[None])
+        swimmers.command(plan.targets(swimmers.time[0], SNAKE)[None])
     turn = swimmers.directions[0].mean()
     assert turn * (1.0 if left else -1.0) > 0.5
 
 
 @pytest.mark.parametrize("frequency", [0.0, (1.0, 2.0)])
-def test_a_coil_needs_one_wave_that_runs(frequency):
+def test_a_coil_needs_one_travelling_wave(frequency):
     with pytest.raises(SandlotError, match="frequency"):
         Coil(GAIT.model_copy(update={"frequency": frequency}), 3.0, 2.0).targets(1.0, SNAKE)

@@ -1,127 +1,86 @@
-"""Controllers of a swimming snake as files that people can read: gaits in TOML, nets in JSON.
+"""Controllers of a swimming snake as files that people can read and edit: gaits in TOML, nets in JSON.
 
-A file says which body it is for.
+Each is a model of `sandlot.models.store`; the number of links and joints says which body it is for.
 """
 
-import json
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-
-from sandlot.control.snake.gaits import Gait
+from sandlot.control.snake.gaits import Gait, GaitController
 from sandlot.control.snake.nets import Net, NetCard, NetController, from_card, to_card
-from sandlot.errors import SandlotError
+from sandlot.errors import ModelError, SandlotError
+from sandlot.models import store
+from sandlot.models.card import Card
 from sandlot.robots.snake import Snake
-from sandlot.settings import build, read_settings
-from sandlot.typing import Array
+from sandlot.settings import build
+
+SUFFIXES = {"gait": ".toml", "net": ".json"}
 
 
-class GaitController:
-    """Observation of the water world in, action out."""
-
-    def __init__(self, gait: Gait, snake: Snake) -> None:
-        """A gait, and the body that is to swim with it.
-
-        Raises:
-            SandlotError: If the gait has parameters for another number of joints.
-        """
-        self.gait, self.snake = gait, snake
-        self._waves = gait.waves(snake.joints)
-
-    def __call__(self, observation: Array) -> Array:
-        """Where the joints should be at the next command: (joints,) [rad]."""
-        amplitude, frequency, phase, veer = self._waves
-        targets = amplitude * np.sin(frequency * (observation[0] + self.snake.interval) - phase) + veer
-        return np.clip(targets, -self.snake.max_angle, self.snake.max_angle)
-
-
-def save_controller(file: Path, controller: Gait | Net, snake: Snake) -> None:
+def save_controller(file: Path, controller: Gait | Net, snake: Snake, description: str = "") -> None:
     """Write a gait (``.toml``) or a net (``.json``) for a body.
 
+    Args:
+        file: Must not exist yet.
+        controller: To write.
+        snake: The body it is for.
+        description: One line for its card.
+
     Raises:
-        SandlotError: If the file's name ends otherwise, the controller is for another body, or nothing can be written.
+        ModelError: If the suffix is another, or the file exists or cannot be written.
+        SandlotError: If the controller is for another body.
     """
     if isinstance(controller, Gait):
-        _check_suffix(file, ".toml", "gait")
-        text = gait_text(GaitController(controller, snake).gait, snake)
+        card = gait_card(GaitController(controller, snake).gait, snake, description)
     else:
-        _check_suffix(file, ".json", "net")
-        text = net_text(to_card(NetController(controller, snake).net))
-    try:
-        file.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise SandlotError(f"cannot write a controller to {file}: {error.strerror}") from None
+        card = net_card(to_card(NetController(controller, snake).net), description)
+    if file.suffix != SUFFIXES[card.kind]:
+        raise ModelError(f"a {card.kind} is saved in a file that ends in {SUFFIXES[card.kind]}, not as {file.name}")
+    store.save(file, card)
 
 
 def load_controller(file: Path, snake: Snake) -> GaitController | NetController:
-    """Read what `save_controller` wrote, or a person.
+    """Read what `save_controller` or a person wrote.
 
     Raises:
-        SandlotError: If the file cannot be read, holds no controller, or one for another body.
+        ModelError: If the file cannot be read, is not a controller, or is for another body.
     """
-    if file.suffix not in (".toml", ".json"):
-        raise SandlotError(f"{file} is no controller: a gait ends in .toml, a net in .json")
-    values = read_settings(file) if file.suffix == ".toml" else _read_json(file)
+    card = store.load_card(file)
     try:
-        return _gait(values, snake) if file.suffix == ".toml" else _net(values, snake)
+        if card.kind not in SUFFIXES:
+            raise ModelError(f"kind={card.kind} is no controller of a snake; allowed: {', '.join(SUFFIXES)}")
+        body = {name: card.settings.get(name) for name in ("links", "joints")}
+        for name, count in body.items():
+            if count is None:
+                raise ModelError(f"{name} is missing: a controller says which body it is for; allowed: a whole number")
+        if body != {"links": snake.links, "joints": snake.joints}:
+            raise ModelError(
+                f"the controller is for a body of {body['links']} links and {body['joints']} joints; "
+                f"this body has {snake.links} links and {snake.joints} joints"
+            )
+        if card.kind == "net":
+            return NetController(from_card(build(NetCard, {"kind": "net", **card.settings})), snake)
+        parameters = {name: value for name, value in card.settings.items() if name not in body}
+        return GaitController(build(Gait, parameters), snake)
     except SandlotError as error:
-        raise SandlotError(f"{file}: {error}") from None
+        raise ModelError(f"{file}: {error}") from None
 
 
-def _gait(values: dict[str, Any], snake: Snake) -> GaitController:
-    head = {name: values.pop(name, None) for name in ("kind", "links", "joints")}
-    if head["kind"] != "gait":
-        raise SandlotError(f'kind={head["kind"]} is not possible; allowed: only "gait"')
-    for name in ("links", "joints"):
-        if head[name] is None:
-            raise SandlotError(f"{name} is missing: a controller says for which body it is; allowed: a whole number")
-    _check_body(head["links"], head["joints"], snake)
-    return GaitController(build(Gait, values), snake)
+def gait_card(gait: Gait, snake: Snake, description: str = "") -> Card:
+    """A gait as a model."""
+    body = {"links": snake.links, "joints": snake.joints}
+    return Card(kind="gait", description=description, settings=body | gait.model_dump(mode="json"))
 
 
-def _net(values: Any, snake: Snake) -> NetController:
-    if not isinstance(values, dict):
-        raise SandlotError("a net is a table with " + ", ".join(NetCard.model_fields))
-    card = build(NetCard, values)
-    _check_body(card.links, card.joints, snake)
-    return NetController(from_card(card), snake)
-
-
-def _check_body(links: object, joints: object, snake: Snake) -> None:
-    if (links, joints) != (snake.links, snake.joints):
-        raise SandlotError(
-            f"a controller for a body of {links} links and {joints} joints; "
-            f"this body has {snake.links} links and {snake.joints} joints"
-        )
-
-
-def _check_suffix(file: Path, suffix: str, what: str) -> None:
-    if file.suffix != suffix:
-        raise SandlotError(f"a {what} is saved in a file that ends in {suffix}, not as {file.name}")
-
-
-def _read_json(file: Path) -> Any:
-    try:
-        return json.loads(file.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise SandlotError(f"cannot read a net from {file}: {error.strerror}") from None
-    except ValueError as error:
-        raise SandlotError(f"{file} is not JSON: {error}") from None
+def net_card(net: NetCard, description: str = "") -> Card:
+    """A net as a model."""
+    return Card(kind="net", description=description, settings=net.model_dump(mode="json", exclude={"kind"}))
 
 
 def gait_text(gait: Gait, snake: Snake) -> str:
-    """TOML: numbers and lists of numbers are written there as in JSON."""
-    rows = {"kind": "gait", "links": snake.links, "joints": snake.joints, **gait.model_dump(mode="json")}
-    return "".join(f"{name} = {json.dumps(value)}\n" for name, value in rows.items())
+    """The TOML file of a gait."""
+    return store.text(gait_card(gait, snake), ".toml")
 
 
-def net_text(card: NetCard) -> str:
-    """JSON with one line for each node and each connection."""
-    rows = []
-    for name, value in card.model_dump(mode="json").items():
-        text = json.dumps(value)
-        if name in ("nodes", "connections"):
-            text = "[\n" + ",\n".join(f"    {json.dumps(each)}" for each in value) + "\n  ]"
-        rows.append(f'  "{name}": {text}')
-    return "{\n" + ",\n".join(rows) + "\n}\n"
+def net_text(net: NetCard) -> str:
+    """The JSON file of a net; without the version of Sandlot, since studies keep it among their results."""
+    return store.text(net_card(net).model_copy(update={"sandlot_version": ""}), ".json")

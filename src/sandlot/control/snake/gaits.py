@@ -1,7 +1,7 @@
-"""Gaits of a swimming snake: waves that run along its body, and what they are combined to.
+"""Gaits of a swimming snake: waves that travel along its body, and schedules of such gaits.
 
-Joint i, counted from the head, is told ``amplitude sin(2 pi frequency t - i phase) + veer`` (Draschwandtner 2015,
-equation 3.4, after Hirose and Saito). A pose is a gait that stands still; a schedule is gaits one after the other.
+The command of joint i, counted from the head, is ``amplitude sin(2 pi frequency t - i phase) + veer`` (Draschwandtner
+2015, equation 3.4, after Hirose and Saito). A pose is a gait without a wave; a schedule is a sequence of gaits.
 """
 
 from collections.abc import Sequence
@@ -11,6 +11,7 @@ from typing import Protocol, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sandlot.control.controller import Controller, Observation
 from sandlot.errors import SandlotError
 from sandlot.robots.snake import Snake
 from sandlot.settings import Settings
@@ -21,14 +22,14 @@ Each = float | tuple[float, ...]
 
 
 class Gait(Settings):
-    """A wave along the body; every parameter is one for all joints, or one for each, from the head on.
+    """A wave along the body; every parameter is one value for all joints, or one for each, from the head on.
 
     Attributes:
         amplitude: [rad]
         frequency: [Hz]
-        phase: By which a joint lags behind the one before it [rad]; negative swims backwards.
+        phase: Lag of a joint behind the one before it [rad]; a negative one swims backwards.
         veer: Added to every joint [rad]; positive turns to the left.
-        lag: By which a joint lags besides [rad], as in waves that do not start at the head.
+        lag: Additional lag of a joint [rad], for waves that do not start at the head.
     """
 
     amplitude: Each = 0.0
@@ -53,12 +54,12 @@ class Gait(Settings):
         return np.stack([amplitude, 2.0 * np.pi * frequency, np.arange(joints) * phase + lag, veer])
 
     def targets(self, time: float, joints: int) -> Array:
-        """Where the joints should be at ``time``: (joints,) [rad]."""
+        """Target angles of the joints at ``time``: (joints,) [rad]."""
         amplitude, frequency, phase, veer = self.waves(joints)
         return amplitude * np.sin(frequency * time - phase) + veer
 
     def reversed(self) -> Self:
-        """The same wave from tail to head: swims backwards."""
+        """The same wave from tail to head, which swims backwards."""
         return self.model_copy(update={name: _each(-np.asarray(getattr(self, name))) for name in ("phase", "lag")})
 
     def later(self, seconds: float) -> Self:
@@ -71,10 +72,10 @@ class Gait(Settings):
         return self.model_copy(update={"veer": veer})
 
     def one(self, name: str) -> float:
-        """A parameter that is one for all joints.
+        """A parameter that has one value for all joints.
 
         Raises:
-            SandlotError: If it is not.
+            SandlotError: If it has several.
         """
         value = np.atleast_1d(np.asarray(getattr(self, name), np.float64))
         if value.size != 1:
@@ -82,10 +83,10 @@ class Gait(Settings):
         return float(value[0])
 
     def beat(self) -> float:
-        """Frequency of a wave that runs, one for all joints [Hz].
+        """Frequency of a travelling wave, one for all joints [Hz].
 
         Raises:
-            SandlotError: If there are several, or the wave stands still.
+            SandlotError: If there are several frequencies, or it is not positive.
         """
         frequency = self.one("frequency")
         if not frequency > 0.0:
@@ -98,7 +99,7 @@ def _each(values: Array) -> Each:
 
 
 STRAIGHT = Gait()
-"""All joints at zero: the body drifts."""
+"""All joints at zero: the body is straight and drifts."""
 
 
 def pose(angles: ArrayLike) -> Gait:
@@ -107,40 +108,62 @@ def pose(angles: ArrayLike) -> Gait:
 
 
 def spin(gait: Gait, joints: int, left: bool = True) -> Gait:
-    """Turn on the spot (equations 3.6 and 3.7): waves run from the middle to both ends, bent to opposite sides.
+    """Rotate on the spot (equations 3.6 and 3.7): waves travel from the middle to both ends, bent to opposite sides.
 
     Args:
-        gait: Whose amplitude, frequency, phase and veer (one each) are used.
-        joints: Of the body.
+        gait: Amplitude, frequency, phase and veer, one value each.
+        joints: Number of joints of the body.
         left: Counter-clockwise.
 
     Raises:
-        SandlotError: If the gait has no wave that runs, or other values for other joints.
+        SandlotError: If the gait has no travelling wave, or different values for different joints.
     """
     phase, veer, links, i = gait.one("phase"), gait.one("veer"), joints + 1, np.arange(joints)
     gait.beat()
     front = i <= links / 2
     steps = np.where(front, i - links / 2, links / 2 + 1 - i)
     side = np.where(front, -1.0, 1.0) * (1.0 if left else -1.0)
-    # Equation 3.4 would subtract the steps; then waves would run from the ends to the middle, which the text denies.
+    # Equation 3.4 subtracts the steps; then waves would travel from the ends to the middle, contrary to the text.
     return gait.model_copy(update={"phase": 0.0, "lag": _each(-steps * phase), "veer": _each(side * veer)})
 
 
 class Plan(Protocol):
-    """What a body is to do, told beforehand."""
+    """Target angles that are known beforehand."""
 
     def targets(self, time: float, snake: Snake) -> Array:
-        """Where the joints should be at ``time``: (joints,) [rad]."""
+        """Target angles of the joints at ``time``: (joints,) [rad]."""
         ...
+
+
+class GaitController(Controller):
+    """A gait as a controller of the water world; it needs no memory and no seed."""
+
+    def __init__(self, gait: Gait, snake: Snake) -> None:
+        """With a gait, and the body that swims with it.
+
+        Raises:
+            SandlotError: If the gait has parameters for another number of joints.
+        """
+        self.gait, self.snake = gait, snake
+        self._waves = gait.waves(snake.joints)
+
+    def reset(self, seeds: Sequence[np.random.SeedSequence], members: Sequence[int] | None = None) -> None:
+        """Begin new episodes: nothing to do, as the time is in the observation."""
+
+    def act(self, observations: Observation, members: Sequence[int] | None = None) -> Array:
+        """Target angles of the joints at the next command: (n, joints) [rad]."""
+        amplitude, frequency, phase, veer = self._waves
+        targets = amplitude * np.sin(frequency * (observations[:, :1] + self.snake.interval) - phase) + veer
+        return np.clip(targets, -self.snake.max_angle, self.snake.max_angle)
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """Gaits one after the other; their clocks all start at 0, unless they are `Gait.later`.
+    """A sequence of gaits; their clocks all start at 0, unless they are `Gait.later`.
 
     Attributes:
-        starts: When each begins [s], rising from 0; a body takes it up at the command that is nearest.
-        gaits: As many.
+        starts: When each gait begins [s], increasing from 0; it begins at the nearest command.
+        gaits: As many as starts.
     """
 
     starts: tuple[float, ...]
@@ -151,15 +174,15 @@ class Schedule:
         return np.stack([gait.waves(joints) for gait in self.gaits])
 
     def targets(self, time: float, snake: Snake) -> Array:
-        """Where the joints should be at ``time``: (joints,) [rad]."""
-        # A gait that begins now is first told now, and so where to be at the next command: as in `water.swim`.
+        """Target angles of the joints at ``time``: (joints,) [rad]."""
+        # A gait that begins at this command gives the targets of the next one, as in the compiled `swim`.
         now = round(time / snake.interval)
         began = max(k for k, start in enumerate(self.starts) if round(start / snake.interval) < now or k == 0)
         return self.gaits[began].targets(time, snake.joints)
 
 
 def fold(start: ArrayLike, end: ArrayLike, seconds: float, every: float, at: float = 0.0) -> Schedule:
-    """From one pose to another, evenly, a little with every command; angles (joints,) [rad], times [s]."""
+    """Interpolate linearly from one pose to another; angles (joints,) [rad], times [s]."""
     a, b = np.asarray(start, np.float64), np.asarray(end, np.float64)
     count = max(round(seconds / every), 1)
     starts = tuple(at + k * every for k in range(count))
@@ -167,7 +190,7 @@ def fold(start: ArrayLike, end: ArrayLike, seconds: float, every: float, at: flo
 
 
 def then(*parts: Schedule) -> Schedule:
-    """One schedule after the other; each keeps its own starting times."""
+    """Concatenate schedules; each keeps its own starting times."""
     return Schedule(sum((p.starts for p in parts), ()), sum((p.gaits for p in parts), ()))
 
 
@@ -191,20 +214,20 @@ def _head(joints: int, degrees: dict[int, float]) -> Array:
 
 
 def grasp_poses(joints: int, grasping: int, left: bool = True) -> Sequence[Array]:
-    """The poses of algorithm 3.1: a circle of the whole body, then ever smaller ones, until ``grasping`` joints hold.
+    """The poses of algorithm 3.1: a circle of the whole body, then smaller ones, until ``grasping`` joints hold.
 
-    Of the source's two versions of which end holds, the one it uses is taken: the head's (links 0 to ``grasping``).
+    The source describes two versions; this is the one it uses, in which the head end holds (links 0 to ``grasping``).
 
     Args:
-        joints: Of the body.
-        grasping: Joints that hold in the end; the links around the object are one more.
-        left: Whether the head turns to the left around the object.
+        joints: Number of joints of the body.
+        grasping: Number of joints that hold in the end, with one more link around the object.
+        left: Whether the head bends to the left around the object.
 
     Returns:
-        (joints,) [rad] for every pose, the circle first.
+        (joints,) [rad] of every pose, the circle first.
 
     Raises:
-        SandlotError: If these are more joints than there are, or so few that they would have to bend beyond 90 deg.
+        SandlotError: If there are fewer joints than that, or so few that they would have to bend beyond 90 deg.
     """
     if joints <= 3:
         raise SandlotError(f"a ball is held by at least 3 of at least 4 joints; this body has {joints}")

@@ -1,6 +1,6 @@
-"""Nets as controllers: small recurrent neural networks that tell a swimming snake's joints where to be.
+"""Neural networks as controllers: small recurrent nets that give the target angles of a swimming snake's joints.
 
-How a net is computed, and what its inputs and outputs are, says `sandlot.models.nets`.
+`sandlot.models.nets` computes them, and describes their inputs and outputs.
 """
 
 from collections.abc import Sequence
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from pydantic import Field
 
+from sandlot.control.controller import Controller, Observation
 from sandlot.control.snake.steering import OBSERVED
 from sandlot.errors import SandlotError
 from sandlot.models.nets import Nets, activate
@@ -22,13 +23,13 @@ from sandlot.typing import Array, IntArray
 
 @dataclass(frozen=True, eq=False)
 class Net:
-    """One net, and the frequency of its clock.
+    """One net, and the frequency of its clock input.
 
     Attributes:
-        joints: As many as it has outputs, which are its first nodes.
-        frequency: Of the clock [Hz].
-        first_link: (nodes + 1,) where the links into each node begin.
-        source: (links,) what a link comes from: an input, or the number of inputs plus a node.
+        joints: Number of outputs, which are the first nodes.
+        frequency: Frequency of the clock input [Hz].
+        first_link: (nodes + 1,) index of the first link into each node.
+        source: (links,) where a link comes from: the index of an input, or the number of inputs plus that of a node.
         weight: (links,)
         bias: (nodes,)
         response: (nodes,)
@@ -44,7 +45,7 @@ class Net:
 
     @property
     def hidden(self) -> int:
-        """How many nodes are neither inputs nor outputs."""
+        """Number of hidden nodes."""
         return self.bias.size - self.joints
 
     @property
@@ -65,7 +66,7 @@ def make_net(
 
 
 def pack(nets: Sequence[Net]) -> Nets:
-    """Nets as the kernel takes them, one after the other."""
+    """Concatenate nets into the arrays that the kernel takes."""
     nodes = np.cumsum([0, *(net.bias.size for net in nets)])
     links = np.cumsum([0, *(net.source.size for net in nets)])
     first_link = [net.first_link[:-1] + start for net, start in zip(nets, links[:-1], strict=True)]
@@ -77,7 +78,7 @@ def pack(nets: Sequence[Net]) -> Nets:
 
 
 def unpack(nets: Nets, index: int, joints: int, frequency: float) -> Net:
-    """One of many."""
+    """One of the packed nets."""
     start, end = nets.first_node[index : index + 2]
     first, last = nets.first_link[[start, end]]
     links, nodes = slice(first, last), slice(start, end)
@@ -92,35 +93,43 @@ def unpack(nets: Nets, index: int, joints: int, frequency: float) -> Net:
     )
 
 
-class NetController:
-    """Observation of the water world in, action out. The net starts anew whenever the time is 0."""
+class NetController(Controller):
+    """A net as a controller of the water world."""
 
     def __init__(self, net: Net, snake: Snake) -> None:
-        """A net, and the body it is to drive.
+        """With a net, and the body it drives.
 
         Raises:
             SandlotError: If the net is for another number of joints.
         """
         if net.joints != snake.joints:
             raise SandlotError(f"a net for {net.joints} joints cannot drive {snake.joints}")
-        self.net, self.snake = net, snake
-        self._values = np.zeros(net.joints + EXTRA_INPUTS + net.bias.size)
+        self.net, self.snake, self._nets = net, snake, pack([net])
         self._sums = np.zeros(net.bias.size)
 
-    def __call__(self, observation: Array) -> Array:
-        """Where the joints should be at the next command: (joints,) [rad]."""
-        net, joints, time = self.net, self.net.joints, observation[0]
-        if time == 0.0:
-            self._values[:] = 0.0
-        values, inputs = self._values, joints + EXTRA_INPUTS
+    def reset(self, seeds: Sequence[np.random.SeedSequence], members: Sequence[int] | None = None) -> None:
+        """Begin new episodes: all nodes are 0."""
+        if members is None:
+            self._values = np.zeros((len(seeds), self.net.joints + EXTRA_INPUTS + self.net.bias.size))
+        else:
+            self._values[members] = 0.0
+
+    def act(self, observations: Observation, members: Sequence[int] | None = None) -> Array:
+        """Target angles of the joints at the next command: (n, joints) [rad]."""
+        which = range(len(self._values)) if members is None else members
+        return np.stack([self._activate(self._values[k], seen) for k, seen in zip(which, observations, strict=True)])
+
+    def _activate(self, values: Array, observation: Array) -> Array:
+        net, joints = self.net, self.net.joints
+        inputs = joints + EXTRA_INPUTS
         values[:joints] = observation[OBSERVED : OBSERVED + joints]
-        values[joints + CLOCK], values[joints + ONE] = np.sin(2.0 * np.pi * net.frequency * time), 1.0
-        activate(net.first_link, net.source, net.weight, net.bias, net.response, values, self._sums)
+        values[joints + CLOCK], values[joints + ONE] = np.sin(2.0 * np.pi * net.frequency * observation[0]), 1.0
+        activate(self._nets, 0, values, self._sums)
         return (2.0 * values[inputs : inputs + joints] - 1.0) * self.snake.max_angle
 
 
 class NodeCard(Settings):
-    """A node, in a file."""
+    """A node of a net in a file."""
 
     name: str
     bias: float = 0.0
@@ -128,7 +137,7 @@ class NodeCard(Settings):
 
 
 class Connection(Settings):
-    """A link, in a file; ``source`` and ``target`` are names."""
+    """A link of a net in a file; ``source`` and ``target`` are names."""
 
     source: str
     target: str
@@ -136,15 +145,15 @@ class Connection(Settings):
 
 
 class NetCard(Settings):
-    """A net, in a file.
+    """A net in a file.
 
     Attributes:
-        kind: That it is a net.
-        links: Of the body it is for.
-        joints: Of the body it is for.
-        frequency: Of its clock [Hz].
-        inputs: Joint angles [rad], ``sin(2 pi frequency t)``, and 1.
-        outputs: 0 to 1 for a joint at one end of its range to the other.
+        kind: Always ``net``.
+        links: Number of links of the body it is for.
+        joints: Number of joints of that body.
+        frequency: Frequency of the clock input [Hz].
+        inputs: Names of the inputs: joint angles [rad], ``sin(2 pi frequency t)``, and 1.
+        outputs: Names of the outputs, one for each joint; 0 to 1 spans its range.
         nodes: Outputs first.
         connections: Between inputs and nodes.
     """
@@ -160,7 +169,7 @@ class NetCard(Settings):
 
 
 def to_card(net: Net) -> NetCard:
-    """A net in words and numbers."""
+    """The card of a net."""
     inputs, outputs = _names(net.joints)
     nodes = [*outputs, *(f"hidden {k}" for k in range(net.hidden))]
     names = [*inputs, *nodes]
@@ -179,7 +188,7 @@ def to_card(net: Net) -> NetCard:
 
 
 def from_card(card: NetCard) -> Net:
-    """A net from what `to_card` made, perhaps edited by hand.
+    """The net of a card, which a person may have edited.
 
     Raises:
         SandlotError: One line that says what does not fit.
@@ -213,6 +222,6 @@ def from_card(card: NetCard) -> Net:
 
 
 def _names(joints: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Of the inputs and of the outputs."""
+    """Names of the inputs and of the outputs."""
     angles, outputs = (tuple(f"{word} {j}" for j in range(joints)) for word in ("angle", "joint"))
     return (*angles, "clock", "one"), outputs

@@ -1,9 +1,9 @@
-"""The shape of a body that is bent in empty space, and which of its links are in each other's way.
+"""The shape of a body that is bent in empty space, and which of its links collide.
 
-Draschwandtner's shape visualizer (2015, algorithm 4.1) turns the parts before and behind a joint against each other,
-the lighter one further (equations 4.3 and 4.4), and then moves all links back until the centre of mass is where it
-was; joint after joint. Each of these turns leaves the mean direction of the links as it was, and turns in a plane add
-up in any order: so the result is the shape whose mean direction and centre of mass are those of the straight body.
+Draschwandtner's shape visualizer (2015, algorithm 4.1) treats one joint after the other: it rotates the parts before
+and behind the joint against each other, the lighter one further (equations 4.3 and 4.4), and then moves all links so
+that the centre of mass stays in place. Each rotation preserves the mean direction of the links, and rotations in a
+plane commute: so the result is the shape whose mean direction and centre of mass are those of the straight body.
 """
 
 from dataclasses import dataclass
@@ -21,9 +21,9 @@ class Shape:
     """A bent body.
 
     Attributes:
-        snake: Which body.
-        centres: (links, 2) of the links [m].
-        directions: (links,) of the links [rad].
+        snake: The body.
+        centres: (links, 2) centres of the links [m].
+        directions: (links,) yaw of the links [rad].
     """
 
     snake: Snake
@@ -37,11 +37,11 @@ class Shape:
         return np.stack([self.centres + half, self.centres - half], axis=1)
 
     def crossing(self) -> list[tuple[int, int]]:
-        """Pairs of links, not neighbours, whose middle lines cross."""
+        """Pairs of links, not neighbours, whose centre lines cross."""
         return [pair for pair in self._pairs() if _cross(*self.ends[list(pair)])]
 
     def touching(self) -> list[tuple[int, int]]:
-        """Pairs of links, not neighbours, whose boxes overlap; those that cross are among them."""
+        """Pairs of links, not neighbours, whose boxes overlap; this includes those that cross."""
         boxes = self._boxes()
         return [(i, j) for i, j in self._pairs() if _overlap(boxes[i], boxes[j])]
 
@@ -56,14 +56,14 @@ class Shape:
 
 
 def shape(angles: ArrayLike, snake: Snake) -> Shape:
-    """Bend a straight body, whose front is at the origin and which heads along x.
+    """Bend a straight body whose front is at the origin and whose yaw is 0.
 
     Args:
         angles: (joints,) from the head on [rad].
         snake: The body.
 
     Raises:
-        SandlotError: If the body has another number of joints.
+        SandlotError: If the number of angles is not that of the joints.
     """
     bent = np.asarray(angles, np.float64)
     if bent.shape != (snake.joints,):
@@ -76,13 +76,13 @@ def shape(angles: ArrayLike, snake: Snake) -> Shape:
 def circle(joints: int) -> Array:
     """The circle of figure 4.2, all joints at 360 deg / (links + 1): (joints,) [rad].
 
-    It is open by one link. That of algorithm 3.1 is closed, with 360 deg / links.
+    It has a gap of one link. The circle of algorithm 3.1 is closed, with 360 deg / links.
     """
     return np.full(joints, 2.0 * np.pi / (joints + 2))
 
 
 def _cross(one: Array, other: Array) -> bool:
-    """Whether two lines, (2, 2) each, cross; to touch at an end is not to cross."""
+    """Whether two line segments, (2, 2) each, cross; touching at an end does not count."""
 
     def side(line: Array, point: Array) -> float:
         (ax, ay), (bx, by) = line[1] - line[0], point - line[0]
@@ -93,7 +93,7 @@ def _cross(one: Array, other: Array) -> bool:
 
 
 def _overlap(one: Array, other: Array) -> bool:
-    """Whether two boxes, (4, 2) each, overlap: no side of either has them on different sides of it."""
+    """Whether two boxes, (4, 2) each, overlap: no side of either separates them."""
     for box in (one, other):
         for edge in (box[1] - box[0], box[2] - box[1]):
             mine, theirs = one @ edge, other @ edge

@@ -1,11 +1,11 @@
-"""Where a swimming snake is going, where it should go, and by how much to bend for it.
+"""Steering of a swimming snake: reading observations, estimating motion, and bending towards a goal.
 
-Two ways to steer, both from Draschwandtner (2015): a machine of four states (section 7.3), and a bend in proportion to
-the angle between the body and the way to the goal (section 7.11, used by `fetching`). And a third way
-to turn, the coil (section 3.3), which is no way to steer: it is told beforehand.
+There are two methods of steering, both from Draschwandtner (2015): a state machine with four states (section 7.3), and
+a bend in proportion to the angle between the body and the direction to the goal (section 7.11, used by `fetching`). The
+coil turn (section 3.3) is a fixed plan without feedback.
 
-Angles are averaged as directions, since the mean of 179 and -179 degrees is not 0. The source's own signs depend on
-its axes; here, as everywhere, positive is to the left.
+Angles are averaged as unit vectors, since the mean of 179 and -179 degrees is 180 and not 0. The signs in the source
+depend on its axes; here positive is to the left.
 """
 
 import math
@@ -23,21 +23,21 @@ from sandlot.robots.snake import Snake
 from sandlot.typing import Array
 
 OBSERVED = 8
-"""Entries of an observation of the water world before the joints."""
+"""Number of entries of an observation of the water world before the joint angles."""
 
 
 @dataclass(frozen=True)
 class Seen:
-    """What an observation of the water world says.
+    """An observation of the water world, by names.
 
     Attributes:
         time: [s]
-        centre: Of mass: (2,) [m].
-        directions: Of the links: (links,) [rad].
-        links: Their centres: (links, 2) [m].
+        centre: Centre of mass: (2,) [m].
+        directions: Yaw of the links: (links,) [rad].
+        links: Centres of the links: (links, 2) [m].
         target: (2,) [m]
         destination: (2,) [m]
-        angles: Of the joints: (joints,) [rad].
+        angles: Joint angles: (joints,) [rad].
     """
 
     time: float
@@ -53,7 +53,7 @@ def see(observation: ArrayLike, snake: Snake) -> Seen:
     """Read an observation of the water world.
 
     Raises:
-        SandlotError: If it is that of another body.
+        SandlotError: If its length does not fit the body.
     """
     values = np.asarray(observation, np.float64)
     if values.shape != (OBSERVED + 2 * snake.joints,):
@@ -61,7 +61,7 @@ def see(observation: ArrayLike, snake: Snake) -> Seen:
             f"an observation for {snake.joints} joints has {OBSERVED + 2 * snake.joints} entries, not {values.size}"
         )
     angles = values[OBSERVED : OBSERVED + snake.joints]
-    # As `link_angles` and `link_centres`, for one body and much faster: controllers are asked often.
+    # The same as `link_angles` and `link_centres`, but much faster for a single body.
     directions = np.full(snake.links, values[3])
     directions[1:] -= angles.cumsum()
     along = np.array([np.cos(directions), np.sin(directions)])
@@ -72,22 +72,22 @@ def see(observation: ArrayLike, snake: Snake) -> Seen:
 
 
 def angle_between(a: Array, b: Array) -> float:
-    """From direction ``a`` to ``b``, both (2,): in (-pi, pi] [rad], positive to the left (equation 7.3)."""
+    """Angle from ``a`` to ``b``, both (2,): in (-pi, pi] [rad], positive to the left (equation 7.3)."""
     (ax, ay), (bx, by) = a, b
     return math.atan2(ax * by - ay * bx, ax * bx + ay * by)
 
 
-def turned(vector: Array, angle: float) -> Array:
-    """``vector`` (2,) turned to the left by ``angle`` [rad]."""
-    c, s = math.cos(angle), math.sin(angle)
+def rotated(vector: Array, angle: float) -> Array:
+    """``vector`` (2,) rotated to the left by ``angle`` [rad]."""
+    c, s = math.cos(angle), math.sin(angle)  # for one vector much faster than `sandlot.geometry.planar.rotate`
     return np.array([c * vector[0] - s * vector[1], s * vector[0] + c * vector[1]])
 
 
 class Average:
-    """Mean of the last values; of angles, their mean direction [rad].
+    """Moving average of an angle, as the direction of the mean unit vector [rad].
 
     Attributes:
-        window: How many values.
+        window: Number of values.
     """
 
     def __init__(self, window: int) -> None:
@@ -96,7 +96,7 @@ class Average:
         self._sum = (0.0, 0.0)
 
     def __call__(self, angle: float) -> float:
-        """Take in an angle, and give the mean."""
+        """Add an angle, and return the mean."""
         c, s = math.cos(angle), math.sin(angle)
         self._values.append((c, s))
         oldest = self._values.popleft() if len(self._values) > self.window else (0.0, 0.0)
@@ -105,48 +105,48 @@ class Average:
 
 
 class Speed:
-    """Velocity of a point, over the last so many sightings: as long as a wave lasts, so that wriggling averages out."""
+    """Velocity of a point over a window of observations; one period of the wave averages the oscillation out."""
 
     def __init__(self, window: int) -> None:
         self._seen: deque[tuple[float, Array]] = deque(maxlen=window + 1)
 
     def __call__(self, time: float, place: Array) -> Array:
-        """Take in where the point is [m] at a time [s], and give its velocity: (2,) [m/s]."""
+        """Add the position [m] at a time [s], and return the velocity: (2,) [m/s]."""
         self._seen.append((time, place.copy()))
         (then, before), (now, after) = self._seen[0], self._seen[-1]
         return (after - before) / (now - then) if now > then else np.zeros(2)
 
 
 class Rate:
-    """How fast an angle changes, over the last so many sightings."""
+    """Rate of change of an angle over a window of observations."""
 
     def __init__(self, window: int, interval: float) -> None:
         self._interval = interval
         self._angles: deque[float] = deque(maxlen=window + 1)
 
     def __call__(self, angle: float) -> float:
-        """Take in the angle [rad], and give its rate [rad/s]."""
+        """Add the angle [rad], and return its rate [rad/s]."""
         self._angles.append(angle)
-        turn = wrap(angle - self._angles[0])
-        return turn / (self._interval * max(len(self._angles) - 1, 1))
+        change = wrap(angle - self._angles[0])
+        return change / (self._interval * max(len(self._angles) - 1, 1))
 
 
 class StateSteering:
     """The state machine of section 7.3: forward, left, right, stop.
 
     Attributes:
-        state: The present one.
+        state: The present state.
     """
 
     def __init__(
         self, veer: float = 0.05, threshold: float = math.radians(10.0), window: int = 300, reach: float = 2.0
     ) -> None:
-        """A machine that goes forward.
+        """A machine in the state ``forward``.
 
         Args:
-            veer: How far to bend for a turn [rad].
-            threshold: Angle to the goal from which on to turn [rad].
-            window: Of the moving average [commands].
+            veer: Bend of every joint for a turn [rad].
+            threshold: Angle to the goal above which to turn [rad].
+            window: Length of the moving average [commands].
             reach: Distance from the head link to the goal at which to stop [m].
         """
         self.veer, self.threshold, self.reach = veer, threshold, reach
@@ -154,7 +154,7 @@ class StateSteering:
         self._average = Average(window)
 
     def __call__(self, seen: Seen, goal: Array) -> float:
-        """How far to bend [rad]."""
+        """The bend of every joint [rad]."""
         angle = self._average(angle_between(seen.links[0] - seen.centre, goal - seen.centre))
         if self.state == "stop" or np.linalg.norm(goal - seen.links[0]) <= self.reach:
             self.state = "stop"
@@ -168,7 +168,7 @@ class StateSteering:
 
 
 class Seeker:
-    """A controller that swims to the target by `StateSteering`, and there stops at once (section 7.3).
+    """A policy that swims to the target by `StateSteering` and stops there (section 7.3); for one episode.
 
     Attributes:
         steering: Its state machine.
@@ -179,24 +179,24 @@ class Seeker:
         self.steering = steering or StateSteering()
 
     def __call__(self, observation: Array) -> Array:
-        """Where the joints should be: (joints,) [rad]."""
+        """Target angles of the joints: (joints,) [rad]."""
         seen = see(observation, self.snake)
         veer = self.steering(seen, seen.target)
         if self.steering.state == "stop":
             return np.zeros(self.snake.joints)
-        # The first wave grows out of the straight body, which a jump would tear at.
+        # The wave grows within the first second, as a jump would overload the joints.
         return min(seen.time, 1.0) * self.gait.veering(veer).targets(seen.time, self.snake.joints)
 
 
 @dataclass(frozen=True)
 class Coil:
-    """The coil turn (section 3.3), a plan: swim; then every joint in turn stays at its peak for a while, and swims on.
+    """The coil turn (section 3.3): swim; then each joint holds its peak for a while, one after the other, and swims on.
 
     Attributes:
         gait: The wave; one frequency for all joints.
-        start: When the first joint should stop, at the earliest; it does so at its next peak [s].
-        hold: For how long a joint stays [s].
-        left: Which way to turn.
+        start: Earliest time at which the first joint holds; it does so at its next peak [s].
+        hold: How long a joint holds [s].
+        left: Whether to turn to the left.
     """
 
     gait: Gait
@@ -205,16 +205,16 @@ class Coil:
     left: bool = True
 
     def targets(self, time: float, snake: Snake) -> Array:
-        """Where the joints should be at ``time``: (joints,) [rad].
+        """Target angles of the joints at ``time``: (joints,) [rad].
 
         Raises:
-            SandlotError: If the gait has no wave that runs, or is for another body.
+            SandlotError: If the gait has no travelling wave, or is for another body.
         """
         beat, peak = self.gait.beat(), 0.25 if self.left else 0.75
         amplitude, frequency, phase, veer = self.gait.waves(snake.joints)
         first = (math.ceil(self.start * beat - peak) + peak) / beat
-        # A joint's own time: what the first joint did so long ago, it does now.
+        # Each joint repeats what the first joint did at this earlier time.
         own = time - phase / frequency
         own = np.where(own < first, own, np.maximum(own - self.hold, first))
-        # The first wave grows out of the straight body, which a jump would tear at.
+        # The wave grows within the first second, as a jump would overload the joints.
         return min(time, 1.0) * (amplitude * np.sin(frequency * own) + veer)
