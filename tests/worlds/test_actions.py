@@ -1,4 +1,4 @@
-"""An action of the wrong shape, or with numbers that are none, gets one line of its own."""
+"""An action of the wrong shape, or with NaN or infinity, is explained in one line."""
 
 import re
 
@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 from sandlot.errors import SandlotError
-from sandlot.worlds import WORLDS, load
 from sandlot.worlds.actions import check_action
 
 
-def test_a_good_action_is_taken_as_it_is():
+def test_a_valid_action_is_returned():
     assert check_action([[1, 2]], (1, 2), "speeds [m/s]").tolist() == [[1.0, 2.0]]
 
 
@@ -22,14 +21,6 @@ def test_a_good_action_is_taken_as_it_is():
         (np.array([np.inf, -np.inf]), "an action is speeds [m/s]; 2 of 2 are not finite"),
     ],
 )
-def test_a_wrong_action_is_told(action, message):
+def test_a_wrong_action_is_explained(action, message):
     with pytest.raises(SandlotError, match=f"^{re.escape(message)}$"):
         check_action(action, (2,), "speeds [m/s]")
-
-
-@pytest.mark.parametrize("name", WORLDS)
-def test_no_world_takes_an_action_that_is_not_a_number(name):
-    world = load(name)()
-    world.reset(seed=0)
-    with pytest.raises(SandlotError, match="are not finite"):
-        world.step(np.full(world.action_space.shape, np.nan))

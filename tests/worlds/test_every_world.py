@@ -1,4 +1,4 @@
-"""What must be true of every registered world."""
+"""What must be true of every registered world, at every fidelity, in its single and in its vector form."""
 
 from importlib.metadata import entry_points
 
@@ -6,73 +6,238 @@ import gymnasium
 import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
+from stable_baselines3.common.env_checker import check_env as check_env_for_stable_baselines
 
-from sandlot.errors import SandlotError
+from same import assert_same
+from sandlot import recordings
+from sandlot.control.controller import as_controller
+from sandlot.errors import SandlotError, SettingError
 from sandlot.recordings import check_frame
-from sandlot.worlds import WORLDS, load, register, world_id
+from sandlot.recordings.vocabulary import VOCABULARY
+from sandlot.surrogates.files import save
+from sandlot.surrogates.sensor_models import Headings
+from sandlot.worlds import VECTORS, WORLDS, load, register, world_id
+from sandlot.worlds.base import WorldSettings
+from sandlot.worlds.indoor.learned import explore
+from sandlot.worlds.indoor.settings import IndoorSettings
+from sandlot.worlds.picture import from_above
+from sandlot.worlds.record import Record
+from sandlot.worlds.rollout import rollout
 
+SMALL = {
+    "indoor": {"laser": {"beams": 24}},
+    "leveling": {"shape": (8, 8), "agents": 3},
+    "water": {"snake": {"links": 6}, "distance": 5.0},
+}
+"""Settings that make a world fast to simulate."""
+MODEL = {}
+CASES = [(name, fidelity) for name in WORLDS for fidelity in load(name).fidelities()]
 every_world = pytest.mark.parametrize("name", WORLDS)
+every_fidelity = pytest.mark.parametrize(("name", "fidelity"), CASES)
+STEPS = 30
 
 
-def frames(name, seed, steps=30):
+@pytest.fixture(scope="module", autouse=True)
+def sensor_model(tmp_path_factory):
+    """A small model for the indoor world at ``learned``, as the one it fits by itself takes long."""
+    path = tmp_path_factory.mktemp("models") / "model"
+    save(Headings(2).fit(explore(IndoorSettings(**SMALL["indoor"]), 60)), path)
+    MODEL["model"] = path
+
+
+def settings(name, fidelity):
+    return {"fidelity": fidelity, **SMALL.get(name, {}), **(MODEL if fidelity == "learned" else {})}
+
+
+def make(name, fidelity, **given):
+    return gymnasium.make(world_id(name), **settings(name, fidelity), **given).unwrapped
+
+
+def make_vector(name, fidelity, count=2, **given):
+    return gymnasium.make_vec(world_id(name), num_envs=count, **settings(name, fidelity), **given)
+
+
+def frames(name, fidelity, seed, steps=STEPS):
     """The frames of an episode under random actions."""
-    world = load(name)()
-    world.action_space.seed(seed)
-    world.reset(seed=seed)
-    kept = [{key: np.copy(value) for key, value in world.frame().items()}]
-    for _ in range(steps):
-        world.step(world.action_space.sample())
-        kept.append({key: np.copy(value) for key, value in world.frame().items()})
-    return kept
+    world = make(name, fidelity)
+    return [world.frame() for _ in rollout(world, world.controller("random"), seed, steps)]
 
 
-@every_world
+@every_fidelity
 @pytest.mark.filterwarnings("error", "ignore:.*symmetric and normalized")  # actions have units
-def test_passes_the_checker_of_gymnasium(name):
-    check_env(gymnasium.make(world_id(name), render_mode="rgb_array").unwrapped)
+def test_passes_the_checker_of_gymnasium(name, fidelity):
+    check_env(make(name, fidelity, render_mode="rgb_array"))
 
 
-@every_world
-def test_same_seed_same_frames(name):
-    for one, other in zip(frames(name, 3), frames(name, 3), strict=True):
-        for key, value in one.items():
-            assert np.array_equal(value, other[key], equal_nan=True), key
+@every_fidelity
+@pytest.mark.filterwarnings(
+    "error",
+    "ignore:.*symmetric and normalized",  # actions have units
+    "ignore:.*dtype float64",  # joint angles are commanded exactly
+    "ignore:.*unconventional shape",  # one row for each agent or rover
+    "ignore:.*uses a multidimensional array",  # one row for each agent
+)
+def test_passes_the_checker_of_stable_baselines(name, fidelity):
+    check_env_for_stable_baselines(make(name, fidelity, render_mode="rgb_array"), skip_render_check=False)
 
 
-@every_world
-def test_another_seed_gives_other_frames(name):
-    pairs = zip(frames(name, 3), frames(name, 4), strict=True)
-    assert any(not np.array_equal(one[key], other[key]) for one, other in pairs for key in one if key != "time")
-
-
-@every_world
-def test_frames_hold_what_was_declared(name):
-    world = load(name)()
-    for frame in frames(name, 0):
-        check_frame(frame, world.quantities)
-    for key, quantity in world.quantities.items():
+@every_fidelity
+def test_every_quantity_is_in_the_vocabulary_with_its_unit(name, fidelity):
+    for key, quantity in make(name, fidelity).quantities.items():
+        # A recording's time axis is always named `time`; the leveling world counts cycles of the source on it.
+        entry = "cycles" if key == "time" and quantity.units == "cycle" else key
+        assert VOCABULARY[entry][0] == quantity.units, key
         assert quantity.long_name
-        assert key.isidentifier()
 
 
-@every_world
-def test_time_goes_on(name):
-    times = [float(frame["time"]) for frame in frames(name, 0)]
+@every_fidelity
+def test_frames_hold_the_declared_quantities(name, fidelity):
+    world = make(name, fidelity)
+    for frame in frames(name, fidelity, 0):
+        check_frame(frame, world.quantities)
+
+
+@every_fidelity
+def test_reading_a_frame_changes_nothing(name, fidelity):
+    """Frames that are read often, seldom and never give the same world, and no step changes an older frame."""
+    often, seldom, never = (make(name, fidelity) for _ in range(3))
+    walks = [rollout(world, world.controller("random"), 5, STEPS) for world in (often, seldom, never)]
+    kept = []
+    for one, other, last in zip(*walks, strict=True):
+        np.testing.assert_array_equal(one.observations, other.observations)
+        np.testing.assert_array_equal(one.observations, last.observations)
+        first, second = often.frame(), often.frame()
+        assert_same(copies(first), copies(second))
+        kept.append((first, copies(first)))
+        if one.number % 7 == 0:
+            assert_same(copies(seldom.frame()), copies(first))
+    assert_same(copies(never.frame()), copies(first))
+    for frame, copy in kept:
+        assert_same(copies(frame), copy)
+
+
+def copies(frame):
+    return {key: np.array(value) for key, value in frame.items()}
+
+
+@every_fidelity
+def test_the_same_seed_gives_the_same_frames_and_another_seed_others(name, fidelity):
+    one, same, other = (frames(name, fidelity, seed) for seed in (3, 3, 4))
+    for a, b in zip(one, same, strict=True):
+        assert_same(copies(a), copies(b))
+    pairs = zip(one, other, strict=False)
+    assert any(not np.array_equal(a[key], b[key]) for a, b in pairs for key in a if key not in ("time", "bearings"))
+
+
+@every_fidelity
+def test_time_increases(name, fidelity):
+    times = [float(frame["time"]) for frame in frames(name, fidelity, 0)]
     assert times[0] == 0.0
     assert np.all(np.diff(times) > 0)
 
 
-@every_world
-def test_controllers_drive_it(name):
-    world = load(name)()
+@every_fidelity
+def test_a_recording_holds_every_frame(name, fidelity, tmp_path):
+    world = make(name, fidelity)
+    kept = []
+    with Record(world, tmp_path / "a", seed=7) as env:
+        for step in rollout(env, world.controller("random"), 7, 20, again=True):
+            kept.append(copies(world.frame()) | {"reward": step.rewards[0], "episode": step.episodes[0]})
+    recording = recordings.open(tmp_path / "a")
+    assert recording.sizes["time"] == len(kept)
+    assert recording.attrs["seed"] == 7
+    assert recordings.settings(recording) == world.settings.model_dump(mode="json")
+    for key in (*world.quantities, "reward", "episode"):
+        every = world.quantities[key].every if key in world.quantities else 1
+        np.testing.assert_array_equal(recording[key].values, np.stack([frame[key] for frame in kept[::every]]))
+    for key, quantity in world.quantities.items():
+        assert recording[key].attrs["units"] == quantity.units
+
+
+@every_fidelity
+@pytest.mark.parametrize("again", [False, True])
+def test_a_rollout_of_a_vector_equals_rollouts_of_single_worlds(name, fidelity, again):
+    """Bit for bit, for every controller, also when episodes end and the next ones begin."""
+    for controller in make(name, fidelity).controllers():
+        limit = {"max_episode_steps": 12}
+        vector = make_vector(name, fidelity, count=3, **limit)
+        chosen = make(name, fidelity).controller(controller, STEPS)
+        together = [[], [], []]
+        for step in rollout(vector, chosen, 5, STEPS, again=again):
+            for k in range(3):
+                if step.running[k]:
+                    together[k].append(member(step, k))
+        for k in range(3):
+            world = gymnasium.make(world_id(name), **settings(name, fidelity), **limit)
+            own = world.unwrapped.controller(controller, STEPS)
+            alone = [member(step, 0) for step in rollout(world, own, 5 + k, STEPS, again=again)]
+            # The reset of a vector's member takes a step, so that the single world gets further.
+            assert len(alone) >= len(together[k]) >= (25 if again else 2)
+            for one, other in zip(together[k], alone, strict=False):
+                assert_same(one, other)
+
+
+def member(step, k):
+    """What a step says of one member; the action of a reset means nothing."""
+    values = {"episode": step.episodes[k], "began": step.began[k], "observation": step.observations[k]}
+    values |= {"reward": step.rewards[k], "terminated": step.terminated[k], "truncated": step.truncated[k]}
+    if not step.began[k]:
+        values["action"] = step.actions[k]
+    return {key: np.array(value) for key, value in values.items()}
+
+
+@every_fidelity
+def test_a_vector_repeats_itself_with_the_same_seed(name, fidelity):
+    runs = []
+    for _ in range(2):
+        worlds = make_vector(name, fidelity)
+        worlds.action_space.seed(1)
+        kept = [worlds.reset(seed=3)[0]]
+        for _ in range(STEPS):
+            observations, rewards, *_ = worlds.step(worlds.action_space.sample())
+            assert worlds.observation_space.contains(observations)
+            kept += [observations.copy(), rewards.copy()]
+        runs.append(kept)
+    for one, other in zip(*runs, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@every_fidelity
+def test_controllers_give_possible_actions_and_repeat_themselves(name, fidelity):
+    world = make(name, fidelity)
+    space = world.action_space
     for controller in world.controllers():
-        act = world.controller(controller, np.random.SeedSequence(0))
-        observation, _ = world.reset(seed=0)
-        for _ in range(5):
-            action = act(observation)
-            assert world.action_space.contains(np.asarray(action, world.action_space.dtype))
-            observation, *_ = world.step(action)
-            assert world.observation_space.contains(observation)
+        driver = world.controller(controller, STEPS)
+        runs = [[step.actions[0] for step in rollout(world, driver, 0, 5)] for _ in range(2)]
+        np.testing.assert_array_equal(*runs)
+        assert all(space.contains(action.astype(space.dtype)) for action in runs[0])
+
+
+@every_fidelity
+def test_outcomes_are_the_declared_ones(name, fidelity):
+    world = make(name, fidelity)
+    for _ in rollout(world, world.controller("random"), 0, 5):
+        assert set(world.outcomes()) == set(world.outcome_quantities)
+        assert all(isinstance(value, float) for value in world.outcomes().values())
+
+
+@every_fidelity
+def test_settings_are_taken_as_an_object_or_as_keywords(name, fidelity):
+    keywords = settings(name, fidelity)
+    given = load(name).Settings(**keywords)
+    assert load(name)(settings=given).settings is given
+    assert gymnasium.make(world_id(name), settings=given).unwrapped.settings == given
+    assert load(name)(**keywords).settings == given
+    if name in VECTORS:
+        assert gymnasium.make_vec(world_id(name), num_envs=2, settings=given).unwrapped.settings == given
+
+
+@every_world
+def test_settings_that_do_not_fit_are_refused(name):
+    with pytest.raises(SettingError, match=r"as an object and as keywords \(fidelity\); give one"):
+        load(name)(settings=load(name).Settings(), fidelity=load(name).fidelities()[0])
+    with pytest.raises(SettingError, match=f"WorldSettings are not possible here; give {name.capitalize()}Settings"):
+        load(name)(settings=WorldSettings(fidelity="fast"))
 
 
 @every_world
@@ -95,9 +260,17 @@ def test_an_unknown_setting_is_explained(name):
         load(name)(fidelty="fast")
 
 
+@every_world
+def test_an_action_with_nan_is_refused(name):
+    world = load(name)()
+    wrong = as_controller(lambda _: np.full(world.action_space.shape, np.nan))
+    with pytest.raises(SandlotError, match="are not finite"):
+        list(rollout(world, wrong, 0, 1))
+
+
 def test_an_unknown_controller_or_render_mode_is_explained():
     with pytest.raises(SandlotError, match="did you mean 'probabilistic'"):
-        load("leveling")().controller("probabilistc", np.random.SeedSequence(0))
+        load("leveling")().controller("probabilistc")
     with pytest.raises(SandlotError, match="allowed: rgb_array"):
         load("leveling")(render_mode="human")
     with pytest.raises(SandlotError, match="did you mean 'leveling'"):
@@ -111,3 +284,16 @@ def test_the_entry_point_registers_and_may_do_so_again():
     for name in WORLDS:
         assert world_id(name) in gymnasium.registry
         assert gymnasium.make(f"sandlot:{world_id(name)}") is not None
+
+
+@every_fidelity
+def test_a_scene_has_the_same_names_all_the_time_and_describing_it_changes_nothing(name, fidelity):
+    world, twin = make(name, fidelity, render_mode="rgb_array"), make(name, fidelity)
+    names = []
+    both = (rollout(each, each.controller("random"), 5, 10) for each in (world, twin))
+    for drawn, other in zip(*both, strict=True):
+        names.append([item.name for item in world.scene().items])
+        np.testing.assert_array_equal(world.render(), from_above(world.scene()))
+        np.testing.assert_array_equal(drawn.observations, other.observations)
+    assert len(set(names[0])) == len(names[0])
+    assert all(set(each) == set(names[0]) for each in names)

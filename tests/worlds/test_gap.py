@@ -15,7 +15,7 @@ from sandlot.worlds.water.world import Water
 SMALL, LONG = {"snake": {"links": 6}}, {"snake": {"links": 17}}
 
 
-def test_fidelities_the_most_trusted_last():
+def test_the_most_trusted_fidelity_comes_last():
     assert fidelities(Water) == ["fast", "reference"]
     assert fidelities(Leveling) == ["fast"]
 
@@ -40,16 +40,16 @@ def test_the_same_episodes_at_every_fidelity():
 
 def test_a_world_that_never_ends_is_not_cut_off(tmp_path):
     settings = IndoorSettings(laser={"beams": 36})
-    save(Headings(2).fit(explore(settings, 60)), tmp_path / "model.json")
-    given = {"laser": {"beams": 36}, "model": str(tmp_path / "model.json")}
+    save(Headings(2).fit(explore(settings, 60)), tmp_path / "model")
+    given = {"laser": {"beams": 36}, "model": str(tmp_path / "model")}
     outcomes = measure_gap("indoor", "wander", 1, 20, 0, given)
     assert outcomes["fidelity"].values.tolist() == ["learned", "fast"], "only one of them takes a model"
-    assert outcomes.attrs["settings"]["model"].endswith('model.json"')
+    assert outcomes.attrs["settings"]["model"].endswith('model"')
     assert not outcomes["cut_off"].any()
     assert measure_gap("water", "swim", 1, 20, 0, SMALL)["cut_off"].all()
 
 
-def test_the_summary_compares_what_both_have():
+def test_the_summary_compares_episodes_that_have_the_outcome_at_both_fidelities():
     outcomes = measure_gap("water", "swim", 2, 20, 0, {**SMALL, "target": [20.0, 0.0]})
     outcomes["distance"].values[:] = [[1.0, 2.0], [1.5, 2.1]]
     outcomes["reach_time"].values[:] = [[4.0, 9.0], [np.nan, 8.0]]
@@ -65,7 +65,7 @@ def test_the_summary_compares_what_both_have():
     assert (delivered["better"], delivered["episodes"]) == (0.0, 0)
 
 
-def test_what_explodes_is_not_counted(monkeypatch):
+def test_exploded_episodes_are_not_counted(monkeypatch):
     reset = Water.reset
     calls = []
 
@@ -96,7 +96,7 @@ def test_what_explodes_is_not_counted(monkeypatch):
         (("water", "swim", 1, 1, 0, {"snake": {"drag": 1e5}}), "would make the reference unstable"),
     ],
 )
-def test_a_mistake_is_told_before_anything_runs(arguments, words):
+def test_mistakes_are_explained_before_any_episode_runs(arguments, words):
     def never(done, total):
         raise AssertionError
 

@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING
 
 import gymnasium
 
-from sandlot.errors import SandlotError
-from sandlot.settings import nearest
+from sandlot.errors import SettingError
 
 if TYPE_CHECKING:
     from sandlot.worlds.base import World
@@ -17,13 +16,13 @@ WORLDS = {
     "terrain": "sandlot.worlds.terrain.world:Terrain",
     "water": "sandlot.worlds.water.world:Water",
 }
-"""Short name to class. Classes load when used, so that starting up stays quick."""
+"""Short name to class. Classes are imported when used, so that ``import sandlot`` is fast."""
 
 VECTORS = {
     "indoor": "sandlot.worlds.indoor.vector:IndoorVector",
     "water": "sandlot.worlds.water.vector:WaterVector",
 }
-"""Worlds of which ``gymnasium.make_vec`` gives many that are compiled as one."""
+"""Short name to the compiled vector form, which ``gymnasium.make_vec`` gives."""
 
 
 def world_id(name: str) -> str:
@@ -32,7 +31,7 @@ def world_id(name: str) -> str:
 
 
 def register() -> None:
-    """Tell Gymnasium about every world; more than once does no harm."""
+    """Register every world with Gymnasium; may be called more than once."""
     for name, entry_point in WORLDS.items():
         if world_id(name) not in gymnasium.registry:
             gymnasium.register(world_id(name), entry_point=entry_point, vector_entry_point=VECTORS.get(name))
@@ -42,10 +41,12 @@ def load(name: str) -> "type[World]":
     """The class of a world.
 
     Raises:
-        SandlotError: If there is no world of that name.
+        SettingError: If there is no world of that name.
     """
     if name not in WORLDS:
-        raise SandlotError(f"no world {name!r}; {nearest(name, list(WORLDS))}")
+        from sandlot.settings import nearest  # pydantic takes longer to load than all else here
+
+        raise SettingError(f"no world {name!r}; {nearest(name, list(WORLDS))}")
     module, _, attribute = WORLDS[name].partition(":")
     world: type[World] = getattr(importlib.import_module(module), attribute)
     return world

@@ -1,4 +1,4 @@
-"""What worlds ask of an action before they take it."""
+"""Checks of an action before a world takes it."""
 
 from typing import Any
 
@@ -6,18 +6,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sandlot.errors import SandlotError
+from sandlot.typing import Array
 
 
-def check_action(action: NDArray[Any], shape: tuple[int, ...], meaning: str) -> NDArray[np.float64]:
-    """Refuse an action of another shape, or one with numbers that are none.
+def check_action(action: NDArray[Any], shape: tuple[int, ...], meaning: str) -> Array:
+    """Refuse an action that has another shape, or contains NaN or infinity.
 
     Args:
-        action: What a world was told.
-        shape: What it should have.
-        meaning: What it is, for the error; with units.
+        action: What a controller gave.
+        shape: The shape it must have.
+        meaning: What the action is, with units, for the error message.
+
+    Returns:
+        The action as float64.
 
     Raises:
-        SandlotError: If it is so.
+        SandlotError: If the shape differs or a value is not finite.
     """
     taken = np.asarray(action, np.float64)
     if taken.shape != shape:

@@ -1,21 +1,23 @@
-"""What every world has: settings with a fidelity, named and united frames, ready controllers."""
+"""What every world has: settings with a fidelity, frames of named quantities with units, and ready controllers."""
 
+import copy
 import inspect
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeVar
 
 import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
-from sandlot.errors import SandlotError
+from sandlot.control.controller import Controller, Policy, Separate
+from sandlot.errors import ModelError, SettingError
 from sandlot.recordings import Frame, Quantity
 from sandlot.settings import Settings, build, nearest
-
-Controller: TypeAlias = Callable[[NDArray[Any]], NDArray[Any]]
-"""Observation in, action out."""
+from sandlot.typing import Image
+from sandlot.worlds.picture import from_above
+from sandlot.worlds.scene import Scene
 
 
 class WorldSettings(Settings):
@@ -24,17 +26,42 @@ class WorldSettings(Settings):
     fidelity: str
 
 
+class Recorder:
+    """Gives a recording its frames, one after each reset and each step; each recording has its own.
+
+    A world whose recorded frames depend on the frames recorded before extends it, so that `World.frame` stays pure.
+
+    Attributes:
+        quantities: What the frames of a recording hold.
+    """
+
+    def __init__(self, world: "World") -> None:
+        """Of this world."""
+        self.quantities: Mapping[str, Quantity] = world.quantities
+        self._world = world
+
+    def restart(self) -> None:
+        """Begin a new episode; called after each reset, before its first frame."""
+
+    def frame(self) -> Frame:
+        """The next frame of the recording. Its arrays may be reused for the one after it."""
+        return self._world.frame()
+
+
+S = TypeVar("S", bound=WorldSettings)
+
+
 class World(gymnasium.Env[NDArray[Any], NDArray[Any]]):
     """A place with a task.
 
-    A subclass names its settings, makes its spaces and quantities in ``__init__``, and adds ``reset``, ``step`` and
-    ``frame``. Time limits and recording are wrappers. Its docstring is its documentation page.
+    A subclass names its settings, makes its spaces and quantities in ``__init__``, and adds ``reset``, ``step``,
+    ``frame`` and ``scene``. Time limits and recording are wrappers. Its docstring is its documentation page.
 
     Attributes:
         settings: What this world was made with.
-        quantities: What its frames hold.
-        reward_units: Of its reward.
-        outcome_quantities: What its outcomes are; numbers.
+        quantities: The quantities of its frames, from `sandlot.recordings.vocabulary`.
+        reward_units: Unit of its reward.
+        outcome_quantities: Name, unit and meaning of its outcomes; all are numbers.
         endless: Whether its episodes never end by themselves.
     """
 
@@ -45,53 +72,70 @@ class World(gymnasium.Env[NDArray[Any], NDArray[Any]]):
     quantities: Mapping[str, Quantity]
     settings: WorldSettings
 
-    def __init__(self, render_mode: str | None = None, **settings: Any) -> None:
-        """Make a world; ``settings`` are the fields of its ``Settings``.
+    def __init__(self, render_mode: str | None = None, settings: WorldSettings | None = None, **values: Any) -> None:
+        """Make a world.
+
+        Args:
+            render_mode: None, or one of ``metadata["render_modes"]``.
+            settings: The settings as an object, or
+            values: the settings as keywords: fields of ``Settings``.
 
         Raises:
             SandlotError: If a setting is unknown or impossible.
         """
-        modes = self.metadata["render_modes"]
-        if render_mode is not None and render_mode not in modes:
-            raise SandlotError(f"render_mode={render_mode} is not possible; allowed: {', '.join(modes)}")
+        check_render_mode(render_mode, self.metadata["render_modes"])
         self.render_mode = render_mode
-        self.settings = build(self.Settings, settings)
+        self.settings = take_settings(self.Settings, settings, values)
 
     @classmethod
     def fidelities(cls) -> list[str]:
-        """Those it offers; the first is the usual one."""
+        """The fidelities that the world offers; the first is the default."""
         schema = cls.Settings.model_json_schema()["properties"]["fidelity"]
         return list(schema.get("enum") or [schema["const"]])
 
     @classmethod
     def about(cls) -> str:
-        """The first line of its docstring."""
+        """The first line of the world's docstring."""
         return (inspect.getdoc(cls) or "").split("\n")[0]
 
     @abstractmethod
     def frame(self) -> Frame:
-        """The quantities of the present moment."""
+        """The present values of ``quantities``.
+
+        Reading a frame never changes the world, and no later step changes a frame: arrays are copies.
+        """
+
+    @abstractmethod
+    def scene(self) -> Scene:
+        """Everything there is to draw now."""
+
+    def render(self) -> Image:
+        """A picture of the scene from above: (rows, columns, 3)."""
+        return from_above(self.scene())
+
+    def recorder(self) -> Recorder:
+        """A new source of frames for a recording."""
+        return Recorder(self)
 
     def outcomes(self) -> dict[str, float]:
-        """What has come of the episode so far, by the names of ``outcome_quantities``; what does not apply is NaN."""
+        """Results of the episode so far, by the names of ``outcome_quantities``; NaN where one does not apply."""
         return {}
 
     @property
     def exploded(self) -> bool:
-        """Whether the simulation is no longer to be trusted."""
+        """Whether the simulation has become numerically unstable, so that its state means nothing."""
         return False
 
-    def controllers(self) -> dict[str, Callable[[np.random.SeedSequence], Controller]]:
-        """Ready controllers by name, each made from a seed; the first is the one to show."""
-        return {"random": self._random_controller}
+    def controllers(self) -> dict[str, Controller]:
+        """Ready controllers by name; the first is the default."""
+        return {"random": Separate(self._random_policy)}
 
-    def controller(self, name: str, seed: np.random.SeedSequence, steps: int | None = None) -> Controller:
+    def controller(self, name: str, steps: int | None = None) -> Controller:
         """Make one of the ready controllers, or load one from a file.
 
         Args:
-            name: Of a ready controller, or the path of a file.
-            seed: For a ready one.
-            steps: How many it will make, if that is known; for worlds where a controller plans ahead.
+            name: Name of a ready controller, or the path of a file.
+            steps: How many steps there will be, if that is known; for controllers that plan ahead.
 
         Raises:
             SandlotError: If there is none of that name, or the file is not one for this world.
@@ -99,20 +143,42 @@ class World(gymnasium.Env[NDArray[Any], NDArray[Any]]):
         path, known = Path(name), self.controllers()
         if path.suffix or path.parent != Path():
             if not path.is_file():
-                raise SandlotError(f"no controller file {path}; ready controllers: {', '.join(known)}")
+                raise ModelError(f"no controller file {path}; ready controllers: {', '.join(known)}")
             return self.load_controller(path)
         if name not in known:
-            raise SandlotError(f"no controller {name!r}; {nearest(name, list(known))}")
-        return known[name](seed)
+            raise SettingError(f"no controller {name!r}; {nearest(name, list(known))}")
+        return known[name]
 
     def load_controller(self, path: Path) -> Controller:
-        """Load a controller that was kept in a file.
+        """Load a controller from a file.
 
         Raises:
-            SandlotError: If this world has none in files, or the file is not one for it.
+            SandlotError: If this world's controllers cannot be files, or the file is not one for it.
         """
-        raise SandlotError(f"cannot load {path}: controllers of this world are {', '.join(self.controllers())}")
+        raise ModelError(f"cannot load {path}: controllers of this world are {', '.join(self.controllers())}")
 
-    def _random_controller(self, seed: np.random.SeedSequence) -> Controller:
-        self.action_space.seed(int(seed.generate_state(1)[0]))
-        return lambda _: self.action_space.sample()
+    def _random_policy(self, seed: np.random.SeedSequence) -> Policy:
+        space = copy.deepcopy(self.action_space)
+        space.seed(int(seed.generate_state(1)[0]))
+        return lambda _: space.sample()
+
+
+def take_settings(kind: type[S], settings: WorldSettings | None, values: Mapping[str, Any]) -> S:
+    """Settings that were given as an object, which has been validated already, or as keywords.
+
+    Raises:
+        SettingError: If both are given, the object is of another world, or a keyword is unknown or impossible.
+    """
+    if settings is None:
+        return build(kind, values)
+    if values:
+        raise SettingError(f"settings were given as an object and as keywords ({', '.join(values)}); give one of them")
+    if not isinstance(settings, kind):
+        raise SettingError(f"settings of type {type(settings).__name__} are not possible here; give {kind.__name__}")
+    return settings
+
+
+def check_render_mode(mode: str | None, allowed: list[str]) -> None:
+    """Raise a `SettingError` unless the mode is None or allowed."""
+    if mode is not None and mode not in allowed:
+        raise SettingError(f"render_mode={mode} is not possible; allowed: {', '.join(allowed)}")

@@ -1,23 +1,23 @@
 """The gap: how much an outcome changes when the same controller moves to a better fidelity."""
 
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
-from sandlot.errors import SandlotError
+from sandlot.errors import SettingError
 from sandlot.settings import build, flatten
 from sandlot.worlds import load
-from sandlot.worlds.base import Controller, World
+from sandlot.worlds.base import World
+from sandlot.worlds.rollout import rollout
 
 BETTER = ("learned", "fast", "reference")
-"""Fidelities, each to be trusted more than the one before."""
+"""Fidelities in ascending order of trust."""
 
 
 def fidelities(world: type[World]) -> list[str]:
-    """Those a world offers, the most trusted last."""
+    """The fidelities that a world offers, the most trusted last."""
     return sorted(world.fidelities(), key=BETTER.index)
 
 
@@ -30,40 +30,39 @@ def measure_gap(
     settings: Mapping[str, Any] | None = None,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> xr.Dataset:
-    """Let a controller do the same episodes at every fidelity of a world.
+    """Let a controller drive the same episodes at every fidelity of a world.
 
     Args:
         name: Short name of the world.
-        controller: One of the world's, its first if not given, or the path of a file.
-        episodes: How many; each has a seed of its own, the same at every fidelity.
-        steps: After which an episode ends, if it has not ended by itself.
+        controller: Name of one of the world's controllers, by default its first, or the path of a file.
+        episodes: Number of episodes; each has a seed of its own, the same at every fidelity.
+        steps: Maximum number of steps of an episode.
         seed: Same seed, same result.
         settings: Of the world, without fidelity.
-        progress: Called now and then with the steps done and the most there can be.
+        progress: Called every 100 steps with the number of steps done and the maximum number of all steps.
 
     Returns:
-        The world's outcomes along ``fidelity`` (the most trusted last) and ``episode``, with units; ``exploded``, which
-        simulations did: these have no outcomes; and ``cut_off``, which episodes had not ended by themselves, in a world
-        where they do. Attributes are world, controller, seed, steps and settings.
+        The world's outcomes along ``fidelity`` (the most trusted last) and ``episode``, with units; ``exploded``,
+        whether the simulation became unstable: then there are no outcomes; and ``cut_off``, whether the episode had not
+        ended by itself, in a world where episodes do. Attributes are world, controller, seed, steps and settings.
 
     Raises:
-        SandlotError: If the world has only one fidelity or names no outcomes.
+        SettingError: If the world has only one fidelity or names no outcomes.
     """
     kind, given = load(name), dict(settings or {})
     offered = fidelities(kind)
     if len(offered) < 2:
-        raise SandlotError(f"{name} has only one fidelity, {offered[0]}: there is no gap to measure")
+        raise SettingError(f"{name} has only one fidelity, {offered[0]}: there is no gap to measure")
     if "fidelity" in given:
-        raise SandlotError(f"gap runs every fidelity ({', '.join(offered)}); leave fidelity={given['fidelity']} out")
+        raise SettingError(f"gap runs every fidelity ({', '.join(offered)}); leave fidelity={given['fidelity']} out")
     if not kind.outcome_quantities:
-        raise SandlotError(f"{name} names no outcomes to compare")
-    # All worlds and controllers are made before any runs: a mistake shows at once.
-    chosen = [build(kind.Settings, {**_meant(kind, given, fidelity), "fidelity": fidelity}) for fidelity in offered]
-    worlds = [kind(**each.model_dump()) for each in chosen]
+        raise SettingError(f"{name} names no outcomes to compare")
+    # All worlds and controllers are made before any episode runs, so that mistakes show at once.
+    chosen = [{**_for_fidelity(kind, given, fidelity), "fidelity": fidelity} for fidelity in offered]
+    worlds = [kind(settings=build(kind.Settings, each)) for each in chosen]
     driver = controller or next(iter(worlds[0].controllers()))
     seeds = [int(each.generate_state(1)[0]) for each in np.random.SeedSequence(seed).spawn(episodes)]
-    for world in worlds:
-        world.controller(driver, np.random.SeedSequence(seeds[0]))
+    controllers = [world.controller(driver) for world in worlds]
 
     values = {key: np.full((len(worlds), episodes), np.nan) for key in kind.outcome_quantities}
     exploded, cut_off = np.zeros((2, len(worlds), episodes), np.bool_)
@@ -71,9 +70,10 @@ def measure_gap(
     for i, world in enumerate(worlds):
         for k in range(episodes):
             before = (i * episodes + k) * steps
-            act = world.controller(driver, np.random.SeedSequence(seeds[k]))
-            ended = _run(world, act, seeds[k], steps, partial(_report, progress, before, total))
-            cut_off[i, k] = not (ended or kind.endless)
+            for step in rollout(world, controllers[i], seeds[k], steps):
+                if step.number % 100 == 0:
+                    progress(before + step.number, total)
+            cut_off[i, k] = not (step.ended[0] or kind.endless)
             exploded[i, k] = world.exploded
             if not world.exploded:
                 for key, value in world.outcomes().items():
@@ -86,53 +86,38 @@ def measure_gap(
         "exploded": (
             dims,
             exploded,
-            {"units": "1", "long_name": "whether the simulation exploded: no outcomes"},
+            {"units": "1", "long_name": "whether the simulation exploded and has no outcomes"},
         ),
         "cut_off": (dims, cut_off, {"units": "1", "long_name": "whether the episode had not ended by itself"}),
     }
-    settings_kept = {key: value for key, value in chosen[0].model_dump(mode="json").items() if key != "fidelity"}
+    kept = worlds[0].settings.model_dump(mode="json", exclude={"fidelity"})
     return xr.Dataset(
         {key: (dims, values[key], about[key]) for key in values} | marks,
         {"fidelity": offered, "episode": np.arange(episodes), "seed": ("episode", seeds)},
-        {"world": name, "controller": driver, "seed": seed, "steps": steps, "settings": flatten(settings_kept)},
+        {"world": name, "controller": driver, "seed": seed, "steps": steps, "settings": flatten(kept)},
     )
 
 
-def _meant(kind: type[World], given: Mapping[str, Any], fidelity: str) -> dict[str, Any]:
-    """Settings without those that are only for another fidelity, as fields say by ``json_schema_extra``."""
+def _for_fidelity(kind: type[World], given: Mapping[str, Any], fidelity: str) -> dict[str, Any]:
+    """Settings without those that only another fidelity uses, by the field's ``json_schema_extra``."""
     extras = {name: field.json_schema_extra for name, field in kind.Settings.model_fields.items()}
     only = {name: extra.get("fidelity", fidelity) for name, extra in extras.items() if isinstance(extra, dict)}
     return {name: value for name, value in given.items() if only.get(name, fidelity) == fidelity}
 
 
-def _report(progress: Callable[[int, int], None], before: int, total: int, done: int) -> None:
-    progress(before + done, total)
-
-
-def _run(world: World, act: Controller, seed: int, steps: int, progress: Callable[[int], None]) -> bool:
-    """One episode; gives whether it ended by itself."""
-    observation, _ = world.reset(seed=seed)
-    for done in range(1, steps + 1):
-        observation, _, terminated, truncated, _ = world.step(act(observation))
-        if terminated or truncated:
-            return True
-        if done % 100 == 0:
-            progress(done)
-    return False
-
-
 def summarize_gap(outcomes: xr.Dataset) -> xr.Dataset:
-    """Means over episodes, and how much the most trusted fidelity changes them.
+    """Means over episodes, and by how much the most trusted fidelity changes them.
 
-    Every comparison is of episodes that have the outcome at both fidelities, so that it is of the same seeds.
+    Fidelities are compared over the same seeds: those of episodes that have the outcome at both.
 
     Args:
-        outcomes: What `measure_gap` gives.
+        outcomes: Result of `measure_gap`.
 
     Returns:
-        Along ``outcome`` and ``fidelity`` (all but the most trusted): ``mean`` there and ``better`` at the most trusted
-        one, ``gap`` between them, ``largest`` gap in size of one episode, and ``episodes`` compared. Where none can be
-        compared, each mean is that of the episodes that have it, and there is no gap.
+        Along ``outcome`` and ``fidelity`` (all but the most trusted): the ``mean`` there and the mean at the most
+        trusted fidelity, ``better``; the ``gap`` between them; the ``largest`` gap of a single episode by magnitude;
+        and the number of ``episodes`` compared. Without any episode to compare, each mean is over the episodes that
+        have the outcome, and the gap is NaN.
     """
     names = [str(key) for key in outcomes.data_vars if key not in ("exploded", "cut_off")]
     *others, best = outcomes["fidelity"].values.tolist()

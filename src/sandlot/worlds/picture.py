@@ -117,8 +117,7 @@ class _Canvas:
             return
         if shape.beacon and self._beacon(shape):
             return
-        outline = seen_from_above(shape)
-        self._polygon(outline, shape.colour, EDGE)
+        self._polygon(seen_from_above(shape), shape.colour, EDGE if shape.outlined else None)
 
     def _beacon(self, shape: Shape) -> bool:
         """Mark the edge of the picture if the shape lies beyond it."""

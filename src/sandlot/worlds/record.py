@@ -1,6 +1,7 @@
-"""Recording any world: a Gymnasium wrapper that keeps every frame, and a loop that drives one."""
+"""Recording a world: a Gymnasium wrapper that writes every frame, and a function that drives and records one."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, SupportsFloat
 
@@ -9,23 +10,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sandlot.errors import SandlotError
-from sandlot.recordings import Quantity, Writer
+from sandlot.recordings import Writer
+from sandlot.recordings.vocabulary import quantity
 from sandlot.settings import build
 from sandlot.worlds import load, world_id
 from sandlot.worlds.base import World
+from sandlot.worlds.rollout import rollout
 
 
 class Record(gymnasium.Wrapper[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]):
     """Writes a recording while the world runs.
 
-    A frame is kept at every reset and after every step: the world's own quantities, and with them ``action`` (what led
-    here; zero at a reset), ``reward``, ``episode`` (counted from 0) and ``exploded`` (no longer to be trusted, so that
-    the frame says nothing about the world).
+    A frame is written at every reset and after every step: the world's own quantities, and with them ``action`` (that
+    led to the frame; zero at a reset), ``reward``, ``episode`` (counted from 0) and ``exploded`` (the simulation has
+    become unstable, so that the frame means nothing).
 
     Attributes:
         writer: The recording being written.
-        episodes: How many have begun.
-        exploded: How many of them have exploded.
+        episodes: Number of episodes begun.
+        exploded: Number of episodes that exploded.
     """
 
     def __init__(self, env: gymnasium.Env[Any, Any], path: Path | str, seed: int | None = None) -> None:
@@ -33,8 +36,8 @@ class Record(gymnasium.Wrapper[NDArray[Any], NDArray[Any], NDArray[Any], NDArray
 
         Args:
             env: A world, possibly wrapped.
-            path: Where to keep the recording.
-            seed: Noted in the recording; give the one passed to ``reset``.
+            path: Where to write the recording.
+            seed: Written into the recording; give the one passed to ``reset``.
 
         Raises:
             SandlotError: If ``env`` is not a world, or ``path`` cannot be written.
@@ -43,35 +46,36 @@ class Record(gymnasium.Wrapper[NDArray[Any], NDArray[Any], NDArray[Any], NDArray
         world = env.unwrapped
         if not isinstance(world, World):
             raise SandlotError(f"only Sandlot worlds can be recorded, not {type(world).__name__}")
-        self._world = world
+        self._recorder = world.recorder()
         sample = np.asarray(env.action_space.sample())
-        self._still = np.zeros_like(sample)
+        self._zero = np.zeros_like(sample)
         dims = tuple(f"action_{k}" for k in range(sample.ndim))
         quantities = {
-            **world.quantities,
-            "action": Quantity("1", "action that led here", dims, sample.shape, str(sample.dtype)),
-            "reward": Quantity(world.reward_units, "reward of the step that led here"),
-            "episode": Quantity("1", "episodes finished before", dtype="int64"),
-            "exploded": Quantity("1", "whether the simulation has exploded: not to be trusted", dtype="bool"),
+            **self._recorder.quantities,
+            "action": quantity("action", dims, sample.shape, str(sample.dtype)),
+            "reward": replace(quantity("reward"), units=world.reward_units),
+            "episode": quantity("episode", dtype="int64"),
+            "exploded": quantity("exploded", dtype="bool"),
         }
         settings = world.settings.model_dump(mode="json")
         self.episodes = self.exploded = 0
-        self._lost = False
+        self._unstable = False
         self.writer = Writer(Path(path), quantities, settings=settings, seed=seed, world=world_id(type(world).__name__))
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
-        """Reset the world and keep its first frame."""
+        """Reset the world and write its first frame."""
         observation, info = super().reset(seed=seed, options=options)
         self.episodes += 1
-        self._lost = False
-        self._keep(self._still, 0.0)
+        self._unstable = False
+        self._recorder.restart()
+        self._keep(self._zero, 0.0)
         return observation, info
 
     def step(self, action: NDArray[Any]) -> tuple[Any, SupportsFloat, bool, bool, dict[str, Any]]:
-        """Step the world and keep its frame."""
+        """Step the world and write its frame."""
         observation, reward, terminated, truncated, info = super().step(action)
-        if info.get("exploded", False) and not self._lost:
-            self.exploded, self._lost = self.exploded + 1, True
+        if info.get("exploded", False) and not self._unstable:
+            self.exploded, self._unstable = self.exploded + 1, True
         self._keep(action, float(reward))
         return observation, reward, terminated, truncated, info
 
@@ -81,13 +85,13 @@ class Record(gymnasium.Wrapper[NDArray[Any], NDArray[Any], NDArray[Any], NDArray
         super().close()
 
     def _keep(self, action: NDArray[Any], reward: float) -> None:
-        mine: dict[str, Any] = {
-            "action": np.asarray(action, self._still.dtype),
+        added: dict[str, Any] = {
+            "action": np.asarray(action, self._zero.dtype),
             "reward": np.float64(reward),
             "episode": np.int64(self.episodes - 1),
-            "exploded": np.bool_(self._lost),
+            "exploded": np.bool_(self._unstable),
         }
-        self.writer.append({**self._world.frame(), **mine})
+        self.writer.append({**self._recorder.frame(), **added})
 
 
 def record_world(
@@ -103,29 +107,25 @@ def record_world(
 
     Args:
         name: Short name of the world.
-        path: Where to keep the recording.
-        steps: How many.
-        controller: One of the world's, its first if not given, or the path of a file.
+        path: Where to write the recording.
+        steps: Number of steps.
+        controller: Name of one of the world's controllers, by default its first, or the path of a file.
         seed: Same seed, same recording.
         settings: Of the world.
-        progress: Called now and then with the steps done and all steps.
+        progress: Called every 100 steps with the number of steps done and of all steps.
 
     Returns:
-        What was recorded, for showing; among it how many episodes exploded, and so ended there.
+        Facts about the recording, such as how many episodes it has and how many of them exploded.
     """
     kind = load(name)
-    world = kind(**build(kind.Settings, settings or {}).model_dump())
+    world = kind(settings=build(kind.Settings, settings or {}))
     driver = controller or next(iter(world.controllers()))
-    act = world.controller(driver, np.random.SeedSequence(seed), steps)
+    chosen = world.controller(driver, steps)
     env = Record(world, path, seed)
     try:
-        observation, _ = env.reset(seed=seed)
-        for done in range(1, steps + 1):
-            observation, _, terminated, truncated, _ = env.step(act(observation))
-            if terminated or truncated:
-                observation, _ = env.reset()
-            if done % 100 == 0 or done == steps:
-                progress(done, steps)
+        for step in rollout(env, chosen, seed, steps, again=True):
+            if not step.began[0] and (step.number % 100 == 0 or step.number == steps):
+                progress(step.number, steps)
     finally:
         env.close()
     facts = {"world": name, "controller": driver, "seed": seed, "steps": steps, "episodes": env.episodes}

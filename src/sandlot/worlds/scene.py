@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from sandlot.typing import Array, Image
+from sandlot.typing import Array, Image, IntArray
 
 Colour: TypeAlias = tuple[int, ...]
 """Red, green, blue, and opacity if there are four: 0 to 255."""
@@ -38,7 +38,8 @@ class Shape:
         rotation: (3, 3) from its own axes to the world's.
         colour: Of its surface.
         vertices: (n, 3) of a mesh, in its own axes [m].
-        faces: (n, 3) of a mesh.
+        faces: (m, 3) vertex indices of each triangle of a mesh.
+        outlined: Whether a picture shows its edge.
         beacon: If it lies beyond the edge of a picture, a mark on the edge shows where.
     """
 
@@ -49,7 +50,8 @@ class Shape:
     rotation: Array
     colour: Colour
     vertices: Array | None = None
-    faces: Array | None = None
+    faces: IntArray | None = None
+    outlined: bool = True
     beacon: bool = False
 
 

@@ -1,8 +1,8 @@
-"""What worlds that are compiled as one have in common: their number, seeds, and when episodes end."""
+"""What vector worlds share: many worlds of one kind that are stepped in one call of compiled code."""
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from gymnasium.spaces import Box
@@ -11,26 +11,36 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from sandlot.errors import SandlotError
-from sandlot.typing import Array, BoolArray
+from sandlot.errors import SandlotError, SettingError
+from sandlot.typing import Array, BoolArray, Image, IntArray
+from sandlot.worlds.actions import check_action
+from sandlot.worlds.base import WorldSettings, check_render_mode, take_settings
+from sandlot.worlds.picture import from_above
+from sandlot.worlds.scene import Scene
 
 Seen = TypeVar("Seen", bound=NDArray[Any])
 
 
 class CompiledVector(VectorEnv[Seen, Array, NDArray[Any]]):
-    """Many worlds in one.
+    """Many worlds of one kind as one vector world.
 
-    World k is seeded with ``seed + k``, as in Gymnasium's ``SyncVectorEnv``. One whose episode has ended starts anew
-    with the next step, whatever it is told; that step has no reward.
+    Member k is seeded with ``seed + k``, as in Gymnasium's ``SyncVectorEnv``, and draws its random numbers from its own
+    generator in the same order as the single world: results are the same, bit for bit. A member whose episode has ended
+    is reset in the next step, which ignores its action and gives it no reward.
 
-    A subclass adds ``_make``, ``reset``, ``step`` and ``render``.
+    A subclass adds the abstract methods.
 
     Attributes:
-        max_episode_steps: After which episodes are truncated; None for never.
-        generators: Where each world's chance comes from; those that have been reset.
+        settings: What the worlds were made with.
+        max_episode_steps: Episodes are truncated after so many steps; None for never.
+        autoreset: Whether members are reset by themselves. If not, they go on after the end of their episode.
+        generators: Random generator of each member that has been reset.
     """
 
     metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "autoreset_mode": AutoresetMode.NEXT_STEP}
+    Settings: ClassVar[type[WorldSettings]]
+    action_meaning: ClassVar[str]
+    settings: WorldSettings
 
     def __init__(
         self,
@@ -38,46 +48,113 @@ class CompiledVector(VectorEnv[Seen, Array, NDArray[Any]]):
         render_mode: str | None = None,
         max_episode_steps: int | None = None,
         threads: int = 1,
-        **settings: Any,
+        autoreset: bool = True,
+        settings: WorldSettings | None = None,
+        **values: Any,
     ) -> None:
         """Make the worlds.
 
         Args:
             num_envs: How many.
             render_mode: None or ``rgb_array``.
-            max_episode_steps: Truncate episodes after so many.
-            threads: How many work at the same time, if the world can use more than one; results do not depend on it.
-            settings: Those of the world.
+            max_episode_steps: Truncate episodes after so many steps.
+            threads: Number of threads, if the world can use more than one; results do not depend on it.
+            autoreset: Whether members are reset by themselves.
+            settings: The settings of the single world as an object, or
+            values: as keywords.
 
         Raises:
             SandlotError: If a setting is unknown or impossible.
         """
-        limit = None if max_episode_steps == -1 else max_episode_steps  # as Gymnasium has it
+        limit = None if max_episode_steps == -1 else max_episode_steps  # Gymnasium's value for no limit
         for name, value in {"num_envs": num_envs, "max_episode_steps": 1 if limit is None else limit}.items():
             if not (isinstance(value, int | np.integer) and value >= 1):
-                raise SandlotError(f"{name}={value} is not possible; allowed: a whole number at least 1")
-        if render_mode not in (None, *self.metadata["render_modes"]):
-            raise SandlotError(f"render_mode={render_mode} is not possible; allowed: rgb_array")
+                raise SettingError(f"{name}={value} is not possible; allowed: a whole number at least 1")
+        check_render_mode(render_mode, self.metadata["render_modes"])
         self.num_envs, self.render_mode, self.max_episode_steps = num_envs, render_mode, limit
+        self.autoreset = autoreset
+        if not autoreset:
+            self.metadata = {**self.metadata, "autoreset_mode": AutoresetMode.DISABLED}
+        self.settings = take_settings(self.Settings, settings, values)
         self.generators: dict[int, np.random.Generator] = {}
         self._begun, self._ended = np.zeros((2, num_envs), np.bool_)
         self._steps = np.zeros(num_envs, np.int64)
-        self.single_observation_space, self.single_action_space = self._make(settings, threads)
+        self.single_observation_space, self.single_action_space = self._make(threads)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
 
+    def reset(
+        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Seen, dict[str, Any]]:
+        """Reset all members, or those of ``options["reset_mask"]``; other options are those of the single world."""
+        given = options or {}
+        start = self._check_start(given)  # before anything is changed
+        mask = self._seed(seed, given)
+        self._restart(mask, start)
+        return self._observe(mask), self._info(mask)
+
+    def step(self, actions: NDArray[Any]) -> tuple[Seen, Array, BoolArray, BoolArray, dict[str, Any]]:
+        """Step all members."""
+        if not self._begun.all():
+            raise SandlotError("before the first step, reset all worlds")
+        given = check_action(actions, (self.num_envs, *(self.single_action_space.shape or ())), self.action_meaning)
+        ended = self._ended
+        rewards = self._advance(given, ~ended)
+        self._steps += 1
+        if ended.any():
+            self._restart(ended, self._check_start({}))
+            rewards[ended] = 0.0
+        observations = self._observe(np.ones(self.num_envs, np.bool_))
+        terminated, truncated = (each & ~ended for each in self._ends())
+        if self.max_episode_steps is not None:
+            truncated = truncated | (self._steps >= self.max_episode_steps)
+        self._ended = (terminated | truncated) & self.autoreset
+        return observations, rewards, terminated, truncated, self._info(np.ones(self.num_envs, np.bool_))
+
     @abstractmethod
-    def _make(self, settings: dict[str, Any], threads: int) -> tuple[Box, Box]:
-        """Make what goes on in the worlds; returns what one of them observes, and what it can be told."""
+    def scenes(self) -> Iterator[Scene]:
+        """What there is to draw of each member."""
+
+    def render(self) -> tuple[Image, ...]:
+        """A picture of each member, as the single world draws it."""
+        return tuple(from_above(scene) for scene in self.scenes())
+
+    @abstractmethod
+    def _make(self, threads: int) -> tuple[Box, Box]:
+        """Make what the worlds consist of; returns the observation and the action space of a member."""
+
+    @abstractmethod
+    def _check_start(self, options: Mapping[str, Any]) -> Any:
+        """How members start, by the options of a reset or by the settings; None if that is random."""
+
+    @abstractmethod
+    def _place(self, which: IntArray, start: Any) -> None:
+        """Put members (n,) at their start."""
+
+    @abstractmethod
+    def _advance(self, actions: Array, running: BoolArray) -> Array:
+        """Step all members; returns the rewards (num_envs,). Those that are not running will be reset."""
+
+    @abstractmethod
+    def _observe(self, mask: BoolArray) -> Seen:
+        """Observations of all members, after those of the mask have read their sensors."""
+
+    @abstractmethod
+    def _ends(self) -> tuple[BoolArray, BoolArray]:
+        """Which members terminate, and which are truncated."""
+
+    @abstractmethod
+    def _values(self) -> Mapping[str, NDArray[Any]]:
+        """Infos of all members, by name."""
 
     def _seed(self, seed: int | Sequence[int | None] | None, options: Mapping[str, Any]) -> BoolArray:
-        """Seed the worlds that are to be reset; returns which these are: (num_envs,)."""
+        """Seed the members that are to be reset; returns which these are: (num_envs,)."""
         try:
             mask = np.asarray(options.get("reset_mask", np.ones(self.num_envs, np.bool_)))
         except ValueError:  # rows of different lengths
             mask = np.empty(0)
         if mask.shape != (self.num_envs,) or mask.dtype != np.bool_:
-            raise SandlotError(f"reset_mask is {self.num_envs} times true or false")
+            raise SettingError(f"reset_mask must hold {self.num_envs} booleans")
         seeds: list[int | None]
         if seed is None:
             seeds = [None] * self.num_envs
@@ -86,31 +163,20 @@ class CompiledVector(VectorEnv[Seen, Array, NDArray[Any]]):
         else:
             seeds = list(seed)
         if len(seeds) != self.num_envs:
-            raise SandlotError(f"{len(seeds)} seeds for {self.num_envs} worlds")
+            raise SettingError(f"{len(seeds)} seeds for {self.num_envs} worlds")
         for k in np.flatnonzero(mask).tolist():
             if seeds[k] is not None or k not in self.generators:
                 self.generators[k] = seeding.np_random(seeds[k])[0]
         return mask
 
-    def _check_begun(self) -> None:
-        """Refuse to go on before there was a start."""
-        if not self._begun.all():
-            raise SandlotError("before the first step, reset all worlds")
-
-    def _begin(self, mask: BoolArray) -> None:
-        """Episodes of these worlds begin."""
+    def _restart(self, mask: BoolArray, start: Any) -> None:
+        """Begin new episodes of these members."""
+        self._place(np.flatnonzero(mask), start)
         self._begun, self._ended = self._begun | mask, self._ended & ~mask
         self._steps[mask] = 0
 
-    def _end(self, terminations: BoolArray, truncations: BoolArray) -> tuple[BoolArray, BoolArray]:
-        """Episodes of these worlds end, and those that have lasted long enough."""
-        if self.max_episode_steps is not None:
-            truncations = truncations | (self._steps >= self.max_episode_steps)
-        self._ended = terminations | truncations
-        return terminations, truncations
-
-    def _told(self, values: Mapping[str, NDArray[Any]], mask: BoolArray | None = None) -> dict[str, Any]:
-        """Infos of all worlds, or of some, as Gymnasium wants them: values, and who has them."""
-        known = np.ones(self.num_envs, np.bool_) if mask is None else mask
-        told = {key: np.where(known, value, np.zeros_like(value)) for key, value in values.items()}
-        return told | {f"_{key}": known.copy() for key in values}
+    def _info(self, mask: BoolArray) -> dict[str, Any]:
+        """Infos as Gymnasium wants them: values, and which members have them."""
+        values = self._values()
+        found = {key: np.where(mask, value, np.zeros_like(value)) for key, value in values.items()}
+        return found | {f"_{key}": mask.copy() for key in values}

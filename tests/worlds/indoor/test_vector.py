@@ -1,4 +1,4 @@
-"""The compiled vector world: the same as so many single ones, bit for bit."""
+"""The vector form of the indoor world equals single worlds, bit for bit."""
 
 import gymnasium
 import numpy as np
@@ -57,7 +57,7 @@ def test_make_vec_gives_it():
     ],
 )
 def test_same_as_single_worlds(count, settings):
-    """Also when episodes end, and start anew."""
+    """Also when episodes end and the next ones begin."""
     limited = {**settings, "max_episode_steps": 37}
     ends = assert_same_episodes(make(count, **limited), make(count, "sync", **limited), 20 if SLOW else 300)
     assert SLOW or ends.tolist() == [7] * count
@@ -65,14 +65,14 @@ def test_same_as_single_worlds(count, settings):
 
 @pytest.mark.parametrize("name", MODELS)
 def test_same_as_single_worlds_with_a_learned_laser(tmp_path, name):
-    save(MODELS[name].fit(explore(IndoorSettings(laser={"beams": 36}), 60 if SLOW else 300)), tmp_path / "a.json")
-    settings = {"fidelity": "learned", "model": tmp_path / "a.json", "max_episode_steps": 60}
+    save(MODELS[name].fit(explore(IndoorSettings(laser={"beams": 36}), 60 if SLOW else 300)), tmp_path / "a")
+    settings = {"fidelity": "learned", "model": tmp_path / "a", "max_episode_steps": 60}
     ends = assert_same_episodes(make(9, **settings), make(9, "sync", **settings), 20 if SLOW else 200)
     assert SLOW or (ends == 3).all()
 
 
 def test_robot_k_is_the_single_world_of_seed_plus_k():
-    """To the last bit of what is not observed, too."""
+    """Bit for bit, also the state that is not observed."""
     many = make(4, **FEW).unwrapped
     many.reset(seed=5)
     singles = [Indoor(**FEW) for _ in range(4)]
@@ -88,8 +88,8 @@ def test_robot_k_is_the_single_world_of_seed_plus_k():
             np.testing.assert_array_equal(many.task.floor.covered[k], single.floor.covered[0])
 
 
-def test_episodes_end_on_their_own():
-    """Those that were reset alone have their limit later."""
+def test_every_member_has_its_own_time_limit():
+    """A member that was reset alone reaches its time limit later."""
     world = make(3, max_episode_steps=4, **FEW)
     world.reset(seed=0)
     go = np.tile([0.5, 0.0], (3, 1))
@@ -103,7 +103,7 @@ def test_episodes_end_on_their_own():
     assert info["time"] == pytest.approx([0.75, 0.25, 0.75])
 
 
-def test_a_step_that_starts_anew_has_no_reward():
+def test_a_step_that_resets_has_no_reward():
     world = make(2, max_episode_steps=1, **FEW)
     world.reset(seed=0)
     assert world.step(np.ones((2, 2)))[3].all()
@@ -148,7 +148,7 @@ def test_pictures():
     np.testing.assert_array_equal(world.render()[1], single.render())
 
 
-def test_a_mistake_is_told():
+def test_mistakes_are_explained():
     with pytest.raises(SandlotError, match="num_envs=0"):
         IndoorVector(0)
     with pytest.raises(SandlotError, match=r"num_envs=2.0 is not possible"):
@@ -166,7 +166,7 @@ def test_a_mistake_is_told():
         world.step(np.zeros((2, 2)))
     with pytest.raises(SandlotError, match="3 seeds for 2 worlds"):
         world.reset(seed=[1, 2, 3])
-    with pytest.raises(SandlotError, match="reset_mask is 2 times true or false"):
+    with pytest.raises(SandlotError, match="reset_mask must hold 2 booleans"):
         world.reset(options={"reset_mask": np.array([1, 0])})
     with pytest.raises(SandlotError, match="start is x"):
         world.reset(seed=1, options={"start": (1.0, 2.0)})
@@ -186,11 +186,11 @@ def test_a_reset_that_is_refused_changes_nothing():
         world.reset(seed=np.int64(3))
     with pytest.raises(SandlotError, match="no room"):
         one.reset(seed=5, options={"start": (0.1, 0.1, 0.0)})
-    told = np.full((2, 2), 0.3)
-    assert_same(one.step(told)[0], other.step(told)[0])
+    commands = np.full((2, 2), 0.3)
+    assert_same(one.step(commands)[0], other.step(commands)[0])
 
 
-def test_gymnasium_has_no_limit_at_minus_one():
+def test_a_limit_of_minus_one_means_none():
     world = IndoorVector(1, max_episode_steps=-1, **FEW)
     world.reset(seed=0)
     assert not any(world.step(np.zeros((1, 2)))[3].any() for _ in range(5))

@@ -1,4 +1,4 @@
-"""The indoor world: driving, seeing, bumping, covering the floor."""
+"""The indoor world: driving, scanning, bumping, covering the floor."""
 
 import math
 
@@ -9,6 +9,7 @@ from PIL import Image
 from sandlot.errors import SandlotError
 from sandlot.places.plans import SHIPPED
 from sandlot.worlds.indoor.world import Indoor
+from sandlot.worlds.rollout import rollout
 
 QUIET = {"robot": {"slip": 0.0, "slip_noise": 0.0}}
 EXACT = dict.fromkeys(("noise", "noise_growth", "missing", "specular", "mixed"), 0.0)
@@ -16,16 +17,10 @@ EXACT = dict.fromkeys(("noise", "noise_growth", "missing", "specular", "mixed"),
 
 def wander(world, steps, seed=0):
     """Poses (steps, 3) of a walk."""
-    act = world.controller("wander", np.random.SeedSequence(seed))
-    observation, _ = world.reset(seed=seed)
-    poses = []
-    for _ in range(steps):
-        observation, *_ = world.step(act(observation))
-        poses.append(world.pose)
-    return np.array(poses)
+    return np.array([world.pose for _ in rollout(world, world.controller("wander"), seed, steps)][1:])
 
 
-def test_it_drives_as_told_and_sees_the_wall_come_nearer():
+def test_it_follows_commands_and_measures_the_distance_to_the_wall():
     world = Indoor(start=(5.0, 5.0, 0.0), laser={**EXACT, "beams": 181}, **QUIET)
     first, _ = world.reset(seed=0)
     assert first[90] == pytest.approx(5.0)
@@ -36,10 +31,12 @@ def test_it_drives_as_told_and_sees_the_wall_come_nearer():
     assert not info["bumped"]
     assert seen[90] == pytest.approx(10.0 - world.pose[0], rel=1e-6)
     assert seen[-2:] == pytest.approx([0.5, 0.0])
-    assert world.frame()["odometry_position"] == pytest.approx(world.pose[:2])
+    frame = world.frame()
+    assert [frame["odometry_x"], frame["odometry_y"]] == pytest.approx(world.pose[:2])
+    assert [frame["x"], frame["y"], frame["yaw"]] == world.pose.tolist()
 
 
-def test_it_bumps_and_stays_outside():
+def test_it_bumps_into_walls_and_never_enters_them():
     world = Indoor(start=(9.0, 5.0, 0.0), **QUIET)
     world.reset(seed=0)
     for _ in range(12):
@@ -49,15 +46,15 @@ def test_it_bumps_and_stays_outside():
     assert world.plan.clearance(world.pose[:2]) >= 0.3
 
 
-def test_what_does_not_come_back_is_none_in_frames_and_the_most_in_observations():
-    world = Indoor(laser={"missing": 0.5, "most": 20.0})
+def test_a_missing_return_is_nan_in_frames_and_the_maximum_range_in_observations():
+    world = Indoor(laser={"missing": 0.5, "max_range": 20.0})
     seen, _ = world.reset(seed=0)
     ranges = world.frame()["ranges"]
     assert 0.3 < np.isnan(ranges).mean() < 0.7
     assert np.array_equal(seen[:360][np.isnan(ranges)], np.full(np.isnan(ranges).sum(), 20.0, np.float32))
 
 
-def test_the_sum_of_rewards_is_the_floor_covered():
+def test_the_sum_of_rewards_is_the_area_covered():
     world = Indoor(start=(5.0, 5.0, 0.0), **QUIET)
     _, info = world.reset(seed=0)
     start = info["covered"]
@@ -68,7 +65,7 @@ def test_the_sum_of_rewards_is_the_floor_covered():
     assert sum(gains) == pytest.approx(0.6 * (world.pose[0] - 5.0), rel=0.1)
     back = [world.step(np.array([-0.8, 0.0]))[1] for _ in range(8)]
     assert sum(back[4:]) < 0.05
-    assert 0.0 < world.outcomes()["share"] < 1.0
+    assert 0.0 < world.outcomes()["covered_share"] < 1.0
 
 
 @pytest.mark.parametrize("plan", SHIPPED)
@@ -76,13 +73,13 @@ def test_every_shipped_plan_has_room_to_wander(plan):
     world = Indoor(plan=plan, laser={"beams": 90})
     poses = wander(world, 200)
     assert (world.plan.clearance(poses[:, :2]) >= 0.3).all()
-    assert world.outcomes()["way"] > 5.0
+    assert world.outcomes()["path_length"] > 5.0
     places = np.array([world.floor.draw_pose(world.np_random) for _ in range(200)])
     assert (world.plan.clearance(places[:, :2]) > 0.3).all()
     assert np.ptp(places[:, 0]) > 0.8 * (world.plan.bounds[2] - world.plan.bounds[0])
 
 
-def test_no_start_is_within_furniture_nor_outside(tmp_path):
+def test_random_starts_are_neither_inside_furniture_nor_outside_of_the_plan(tmp_path):
     path = tmp_path / "plan.toml"
     hexagon = [(round(5 + 5 * math.cos(k), 3), round(5 + 5 * math.sin(k), 3)) for k in np.arange(6) * math.pi / 3]
     points = [list(map(float, point)) for point in hexagon]
@@ -100,11 +97,11 @@ def test_wandering_covers_the_arena_in_all_directions():
     squares = np.histogram2d(poses[:, 0], poses[:, 1], 10, [(0.0, 10.0), (0.0, 10.0)])[0]
     assert (squares > 0).sum() >= 50
     assert np.histogram(poses[:, 2], 8, (-math.pi, math.pi))[0].min() > 0.04 * len(poses)
-    assert world.outcomes()["share"] > 0.4
+    assert world.outcomes()["covered_share"] > 0.4
     assert world.outcomes()["bumps"] < 20
 
 
-def test_another_laser_can_be_put_in():
+def test_the_laser_can_be_replaced():
     world = Indoor()
     world.laser = lambda poses, rng: np.full((len(poses), 360), poses[0, 0])
     seen, _ = world.reset(seed=0)
@@ -138,7 +135,7 @@ def test_mistakes_are_explained(settings, said):
         Indoor(**settings)
 
 
-def test_strange_actions_and_starts_are_explained():
+def test_impossible_actions_and_starts_are_explained():
     world = Indoor()
     with pytest.raises(SandlotError, match=r"start is x"):
         world.reset(options={"start": (1.0, 2.0)})

@@ -18,7 +18,7 @@ def test_ends_for_all_when_flat():
     assert world.agents == []
 
 
-def test_is_the_same_world_agent_by_agent():
+def test_equals_the_world_agent_by_agent():
     together, apart = Leveling(shape=(6, 6), agents=3), LevelingParallel(shape=(6, 6), agents=3)
     whole, _ = together.reset(seed=5)
     parts, _ = apart.reset(seed=5)

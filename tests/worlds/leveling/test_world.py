@@ -8,13 +8,14 @@ from PIL import Image
 from sandlot.control.leveling import LevelingController, Rule
 from sandlot.errors import SandlotError
 from sandlot.worlds.leveling.world import Leveling
+from sandlot.worlds.rollout import rollout
 
 
 def roughness(world, level):
     return float(((world.swarm.heights - level) ** 2).sum())
 
 
-def test_rewards_add_up_to_what_the_terrain_gained():
+def test_rewards_sum_up_to_the_decrease_of_the_squared_deviation():
     world = Leveling(shape=(8, 8), agents=5)
     world.action_space.seed(0)
     world.reset(seed=0)
@@ -31,13 +32,12 @@ def test_rewards_add_up_to_what_the_terrain_gained():
 @pytest.mark.parametrize("flatness", ["range", "gradient"])
 def test_stepping_a_rule_equals_running_it(kind, flatness):
     stepped, ran = (Leveling(shape=(4, 4), relief=4, agents=2, sensing=0.02, flatness=flatness) for _ in range(2))
-    observation, _ = stepped.reset(seed=2)
+    rule = LevelingController(Rule(kind=kind), 2)
+    *_, step = rollout(stepped, rule, 2, 10**7)
+    assert step.terminated[0]
     ran.reset(seed=2)
-    one, other = (LevelingController(Rule(kind=kind), 2, np.random.SeedSequence(1)) for _ in range(2))
-    terminated = False
-    while not terminated:
-        observation, _, terminated, _, info = stepped.step(one(observation))
-    assert ran.run(other, 10**7) == info["cycles"]
+    rule.reset([np.random.SeedSequence(2)])
+    assert ran.run(rule, 10**7) == step.info["cycles"]
     assert np.array_equal(ran.swarm.heights, stepped.swarm.heights)
     assert np.array_equal(ran.swarm.agents, stepped.swarm.agents)
 
@@ -50,7 +50,7 @@ def test_flat_by_range_and_flat_by_gradient_differ():
         assert world.flat is flat
 
 
-def test_observations_tell_what_an_agent_knows():
+def test_observations_hold_height_estimate_and_free_neighbours():
     world = Leveling(shape=(1, 3), agents=2, sensing=1.0)
     observation, _ = world.reset(seed=0, options={"heights": np.array([[3, 5, 7]])})
     for row, agent in zip(observation, world.swarm.agents, strict=True):
@@ -80,7 +80,7 @@ def test_an_image_makes_the_terrain(tmp_path):
     Image.fromarray(np.full((5, 9), 255, np.uint8)).save(tmp_path / "a.png")
     world = Leveling(terrain=tmp_path / "a.png", relief=7)
     world.reset(seed=0)
-    assert world.frame()["heights"].shape == (5, 9)
+    assert world.frame()["cell_heights"].shape == (5, 9)
     assert world.swarm.heights.min() == 7
     with pytest.raises(SandlotError, match="no image"):
         Leveling(terrain=tmp_path / "b.png")
@@ -105,8 +105,8 @@ def test_impossible_settings_are_explained(settings, says):
     ("action", "says"),
     [
         (np.zeros((2, 2)), "not (2, 2)"),
-        (np.full((3, 2), 3), "some are below or above"),
-        (np.full((3, 2), -1), "some are below or above"),
+        (np.full((3, 2), 3), "some are out of range"),
+        (np.full((3, 2), -1), "some are out of range"),
         (np.zeros(6), "of shape (3, 2), not (6,)"),
         (np.full((3, 2), np.nan), "6 of 6 are not finite"),
     ],
@@ -124,7 +124,9 @@ def test_a_controller_for_other_agents_is_refused():
     world = Leveling(agents=3)
     world.reset(seed=0)
     with pytest.raises(SandlotError, match="for 2 agents; this world has 3"):
-        world.run(LevelingController(Rule(), 2, np.random.SeedSequence(0)), 10)
+        world.run(LevelingController(Rule(), 2), 10)
+    with pytest.raises(SandlotError, match="reset the controller with one seed"):
+        world.run(LevelingController(Rule(), 3), 10)
 
 
 def test_more_agents_than_cells_are_refused():

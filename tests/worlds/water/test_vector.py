@@ -1,8 +1,9 @@
-"""The compiled vector world: the same as so many single ones."""
+"""The vector form of the water world equals single worlds, bit for bit."""
 
 import gymnasium
 import numpy as np
 import pytest
+from gymnasium.vector import AutoresetMode
 
 from same import assert_same, assert_stands_in
 from sandlot.errors import SandlotError
@@ -24,7 +25,7 @@ def test_make_vec_gives_it():
 
 @pytest.mark.parametrize(("fidelity", "count"), [("fast", 3), ("fast", 70), ("reference", 3)])
 def test_same_as_single_worlds(fidelity, count):
-    """Also when episodes end at different times, and start anew."""
+    """Also when episodes end at different times and the next ones begin."""
     # Near targets, so that many are reached; a limit, so that all end.
     settings = {"fidelity": fidelity, "snake": SMALL, "distance": 6.0, "current": (0.5, 0.2), "max_episode_steps": 37}
     one, other = make(count, **settings), make(count, "sync", **settings)
@@ -56,7 +57,7 @@ def test_threads_make_no_difference():
 
 
 @FIDELITIES
-def test_what_explodes_starts_anew_alone(fidelity):
+def test_only_a_member_that_explodes_is_reset(fidelity):
     world = make(3, fidelity=fidelity, snake=SMALL).unwrapped
     first, _ = world.reset(seed=0)
     actions = np.full((3, 5), 0.1)
@@ -89,13 +90,30 @@ def test_some_can_be_reset():
     assert info["_time"].tolist() == [True, False, False]
 
 
+def test_every_member_can_have_its_own_target():
+    world, targets = make(3, snake=SMALL), np.array([(9.0, 9.0), (8.0, 1.0), (3.0, 4.0)])
+    observations, _ = world.reset(seed=0, options={"target": targets})
+    np.testing.assert_array_equal(observations[:, 4:6], targets)
+    with pytest.raises(SandlotError, match=r"target=.*not possible"):
+        world.reset(options={"target": targets[:2]})
+
+
+def test_without_autoreset_members_go_on_after_their_end():
+    world = WaterVector(2, snake=SMALL, max_episode_steps=2, autoreset=False)
+    assert world.metadata["autoreset_mode"] is AutoresetMode.DISABLED
+    assert WaterVector.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP
+    world.reset(seed=0)
+    times = [world.step(np.zeros((2, 5)))[4]["time"][0] for _ in range(4)]
+    assert times == pytest.approx([0.02, 0.04, 0.06, 0.08])
+
+
 def test_pictures():
     world = make(2, snake=SMALL, render_mode="rgb_array")
     world.reset(seed=0)
     assert [picture.shape for picture in world.render()] == [(480, 480, 3)] * 2
 
 
-def test_a_mistake_is_told():
+def test_mistakes_are_explained():
     with pytest.raises(SandlotError, match="num_envs=0"):
         WaterVector(0)
     with pytest.raises(SandlotError, match="allowed: rgb_array"):

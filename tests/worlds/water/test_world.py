@@ -1,46 +1,31 @@
-"""The water world: its targets, its endings, its outcomes, and how it takes a mistake."""
+"""The water world: targets, ends of episodes, outcomes, and how mistakes are explained."""
 
-import warnings
-
-import gymnasium
 import numpy as np
 import pytest
-from gymnasium.utils.env_checker import check_env
 
 from sandlot.control.snake.files import save_controller
 from sandlot.control.snake.gaits import Gait
 from sandlot.errors import SandlotError
-from sandlot.physics.swimming import water
+from sandlot.physics.swimming import rows
 from sandlot.robots.fast_swimmers import FastSwimmers
 from sandlot.robots.reference_swimmers import ReferenceSwimmers
 from sandlot.robots.snake import Snake
+from sandlot.worlds.rollout import rollout
 from sandlot.worlds.water.task import REACHED
 from sandlot.worlds.water.world import SWIM, Water
 
 FIDELITIES = pytest.mark.parametrize("fidelity", ["fast", "reference"])
 SMALL = Snake(links=6)
-SEED = np.random.SeedSequence(0)
 
 
-def drive(world, controller, steps, seed=0, **options):
-    act = world.controller(controller, SEED)
-    observation, _ = world.reset(seed=seed, options=options or None)
-    rewards = []
-    for _ in range(steps):
-        observation, reward, terminated, truncated, info = world.step(act(observation))
-        rewards.append(reward)
-        if terminated or truncated:
-            break
-    return observation, rewards, terminated, truncated, info
+def drive(world, controller, steps, seed=0):
+    """All steps of an episode."""
+    return list(rollout(world, world.controller(controller), seed, steps))
 
 
-@FIDELITIES
-def test_the_checker_has_only_one_recommendation(fidelity):
-    """Actions are angles, so that they are not between -1 and 1."""
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always")
-        check_env(gymnasium.make("sandlot/Water-v0", fidelity=fidelity, render_mode="rgb_array").unwrapped)
-    assert all("symmetric and normalized" in str(each.message) for each in said), [str(each.message) for each in said]
+def head(world):
+    frame = world.frame()
+    return np.array([frame["link_x"][0], frame["link_y"][0]])
 
 
 @FIDELITIES
@@ -59,11 +44,13 @@ def test_moves_as_the_swimmers_do(fidelity):
         assert observation[0] == pytest.approx(0.8)
         np.testing.assert_array_equal(observation[1:3], swimmers.centre[0])
         np.testing.assert_array_equal(observation[8:13], swimmers.angles[0])
-        np.testing.assert_array_equal(world.frame()["velocity"], swimmers.velocity[0])
-        assert world.frame()["drive"] == swimmers.drive[0]
+        frame = world.frame()
+        assert [frame["velocity_x"], frame["velocity_y"]] == swimmers.velocity[0].tolist()
+        assert [frame["x"], frame["y"], frame["yaw"]] == [*swimmers.centre[0], swimmers.head[0]]
+        assert frame["drive"] == swimmers.drive[0]
 
 
-def test_targets_are_drawn_clear_of_the_body_and_alike_at_every_fidelity():
+def test_random_targets_are_clear_of_the_body_and_the_same_at_every_fidelity():
     worlds = [Water(fidelity=fidelity, distance=6.0, ball_radius=1.5) for fidelity in ("fast", "reference")]
     for seed in range(30):
         targets = []
@@ -78,23 +65,24 @@ def test_targets_are_drawn_clear_of_the_body_and_alike_at_every_fidelity():
 
 
 @FIDELITIES
-def test_rewards_add_up_to_what_was_gained(fidelity):
+def test_rewards_sum_up_to_the_decrease_of_the_distance(fidelity):
     world = Water(fidelity=fidelity, snake=SMALL, target=(9.0, 3.0))
 
     def potential():
-        far = np.linalg.norm(world.frame()["links"][0] - world.target)
+        far = np.linalg.norm(head(world) - world.target)
         return far + (np.linalg.norm(world.target) if fidelity == "reference" else 0.0)
 
     world.reset(seed=0)
     before = potential()
-    _, rewards, *_ = drive(world, "swim", 60)
+    rewards = [step.rewards[0] for step in drive(world, "swim", 60)]
     assert sum(rewards) == pytest.approx(before - potential(), abs=1e-9)
 
 
 def test_ends_when_the_target_is_reached():
     world = Water(target=(12.0, 0.0))
-    observation, _, terminated, truncated, info = drive(world, "swim", 1000)
-    assert (terminated, truncated, info["exploded"]) == (True, False, False)
+    last = drive(world, "swim", 1000)[-1]
+    observation = last.observations[0]
+    assert (last.terminated[0], last.truncated[0], last.info["exploded"]) == (True, False, False)
     assert world.reached
     outcomes = world.outcomes()
     assert set(outcomes) == set(world.outcome_quantities)
@@ -103,7 +91,7 @@ def test_ends_when_the_target_is_reached():
     assert outcomes["distance"] == pytest.approx(np.hypot(observation[1] + 12.75, observation[2]))
     assert outcomes["speed"] == pytest.approx(outcomes["distance"] / outcomes["reach_time"])
     assert np.isnan(outcomes["delivered"])
-    assert np.linalg.norm(world.frame()["links"][0] - (12.0, 0.0)) <= REACHED
+    assert np.linalg.norm(head(world) - (12.0, 0.0)) <= REACHED
 
 
 def test_outcomes_at_the_reference_are_those_of_the_moment_of_reaching():
@@ -132,7 +120,7 @@ def test_a_ball_is_delivered_only_if_it_was_touched_and_let_go():
 
 
 @FIDELITIES
-def test_an_explosion_is_told(fidelity):
+def test_an_explosion_is_reported(fidelity):
     world = Water(fidelity=fidelity, snake=SMALL)
     world.reset(seed=0)
     if fidelity == "fast":
@@ -152,7 +140,7 @@ def test_a_step_that_explodes_has_no_reward(fidelity):
     world = Water(fidelity=fidelity, snake=SMALL)
     world.reset(seed=0)
     if fidelity == "fast":
-        world.swimmers.state[water.PX] = 1e9
+        world.swimmers.state[rows.MOMENTUM_X] = 1e9
     else:
         world.swimmers._velocity[:, -2] = 1e9
     for _ in range(3):
@@ -174,16 +162,10 @@ def test_pictures_show_body_ball_and_home():
     np.testing.assert_array_equal(world.render(), picture)
 
 
-def test_seek_reaches_its_target_again_and_again():
+def test_seek_reaches_its_target_in_every_episode():
     world = Water(target=(25.0, 20.0))
-    act = world.controller("seek", SEED)
-    for episode in range(2):
-        observation, _ = world.reset(seed=episode)
-        for _ in range(3000):
-            observation, _, terminated, _, _ = world.step(act(observation))
-            if terminated:
-                break
-        assert terminated
+    ends = [step.terminated[0] for step in rollout(world, world.controller("seek"), 0, 6000, again=True)]
+    assert sum(ends) >= 2
 
 
 def test_a_short_body_has_no_fetch():
@@ -196,13 +178,12 @@ def test_controllers_come_from_files(tmp_path):
     file = tmp_path / "gait.toml"
     save_controller(file, gait, SMALL)
     world = Water(snake=SMALL)
-    observation, _ = world.reset(seed=0)
-    act = world.controller(str(file), SEED)
-    np.testing.assert_allclose(act(observation), gait.targets(0.02, 5))
+    _, first = rollout(world, world.controller(str(file)), 0, 1)
+    np.testing.assert_allclose(first.actions[0], gait.targets(0.02, 5))
     with pytest.raises(SandlotError, match=r"6 links.*17 links"):
-        Water().controller(str(file), SEED)
+        Water().controller(str(file))
     with pytest.raises(SandlotError, match=r"no controller file .*none\.json.*ready controllers: fetch"):
-        Water().controller(str(tmp_path / "none.json"), SEED)
+        Water().controller(str(tmp_path / "none.json"))
 
 
 @pytest.mark.parametrize(
@@ -218,12 +199,12 @@ def test_controllers_come_from_files(tmp_path):
         ({"target": (1.0, 2.0, 3.0)}, "target=.*not possible"),
     ],
 )
-def test_a_mistake_is_told_before_anything_runs(settings, words):
+def test_impossible_settings_are_explained(settings, words):
     with pytest.raises(SandlotError, match=words):
         Water(**settings)
 
 
-def test_a_wrong_action_or_target_is_told():
+def test_a_wrong_action_or_target_is_explained():
     world = Water(fidelity="reference", snake=SMALL)
     world.reset(seed=0)
     with pytest.raises(SandlotError, match=r"shape \(5,\), not \(4,\)"):

@@ -1,11 +1,11 @@
-"""The indoor world's laser, learned: a robot's log of it, and a model that says what would be seen anywhere."""
+"""The learned laser of the indoor world: a robot records a log, and a model fitted to it predicts scans at any pose."""
 
 import functools
 import math
 
 import numpy as np
 
-from sandlot.errors import SandlotError
+from sandlot.errors import ModelError
 from sandlot.places.plans import Plan
 from sandlot.surrogates.files import load
 from sandlot.surrogates.local import Local
@@ -14,60 +14,60 @@ from sandlot.surrogates.sensorgraph import Sensorgraph
 from sandlot.worlds.indoor.settings import IndoorSettings
 from sandlot.worlds.indoor.task import Sensor
 from sandlot.worlds.indoor.world import Indoor
+from sandlot.worlds.rollout import rollout
 
 SAMPLES = 1400
-"""Scans of the source's log."""
+"""Number of scans of the source's log."""
 ASIDE = 0.02
-"""What the middle of a laser's field of view may be off straight ahead [rad]: beams at -90, -89 ... 89 degrees are."""
+"""Tolerance of the centre and the width of a field of view [rad]: beams at -90, -89 ... 89 degrees count as centred."""
 
 
 def explore(settings: IndoorSettings, samples: int = SAMPLES, seed: int = 0) -> Sensorgraph:
-    """Let a robot wander about, and keep what it sees.
+    """Let a robot wander through a plan, and record its scans.
 
     Args:
-        settings: Of the world; its rays are cast, whatever its fidelity.
+        settings: Of the world; rays are cast, whatever its fidelity.
         samples: How many scans.
-        seed: Same seed, same way.
+        seed: Same seed, same path.
     """
-    world = Indoor(**settings.model_copy(update={"fidelity": "fast", "model": None}).model_dump())
-    drive = world.controller("wander", np.random.SeedSequence(seed))
-    observation, _ = world.reset(seed=seed)
+    world = Indoor(settings=settings.model_copy(update={"fidelity": "fast", "model": None}))
     poses, ranges = np.empty((samples, 3)), np.empty((samples, settings.laser.beams))
-    for k in range(samples):
-        observation, *_ = world.step(drive(observation))
-        poses[k], ranges[k] = world.pose, world.frame()["ranges"]
+    for step in rollout(world, world.controller("wander"), seed, samples):
+        if step.number:
+            poses[step.number - 1], ranges[step.number - 1] = world.pose, world.task.ranges[0]
     return Sensorgraph(poses, ranges, settings.laser.bearings)
 
 
 def learned_laser(settings: IndoorSettings, plan: Plan) -> Sensor:
-    """What takes the place of the laser: poses (n, 3) in, ranges (n, beams) [m] out; it needs no chance.
+    """The function that replaces the laser: poses (n, 3) in, ranges (n, beams) [m] out; it draws no random numbers.
 
     Args:
         settings: Of the world.
-        plan: Its plan; a model that is fitted here is kept in mind until that changes.
+        plan: Its plan; a model that is fitted here is cached until the plan changes.
 
     Raises:
-        SandlotError: If the model cannot be read, or is of a laser with another field of view.
+        ModelError: If the model cannot be read, or is of a laser with another field of view.
     """
     if settings.model is None:
-        unlike = {"fidelity": "fast", "start": None}  # what makes no difference to the model
-        model = _fitted(settings.model_copy(update=unlike).model_dump_json(), plan.digest)
+        irrelevant = {"fidelity": "fast", "start": None}  # to the model
+        model = _fitted(settings.model_copy(update=irrelevant).model_dump_json(), plan.digest)
     else:
         model = load(settings.model)
-    if not math.isclose(model.spread_, settings.laser.field_of_view, abs_tol=ASIDE):
-        raise SandlotError(
-            f"{settings.model} is of a laser with a field of view of {model.spread_:.3g} rad; "
+    if not math.isclose(model.field_of_view_, settings.laser.field_of_view, abs_tol=ASIDE):
+        raise ModelError(
+            f"{settings.model} is of a laser with a field of view of {model.field_of_view_:.3g} rad; "
             f"laser.field_of_view is {settings.laser.field_of_view:.3g}"
         )
-    if abs(model.middle_) > ASIDE:
-        raise SandlotError(
-            f"{settings.model} is of a laser that looks {model.middle_:.3g} rad aside; here it looks straight ahead"
+    if abs(model.center_bearing_) > ASIDE:
+        raise ModelError(
+            f"{settings.model} is of a laser whose field of view is centered at {model.center_bearing_:.3g} rad; "
+            "here it is centered straight ahead"
         )
-    segment = np.arange(settings.laser.beams) * model.segments // settings.laser.beams  # into which each beam looks
+    segment = np.arange(settings.laser.beams) * model.segments // settings.laser.beams  # of each beam
     return lambda poses, rng: model.predict(poses)[:, segment]
 
 
 @functools.lru_cache(maxsize=4)
 def _fitted(settings: str, digest: str) -> SensorModel:
-    """The model of a world, by its settings and the digest of its plan, which may change under the same path."""
+    """The model of a world. The digest of the plan is part of the key, as a file may change under the same path."""
     return Local().fit(explore(IndoorSettings.model_validate_json(settings)))

@@ -1,4 +1,4 @@
-"""What can be set in the indoor world."""
+"""The settings of the indoor world."""
 
 from pathlib import Path
 from typing import Literal, Self
@@ -16,17 +16,17 @@ class IndoorSettings(WorldSettings):
     """What can be set in the indoor world.
 
     Attributes:
-        fidelity: ``fast``, the laser's rays are cast; ``learned``, a model of the laser says what it sees.
+        fidelity: ``fast``, the laser's rays are cast; ``learned``, a model of the laser predicts the scan.
         plan: ``arena``, 100 m^2 with cartons along its walls; ``cluttered``, with cartons all over it; ``office``;
             ``flat``, of 80 m^2; or the path of a floor plan: TOML, a ROS ``map.yaml``, or an image whose dark pixels
             are walls.
-        resolution: Of an image [m/pixel].
-        robot: The body, its motors and its slip.
-        laser: The scanner, which sits above the middle of the robot.
-        start: x [m], y [m] and heading [rad]; drawn anew at each reset if left out.
-        interval: Between frames [s]. The source's robot has a scan every 0.25 s.
-        model: At ``learned``: the file of a sensor model, which ``sandlot fit sensor`` makes. If left out, a robot
-            first wanders about this plan for 1,400 scans, and a model is fitted to them, which takes some seconds.
+        resolution: Scale of an image [m/pixel].
+        robot: Body, motors and slip.
+        laser: The scanner, mounted above the centre of the robot.
+        start: x [m], y [m] and yaw [rad]; random at each reset if not given.
+        interval: Time between frames [s]. The source's robot takes a scan every 0.25 s.
+        model: At ``learned``: directory of a sensor model, written by ``sandlot fit sensor``. If not given, a robot
+            first wanders through this plan for 1,400 scans, and a model is fitted to them, which takes some seconds.
     """
 
     fidelity: Literal["fast", "learned"] = "fast"
@@ -41,7 +41,7 @@ class IndoorSettings(WorldSettings):
     @field_validator("plan")
     @classmethod
     def _known_plan(cls, plan: str | Path) -> str | Path:
-        # A word without a suffix is meant to be a shipped plan, rather than a file.
+        # A word without a suffix is taken for the name of a shipped plan, not of a file.
         if isinstance(plan, Path) and not plan.suffix and not plan.exists():
             raise ValueError(f"no such plan, and no such file; {nearest(str(plan), list(SHIPPED))}")
         return plan

@@ -1,4 +1,4 @@
-"""The leveling world for multi-agent learning: each agent on its own, as a PettingZoo parallel environment."""
+"""The leveling world for multi-agent learning, as a PettingZoo parallel environment."""
 
 from typing import Any
 
@@ -7,40 +7,40 @@ from gymnasium.spaces import Box, MultiDiscrete
 from numpy.typing import NDArray
 from pettingzoo import ParallelEnv
 
-from sandlot.worlds.leveling.world import MOST, Leveling
+from sandlot.worlds.leveling.world import HIGHEST, Leveling
 
 Each = dict[str, Any]
 
 
 class LevelingParallel(ParallelEnv[str, NDArray[np.float32], NDArray[Any]]):
-    """The leveling world, one observation, action and reward per agent.
+    """The leveling world with one observation, action and reward per agent.
 
-    Agents are named ``agent_0``, ``agent_1``, and so on, and keep the order of the world. An agent observes its row of
-    the world's observation (11,), acts with hand and feet (2,), and is rewarded with what its own act did for the
-    terrain. All end together, when the terrain is flat.
+    Agents are named ``agent_0``, ``agent_1``, and so on, in the order of the world. An agent observes its row of the
+    world's observation (11,), acts with hand and feet (2,), and gets the part of the world's reward that its own action
+    caused. All agents end together, when the terrain is flat.
     """
 
     metadata = {"name": "sandlot_leveling_v0", "render_modes": ["rgb_array"]}
 
-    def __init__(self, render_mode: str | None = None, **settings: Any) -> None:
-        """Make the world; ``settings`` are those of `Leveling`."""
-        self.world = Leveling(render_mode, **settings)
+    def __init__(self, render_mode: str | None = None, **given: Any) -> None:
+        """Make the world; ``given`` are the settings of `Leveling`, as an object or as keywords."""
+        self.world = Leveling(render_mode, **given)
         self.render_mode = render_mode
         self.possible_agents = [f"agent_{i}" for i in range(self.world.settings.agents)]
         self.agents: list[str] = []
-        self._observation_spaces = {name: Box(0.0, MOST, dtype=np.float32) for name in self.possible_agents}
+        self._observation_spaces = {name: Box(0.0, HIGHEST, dtype=np.float32) for name in self.possible_agents}
         self._action_spaces = {name: MultiDiscrete([3, 9]) for name in self.possible_agents}
 
     def observation_space(self, agent: str) -> Box:
-        """What an agent observes."""
+        """Observation space of an agent."""
         return self._observation_spaces[agent]
 
     def action_space(self, agent: str) -> MultiDiscrete:
-        """What an agent can do."""
+        """Action space of an agent."""
         return self._action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Each, Each]:
-        """Start anew, as `Leveling.reset` does."""
+        """Begin an episode, as `Leveling.reset` does."""
         observation, info = self.world.reset(seed=seed, options=options)
         self.agents = list(self.possible_agents)
         return self._each(observation), {name: dict(info) for name in self.agents}

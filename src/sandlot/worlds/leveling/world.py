@@ -1,7 +1,5 @@
-"""The leveling world: a swarm makes a terrain flat, one unit at a time."""
+"""The leveling world: a swarm levels a terrain, one unit of material at a time."""
 
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
 
@@ -10,20 +8,24 @@ from gymnasium.spaces import Box, MultiDiscrete
 from numpy.typing import NDArray
 from pydantic import Field, field_validator, model_validator
 
+from sandlot.control.controller import Controller
 from sandlot.control.leveling import CYCLES_PER_ROUND, LevelingController, Rule, run
-from sandlot.errors import SandlotError
+from sandlot.errors import SandlotError, SettingError
 from sandlot.physics.swarm import CEILING, HIGH, LOW, MOVED, PUT_DOWN, free_neighbours, is_flat, place, sense, step
 from sandlot.places.terrains import from_image, heap, hills
 from sandlot.recordings import Frame, Quantity
+from sandlot.recordings.vocabulary import VOCABULARY, quantity
 from sandlot.settings import nearest
 from sandlot.worlds.actions import check_action
-from sandlot.worlds.base import Controller, World, WorldSettings
+from sandlot.worlds.base import World, WorldSettings
+from sandlot.worlds.scene import AGENT, EARTH_HIGH, EARTH_LOW, LOADED, HeightField, Scene, Shape, blend, upright
+
+HEIGHT_DRAWN, AGENT_SIZE = 0.25, (0.25, 0.25, 0.25)
+"""Height of a unit of material, and half the sides of an agent, as drawn [cell]."""
 
 ACTION = f"hand (0 to {PUT_DOWN}) and feet (0 to 8) of each agent"
-MOST = np.array([CEILING, CEILING] + 9 * [1], np.float32)
-"""Highest values in an agent's observation: height, average, carrying, eight free neighbours; the lowest are 0."""
-
-
+HIGHEST = np.array([CEILING, CEILING] + 9 * [1], np.float32)
+"""Upper bounds of an agent's observation: height, mean estimate, carrying, eight free neighbours; the lower are 0."""
 Cells = Annotated[int, Field(ge=1, le=16384)]
 
 
@@ -31,18 +33,18 @@ class LevelingSettings(WorldSettings):
     """What can be set in the leveling world.
 
     Attributes:
-        fidelity: Only ``fast``: the grid is the model itself.
+        fidelity: Only ``fast``: the source's model is the grid itself.
         terrain: ``hills``, ``heap``, or the path of a grayscale image.
-        shape: (ny, nx) [cell] of hills and heap; an image brings its own.
+        shape: (ny, nx) of hills and heap [cell]; an image has its own.
         hill_size: Typical radius of a hill, or radius of the heap [cell].
         relief: Height of the highest cell above the lowest [unit].
         roughness: From 0, rounded hills, to 1, detail at every scale.
-        agents: How many.
-        sensing: Probability that an agent stores the height it has come to. It has to be low: the eight heights it
-            remembers should come from all over the terrain, not from one hill.
-        flatness: When the terrain is flat: ``range``, highest and lowest cell differ by at most one unit, or
-            ``gradient``, no gradient (by forward differences) is steeper than ``slope`` anywhere.
-        slope: Steepest gradient of flat ground [unit/cell], for ``flatness="gradient"``.
+        agents: Number of agents.
+        sensing: Probability that an agent stores the height of the cell it has entered. It must be low, so that the
+            eight heights it remembers come from all over the terrain and not from one hill.
+        flatness: Criterion of a flat terrain: ``range``, highest and lowest cell differ by at most one unit, or
+            ``gradient``, no gradient (by forward differences) exceeds ``slope``.
+        slope: Maximum gradient of flat ground [unit/cell], for ``flatness="gradient"``.
     """
 
     fidelity: Literal["fast"] = "fast"
@@ -59,7 +61,7 @@ class LevelingSettings(WorldSettings):
     @field_validator("terrain")
     @classmethod
     def _known(cls, terrain: str | Path) -> str | Path:
-        # A word without a suffix is meant to be a kind of terrain, rather than an image.
+        # A word without a suffix is taken for a kind of terrain, not for an image.
         if isinstance(terrain, Path) and not terrain.suffix and not terrain.exists():
             raise ValueError(f"no such terrain, and no image; {nearest(str(terrain), ['hills', 'heap'])}")
         return terrain
@@ -83,35 +85,36 @@ class LevelingSettings(WorldSettings):
 
 
 class Leveling(World):
-    """A swarm makes a terrain flat, one unit of material at a time.
+    """A swarm levels a terrain, one unit of material at a time.
 
-    The terrain is a grid of whole-number heights. Each agent sits on a cell of its own, knows the height beneath it,
-    remembers eight heights it has stored on its way, and takes their mean for the average of the whole terrain. It
-    can hold one unit. The volume, on the ground and in hands, never changes. The model is that of
-    section 4.2 of Daniel Cook, *Tractable Robot Simulation for Terrain Leveling*, a thesis for the degree of Master of
-    Engineering, Memorial University of Newfoundland, 2017.
+    The terrain is a grid of integer heights. Each agent occupies a cell. It senses the height of that cell, remembers
+    eight heights it has stored along its path, and uses their mean as its estimate of the mean height of the terrain.
+    It can carry one unit. The volume, on the ground and carried, is constant. The model is that of section 4.2 of
+    Daniel Cook, *Tractable Robot Simulation for Terrain Leveling*, a thesis for the degree of Master of Engineering,
+    Memorial University of Newfoundland, 2017.
 
     ## Actions
-    ``MultiDiscrete`` of shape (agents, 2). First the hand: 0 nothing, 1 pick up from, 2 put down on the cell beneath.
-    Then the feet: 0 stay, 1 to 8 move to a neighbour, counter-clockwise from +x. Agents take their turns in order, and
-    what cannot be done fails silently: an agent neither leaves the grid nor enters an occupied cell.
+    ``MultiDiscrete`` of shape (agents, 2). First the hand: 0 nothing, 1 pick up a unit from the agent's cell, 2 put one
+    down on it. Then the feet: 0 stay, 1 to 8 move to a neighbour, counter-clockwise from +x. Agents act one after the
+    other in a fixed order. An action that is impossible has no effect: an agent neither leaves the grid nor enters an
+    occupied cell.
 
     ## Observations
-    ``Box`` of shape (agents, 11), per agent: the height beneath it [unit], its estimate of the average [unit], whether
-    its hand is full, and whether each of its eight neighbours is free.
+    ``Box`` of shape (agents, 11), per agent: the height of its cell [unit], its estimate of the mean height [unit],
+    whether it carries a unit, and whether each of its eight neighbour cells is free.
 
     ## Reward
-    By how much the step brought the terrain closer to its mean level: the decrease of the sum over all cells of
-    (height - mean)^2 [unit^2]. The sum of all rewards depends only on the first and the last terrain.
+    The decrease of the sum over all cells of (height - mean height)^2 [unit^2]. The sum of all rewards depends only on
+    the first and the last terrain.
 
     ## Start and end
-    ``reset(seed=...)`` draws terrain and places; ``options={"heights": array}`` gives a terrain instead. An episode
-    terminates when the terrain is flat, by default when its highest and lowest cell differ by at most one unit. One
-    step is two cycles of the source, an acting and a sensing stage.
+    ``reset(seed=...)`` draws the terrain and the cells of the agents; ``options={"heights": array}`` gives a terrain
+    instead. An episode terminates when the terrain is flat, by default when its highest and lowest cell differ by at
+    most one unit. One step is two cycles of the source, an acting and a sensing stage; ``time`` counts cycles.
 
     ## Controllers
-    ``probabilistic``, ``memetic`` and ``pool``, the three rules of the source; ``random``. `run` lets a rule work at
-    full speed, with the same result as stepping.
+    ``probabilistic``, ``memetic`` and ``pool``, the three rules of the source; ``random``. `run` executes a rule in
+    compiled code, much faster than `step` and with the same result.
 
     ## Versions
     v0: first version.
@@ -122,37 +125,37 @@ class Leveling(World):
     metadata = {"render_modes": ["rgb_array"], "render_fps": 30}
     settings: LevelingSettings
 
-    def __init__(self, render_mode: str | None = None, **settings: Any) -> None:
-        super().__init__(render_mode, **settings)
+    def __init__(self, render_mode: str | None = None, **given: Any) -> None:
+        super().__init__(render_mode, **given)
         self._slope = self.settings.slope if self.settings.flatness == "gradient" else -1.0
         n = self.settings.agents
-        self.observation_space = Box(0.0, np.tile(MOST, (n, 1)), (n, MOST.size), np.float32)
+        self.observation_space = Box(0.0, np.tile(HIGHEST, (n, 1)), (n, HIGHEST.size), np.float32)
         self.action_space = MultiDiscrete(np.tile([3, 9], (n, 1)))
-        # An image brings its own size, known only once it is read.
+        # The size of an image is known only after it has been read.
         image = isinstance(self.settings.terrain, Path)
         shape = self.settings.heights(np.random.default_rng()).shape if image else self.settings.shape
         self._shape = shape
         self.quantities = {
-            "time": Quantity("cycle", "cycles of the source since the start"),
-            "heights": Quantity("unit", "height of each cell", ("y", "x"), shape, "int16"),
-            "agent_x": Quantity("cell", "column of each agent", ("agent",), (n,), "int32"),
-            "agent_y": Quantity("cell", "row of each agent", ("agent",), (n,), "int32"),
-            "carrying": Quantity("1", "whether the agent holds a unit", ("agent",), (n,), "bool"),
-            "average": Quantity("unit", "the agent's estimate of the mean height", ("agent",), (n,)),
-            "range": Quantity("unit", "highest minus lowest cell", dtype="int64"),
-            "moved": Quantity("unit", "units put down since the start", dtype="int64"),
+            "time": Quantity(*VOCABULARY["cycles"]),  # a recording's time axis has this name
+            "cell_heights": quantity("cell_heights", ("row", "column"), shape, "int16"),
+            "agent_column": quantity("agent_column", ("agent",), (n,), "int32"),
+            "agent_row": quantity("agent_row", ("agent",), (n,), "int32"),
+            "carrying": quantity("carrying", ("agent",), (n,), "bool"),
+            "mean_estimate": quantity("mean_estimate", ("agent",), (n,)),
+            "height_range": quantity("height_range", dtype="int64"),
+            "units_moved": quantity("units_moved", dtype="int64"),
         }
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[NDArray[np.float32], dict[str, Any]]:
-        """Start anew; ``options={"heights": (ny, nx) array}`` replaces the terrain of the settings."""
+        """Begin an episode; ``options={"heights": (ny, nx) array}`` replaces the terrain of the settings."""
         super().reset(seed=seed)
         heights = (options or {}).get("heights")
         if heights is None:
             heights = self.settings.heights(self.np_random)
         elif np.shape(heights) != self._shape:
-            raise SandlotError(f"the given heights are of shape {np.shape(heights)}; this world's are {self._shape}")
+            raise SettingError(f"the given heights are of shape {np.shape(heights)}; this world's are {self._shape}")
         seeds = np.random.SeedSequence(int(self.np_random.integers(2**63)))
         self.swarm = place(heights, self.settings.agents, seeds, self._slope)
         sense(self.swarm.heights, self.swarm.agents, self.settings.sensing)
@@ -166,11 +169,11 @@ class Leveling(World):
         return observation, float(gains.sum()), flat, False, info
 
     def advance(self, action: NDArray[Any]) -> tuple[NDArray[np.float32], NDArray[np.float64], bool, dict[str, Any]]:
-        """A step, with what each agent gained by it, (n,) [unit^2], in place of the reward."""
+        """Make a step as `step` does, but return the reward of each agent, (n,) [unit^2], not their sum."""
         agents = self.swarm.agents
         action = check_action(action, (agents.size, 2), ACTION)
         if not np.all((action >= 0) & (action <= (PUT_DOWN, 8))):
-            raise SandlotError(f"an action is {ACTION}; some are below or above")
+            raise SandlotError(f"an action is {ACTION}; some are out of range")
         height, carried = agents["height"] - self._level, agents["carrying"].astype(np.float64)
         hand, move = np.ascontiguousarray(action.T, np.int8)
         step(*self.swarm, hand, move, self.settings.sensing, self._slope)
@@ -180,21 +183,21 @@ class Leveling(World):
         return self._observe(), gains, self.flat, self._info()
 
     def run(self, controller: LevelingController, cycles: int) -> int:
-        """Let a rule work at full speed until the terrain is flat; returns the cycles since the start.
+        """Execute a rule in compiled code until the terrain is flat; returns the cycles since the start.
 
         Args:
-            controller: One of this world's rules, for as many agents.
+            controller: One of this world's rules, reset with one seed.
             cycles: Stop after so many.
 
         Raises:
-            SandlotError: If the controller is for another number of agents.
+            SandlotError: If the controller is for another number of agents, or has not been reset with one seed.
         """
-        if controller.mind.hand.size != self.settings.agents:
-            raise SandlotError(
-                f"the controller is for {controller.mind.hand.size} agents; this world has {self.settings.agents}"
-            )
+        if controller.agents != self.settings.agents:
+            raise SandlotError(f"a controller for {controller.agents} agents; this world has {self.settings.agents}")
+        if len(controller.minds) != 1:
+            raise SandlotError("reset the controller with one seed before a run")
         rounds = cycles // CYCLES_PER_ROUND
-        self._rounds += run(self.swarm, controller.mind, rounds, self.settings.sensing, self._slope)
+        self._rounds += run(self.swarm, controller.minds[0], rounds, self.settings.sensing, self._slope)
         return self.cycles
 
     @property
@@ -207,10 +210,10 @@ class Leveling(World):
         """Whether the terrain is flat."""
         return bool(is_flat(self.swarm.tally, self._slope))
 
-    def controllers(self) -> dict[str, Callable[[np.random.SeedSequence], Controller]]:
+    def controllers(self) -> dict[str, Controller]:
         """The three rules of the source, and random."""
         rules = (Rule(kind="probabilistic"), Rule(kind="memetic"), Rule(kind="pool"))
-        made = {str(rule.kind): partial(LevelingController, rule, self.settings.agents) for rule in rules}
+        made: dict[str, Controller] = {rule.kind: LevelingController(rule, self.settings.agents) for rule in rules}
         return made | super().controllers()
 
     def frame(self) -> Frame:
@@ -218,25 +221,28 @@ class Leveling(World):
         agents, tally = self.swarm.agents, self.swarm.tally
         return {
             "time": np.float64(self.cycles),
-            "heights": self.swarm.heights,
-            "agent_x": agents["x"],
-            "agent_y": agents["y"],
-            "carrying": agents["carrying"],
-            "average": agents["average"],
-            "range": tally[HIGH] - tally[LOW],
-            "moved": tally[MOVED],
+            "cell_heights": self.swarm.heights.copy(),
+            "agent_column": agents["x"].copy(),
+            "agent_row": agents["y"].copy(),
+            "carrying": agents["carrying"].copy(),
+            "mean_estimate": agents["average"].copy(),
+            "height_range": tally[HIGH] - tally[LOW],
+            "units_moved": tally[MOVED],
         }
 
-    def render(self) -> NDArray[np.uint8]:
-        """The terrain from above, in shades of earth, agents in white and, when carrying, in red: (8 ny, 8 nx, 3)."""
-        top = max(int(self.swarm.tally[HIGH]), 1)
-        shade = self.swarm.heights[:, :, None] / top
-        picture = (np.array([60.0, 45.0, 35.0]) + shade * np.array([170.0, 140.0, 90.0])).astype(np.uint8)
-        picture = np.repeat(np.repeat(picture, 8, 0), 8, 1)
-        for agent in self.swarm.agents:
-            y, x = 8 * agent["y"], 8 * agent["x"]
-            picture[y + 2 : y + 6, x + 2 : x + 6] = (220, 40, 40) if agent["carrying"] else (255, 255, 255)
-        return np.flipud(picture)
+    def scene(self) -> Scene:
+        """The cells, higher ones brighter, and the agents in white or, if carrying, in red."""
+        heights, agents = self.swarm.heights.astype(np.float64), self.swarm.agents
+        ny, nx = heights.shape
+        colours = blend(EARTH_LOW, EARTH_HIGH, heights / max(int(self.swarm.tally[HIGH]), 1))
+        field = HeightField("cells", HEIGHT_DRAWN * heights, 1.0, np.zeros(2), colours, cells=True)
+        swarm = [
+            Shape(f"agent {k}", "box", AGENT_SIZE, *upright(x, y, HEIGHT_DRAWN * heights[y, x]), colour, outlined=False)
+            for k, (x, y, colour) in enumerate(
+                (int(agent["x"]), int(agent["y"]), LOADED if agent["carrying"] else AGENT) for agent in agents
+            )
+        ]
+        return Scene((field, *swarm), np.full(2, -0.5), np.array([nx - 0.5, ny - 0.5]), 8 * max(ny, nx))
 
     def _observe(self) -> NDArray[np.float32]:
         agents = self.swarm.agents
@@ -245,4 +251,8 @@ class Leveling(World):
 
     def _info(self) -> dict[str, Any]:
         tally = self.swarm.tally
-        return {"cycles": self.cycles, "range": int(tally[HIGH] - tally[LOW]), "moved": int(tally[MOVED])}
+        return {
+            "cycles": self.cycles,
+            "height_range": int(tally[HIGH] - tally[LOW]),
+            "units_moved": int(tally[MOVED]),
+        }

@@ -1,93 +1,125 @@
-"""The ground of the terrain world: soil, particles or rigid, behind one face."""
+"""Ground under rovers in MuJoCo: soil, which includes rigid ground, or particles."""
 
-from typing import Any
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, Protocol
 
 import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
+from sandlot.physics.attachment import Track
 from sandlot.physics.particles import Particles
 from sandlot.physics.soil import Soil
 from sandlot.robots.rover_model import RoverModel
+from sandlot.robots.rover_state import RoverState
 from sandlot.typing import Array
+from sandlot.worlds.terrain.grid import Grid
 from sandlot.worlds.terrain.settings import TerrainSettings
 
 
-class TerrainGround:
-    """Ground under rovers.
+class Layer(Protocol):
+    """Ground that exchanges forces with the bodies of a MuJoCo model: `Soil` and `Particles`."""
 
-    Attributes:
-        corner: (2,) x and y of the first node [m].
-        spacing: Of nodes [m].
-        wrap: Whether it goes on at the other edge.
-    """
+    def attach(self, model: mujoco.MjModel, geoms: Sequence[str | int] | None, tracks: Sequence[Track]) -> Any:
+        """Choose the geoms and tracks that touch the ground."""
 
-    def __init__(self, settings: TerrainSettings, rovers: RoverModel) -> None:
-        """Get ready; `restart` puts the ground there.
+    def step(self, data: mujoco.MjData, steps: int) -> None:
+        """Step the bodies and the ground together."""
+
+    def surface(self) -> Array:
+        """Heights of the surface at the nodes: (ny, nx) [m]."""
+
+
+class MujocoGround(ABC):
+    """A `Ground` that moves together with the bodies of a MuJoCo model."""
+
+    def __init__(self, settings: TerrainSettings, grid: Grid) -> None:
+        """Prepare the ground; `attach` and then `restart` come before the first step."""
+        self.settings, self.grid = settings, grid
+        self.initial = np.zeros(grid.shape)
+        self._heights: Array | None = None
+        self._layer: Layer
+
+    def attach(self, rovers: RoverModel) -> None:
+        """Put it under rovers.
 
         Raises:
             SandlotError: If a rover has parts that cannot touch such ground.
         """
-        self.settings, self._rovers = settings, rovers
-        self.spacing, self.wrap = settings.spacing, settings.wraps
-        self.corner = np.zeros(2)
-        self._ground: Soil | Particles
-        self._view: Array | None = None
-        self._settled: tuple[Array, tuple[NDArray[Any], ...]] | None = None
-        # A scrap of ground refuses what all of it would, but now and not at the first reset.
-        if settings.ground == "particles":
-            width = 2.0 * settings.particles.radius
-            self._attach(self._stack(np.array([[width]]), width))
-        else:
-            self._attach(self._soil(np.zeros((3, 3))))
+        self._rovers = rovers
+        # A small sample refuses such parts already here, not only at the first reset.
+        self._connect(self._sample())
 
-    def restart(self, heights: Array) -> None:
-        """Lay new ground, which nothing has touched: (ny, nx) [m]."""
-        ny, nx = self._shape = heights.shape
-        self.corner = -0.5 * self.spacing * np.array([nx - 1.0, ny - 1.0])
-        self._ground = self._lay_particles(heights) if self.settings.ground == "particles" else self._soil(heights)
-        self._attach(self._ground)
-        self._view = None
-
-    def _attach(self, ground: Soil | Particles) -> None:
+    def _connect(self, layer: Layer) -> Layer:
         geoms = [geom for parts in self._rovers.rovers for geom in parts.ground]
         tracks = [track for parts in self._rovers.rovers for track in parts.tracks]
-        ground.attach(self._rovers.model, geoms, tracks)
+        layer.attach(self._rovers.model, geoms, tracks)
+        return layer
 
-    def _soil(self, heights: Array) -> Soil:
-        kind = "rigid" if self.settings.ground == "rigid" else self.settings.soil
-        return Soil(heights, self.spacing, kind, wrap=self.wrap)
-
-    def _stack(self, heights: Array, spacing: float) -> Particles:
-        names = ("radius", "density", "friction", "rolling", "inertia")
-        return Particles(heights, spacing, **{name: getattr(self.settings.particles, name) for name in names})
-
-    def _lay_particles(self, heights: Array) -> Particles:
-        """Stacks, or the loose ground that has become of the same stacks before."""
-        given = self.settings.particles
-        particles = self._stack(heights + given.depth, self.spacing)
-        if not given.settle:
-            return particles
-        if self._settled is None or not np.array_equal(self._settled[0], heights):
-            # Always shaken alike, so that an episode is the same whether or not there was one before.
-            particles.settle(np.random.default_rng(0))
-            self._settled = heights, tuple(np.copy(array) for array in particles.state)
-        state: tuple[NDArray[Any], ...] = particles.state
-        for array, kept in zip(state, self._settled[1], strict=True):
-            array[...] = kept
-        return particles
+    def restart(self, heights: Array) -> None:
+        """Lay new ground that nothing has touched: (ny, nx) [m]."""
+        self._layer, self._heights = self._connect(self._lay(heights)), None
+        self.initial = self.heights.copy()
 
     def step(self, data: mujoco.MjData, steps: int) -> None:
-        """Make steps of the simulation."""
-        self._view = None
-        self._ground.step(data, steps)
+        """Make steps of the physics, of rovers and ground together."""
+        self._heights = None
+        self._layer.step(data, steps)
+
+    def change(self, before: RoverState, after: RoverState) -> None:
+        """Do nothing: the ground has changed in `step`, together with the rovers."""
+        return
 
     @property
     def heights(self) -> Array:
-        """Of the surface: (ny, nx) [m]. Not a copy: it changes with the next step."""
-        if self._view is None:
-            if isinstance(self._ground, Particles):
-                self._view = self._ground.heights(self._shape)
-            else:
-                self._view = self._ground.surface
-        return self._view
+        """Of the surface: (ny, nx) [m]. Not a copy: it changes with the next step; read only."""
+        if self._heights is None:
+            self._heights = self._layer.surface()
+        return self._heights
+
+    @abstractmethod
+    def _sample(self) -> Layer:
+        """A small piece of such ground."""
+
+    @abstractmethod
+    def _lay(self, heights: Array) -> Layer:
+        """Ground with this surface: (ny, nx) [m]."""
+
+
+class SoilGround(MujocoGround):
+    """Soil, which is pressed down and pushed aside; or rigid ground, a soil that never yields."""
+
+    def _sample(self) -> Soil:
+        return self._lay(np.zeros((3, 3)))
+
+    def _lay(self, heights: Array) -> Soil:
+        kind = "rigid" if self.settings.ground == "rigid" else self.settings.soil
+        return Soil(heights, self.grid.spacing, kind, wrap=self.grid.wrap)
+
+
+class ParticleGround(MujocoGround):
+    """Many equal spheres in a container."""
+
+    _settled: tuple[Array, dict[str, NDArray[Any]]] | None = None
+    """Heights of the last terrain, and the state of its particles after they have settled."""
+
+    def _sample(self) -> Particles:
+        width = 2.0 * self.settings.particles.radius
+        return self._stacks(np.array([[width]]), width)
+
+    def _stacks(self, heights: Array, spacing: float) -> Particles:
+        given = self.settings.particles
+        return Particles(heights, spacing, **given.model_dump(exclude={"depth", "settle"}))
+
+    def _lay(self, heights: Array) -> Particles:
+        """Stacks of particles; settled, if the settings want that, which is done once for each terrain."""
+        particles = self._stacks(heights + self.settings.particles.depth, self.grid.spacing)
+        if not self.settings.particles.settle:
+            return particles
+        if self._settled is None or not np.array_equal(self._settled[0], heights):
+            # Always the same shaking, so that an episode does not depend on the ones before it.
+            particles.settle(np.random.default_rng(0))
+            self._settled = heights, particles.snapshot()
+        particles.restore(self._settled[1])
+        return particles

@@ -1,4 +1,4 @@
-"""What can be set in the terrain world, and the height maps that come of it."""
+"""Settings of the terrain world."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,34 +9,31 @@ from pydantic import Field, field_validator, model_validator
 
 from sandlot.errors import SandlotError
 from sandlot.physics.soil import PRESETS, SoilKind
-from sandlot.places.terrains import from_image, hills, seam
-from sandlot.robots.sensors import Encoders, Imu
+from sandlot.places.terrains import TERRAINS, from_image, hills
+from sandlot.sensing.encoders import Encoders
+from sandlot.sensing.imu import Imu
 from sandlot.settings import Settings, build, nearest
 from sandlot.typing import Array
 from sandlot.worlds.base import WorldSettings
 
 Nodes = Annotated[int, Field(ge=8, le=8192)]
 SHAPES = {"soil": (600, 600), "rigid": (600, 600), "particles": (150, 150)}
-"""Of maps, unless said otherwise: the source's largest, 72 of its units, and its smallest, 18; 12 of them are 1 m."""
-STEEP_SEAM = 3.0
-"""A map whose seam is this many times as steep as its inside does not go on at the other edge."""
-TERRAINS = {"A": (1, 0.35, 0.0, 0.1), "B": (2, 0.08, 0.3, 0.15)}
-"""Seed, radius of a hill [m], roughness, and the slope whose square is the mean of all squared slopes."""
+"""Default map sizes: the source's largest, 72 of its units, and its smallest, 18; 12 of them are 1 m."""
 
 
 class ParticleSettings(Settings):
-    """What ground of particles is made of.
+    """Material of ground made of particles.
 
     Attributes:
         radius: Of a particle [m]; the source's 0.15 units.
         density: Of a particle [kg/m^3].
-        friction: Coefficient, between particles and with all else.
-        rolling: How much of the friction is felt when rolling, as torque over radius.
+        friction: Coefficient, between particles and with everything else.
+        rolling: Rolling friction, as a share of the sliding friction: torque over radius.
         inertia: Moment of inertia over mass and squared radius: 0.4 is a solid sphere; the source says 1.
-        depth: How thick the ground is where it is lowest [m].
-        settle: Whether the stacks are shaken until they are loose ground, which takes some ten seconds for a map of the
-            usual size, but only once for each terrain. The source does not; but stacks are a crystal, and fall like
-            dominoes where a rover drives.
+        depth: Thickness of the ground at its lowest point [m].
+        settle: Whether the stacks of particles are shaken into loose ground before the start. This takes about ten
+            seconds for a map of the default size, once for each terrain. The source does not do it, but stacks are a
+            crystal and topple in rows where a rover drives.
     """
 
     radius: float = Field(0.0125, gt=0.0)
@@ -49,31 +46,30 @@ class ParticleSettings(Settings):
 
 
 class TerrainSettings(WorldSettings):
-    """What can be set in the terrain world.
+    """Settings of the terrain world.
 
     Attributes:
-        fidelity: Only ``reference``.
-        ground: ``soil``, which gives way; ``particles``, many small spheres; or ``rigid``.
-        soil: Name of a preset (``soft``, ``mid``, ``LETE sand``, ``rigid``), or a table of what it is made of; for
-            ``soil``.
-        particles: What they are like; for ``particles``.
-        terrain: ``A``, wide gentle hills; ``B``, short rough bumps; both are always the same. ``hills``, drawn anew at
-            each reset; ``flat``; or the path of a grayscale image, 8 or 16 bit, a node for each pixel.
-        relief: Height of the highest point above the lowest, of hills, and of white above black in an image [m].
-        hill_size: Typical radius of a hill, of hills [m].
-        roughness: Of hills: from 0, rounded, to 1, detail at every scale.
-        shape: (ny, nx) nodes; an image brings its own. 600 x 600 if left out, 150 x 150 for particles.
+        fidelity: Only ``reference``: MuJoCo with a soil or particle model.
+        ground: ``soil``, which yields; ``particles``, many small spheres; or ``rigid``.
+        soil: For ``soil``: a preset (``soft``, ``mid``, ``LETE sand``, ``rigid``), or a table of its parameters.
+        particles: For ``particles``: their material.
+        terrain: ``A``, wide gentle hills, or ``B``, short rough bumps, which are always the same; ``hills``, random at
+            each reset; ``flat``; or the path of a grayscale image, 8 or 16 bit, one node for each pixel.
+        relief: Height of the highest point above the lowest for ``hills``, and of white above black in an image [m].
+        hill_size: Typical radius of a hill, for ``hills`` [m].
+        roughness: For ``hills``: from 0, rounded, to 1, detail at every scale.
+        shape: (ny, nx) nodes; an image has its own. If left out, 600 x 600, and 150 x 150 for particles.
         spacing: Of nodes [m].
-        wrap: Whether the ground goes on at the other edge. If left out, it does, except for images and particles.
+        wrap: Whether the ground continues at the opposite edge. If left out, it does, except for images and particles.
         rovers: Each ``wheeled``, ``tracked``, or the path of a TOML file; one alone needs no list.
-        poses: x [m], y [m] and yaw [rad] where each of them starts; side by side in the middle if left out.
+        poses: x [m], y [m] and yaw [rad] where each rover starts; side by side in the middle if left out.
         interval: Between frames [s].
         step: Of the physics [s].
-        imu: What measures how the rovers move; its ``interval`` is that of the world.
-        encoders: What measures how fast their wheels turn.
-        patch: Nodes along each side of a square of heights around a rover that it observes; none if 0.
-        window: Nodes along each side of the square around a rover whose changes are recorded.
-        map_every: Frames from one recorded map of the whole ground to the next.
+        imu: Inertial measurement units of the rovers; their ``interval`` is that of the world.
+        encoders: Wheel encoders of the rovers.
+        patch: Nodes along each side of the square of heights around a rover that it observes; none if 0.
+        window: Nodes along each side of the square around a rover whose height changes are recorded.
+        map_every: A recording keeps the whole map every this many frames.
     """
 
     fidelity: Literal["reference"] = "reference"
@@ -105,7 +101,7 @@ class TerrainSettings(WorldSettings):
     @field_validator("soil", mode="before")
     @classmethod
     def _explained_soil(cls, soil: Any) -> Any:
-        # Of a table, the key that is wrong should be named.
+        # Built by itself, so that the message names the wrong key of a table.
         try:
             return build(SoilKind, soil) if isinstance(soil, Mapping) else soil
         except SandlotError as error:
@@ -121,7 +117,7 @@ class TerrainSettings(WorldSettings):
     @field_validator("terrain")
     @classmethod
     def _known_terrain(cls, terrain: str | Path) -> str | Path:
-        # A word without a suffix is meant to be a kind of terrain, rather than an image.
+        # A name without a suffix is a misspelt terrain rather than an image.
         if isinstance(terrain, Path) and not terrain.suffix and not terrain.exists():
             raise ValueError(f"no such terrain, and no image; {nearest(str(terrain), [*TERRAINS, 'hills', 'flat'])}")
         return terrain
@@ -134,9 +130,10 @@ class TerrainSettings(WorldSettings):
             raise ValueError(f"poses has {len(self.poses)} for {len(self.rovers)} rovers; allowed: one for each")
         if abs(self.interval / self.step - self.steps) > 1e-6 or self.steps < 1:
             raise ValueError(f"interval={self.interval:g} is not a whole number of steps of {self.step:g}")
-        size = TERRAINS[self.terrain][1] if self.terrain in TERRAINS else self.hill_size if self.drawn else 0.0
+        fixed = TERRAINS.get(str(self.terrain))
+        size = fixed.hill_size if fixed else self.hill_size if self.random else 0.0
         across = self.spacing * max(self.shape or SHAPES[self.ground])
-        # Of longer waves, rounding leaves nothing.
+        # The spectrum of longer waves is rounded away, which leaves noise.
         if size > across:
             raise ValueError(
                 f"hills with a radius of {size:g} m are larger than the map, which is {across:g} m along its longer "
@@ -146,42 +143,32 @@ class TerrainSettings(WorldSettings):
 
     @property
     def steps(self) -> int:
-        """Of the physics, from frame to frame."""
+        """Of the physics, in each frame."""
         return round(self.interval / self.step)
 
     @property
     def wraps(self) -> bool:
-        """Whether the ground goes on at the other edge."""
+        """Whether the ground continues at the opposite edge."""
         if self.wrap is None:
             return self.ground != "particles" and not isinstance(self.terrain, Path)
         return self.wrap
 
     @property
-    def drawn(self) -> bool:
-        """Whether every reset has a terrain of its own."""
+    def random(self) -> bool:
+        """Whether every reset draws a new terrain."""
         return self.terrain == "hills"
 
     def heights(self, rng: np.random.Generator) -> Array:
         """Make the map: (ny, nx) [m].
 
         Raises:
-            SandlotError: If the image cannot be read, or its edges do not fit together though the ground goes on there.
+            PlaceError: If the image cannot be read, or its edges do not fit together though the ground wraps.
         """
         shape = self.shape or SHAPES[self.ground]
         if isinstance(self.terrain, Path):
-            field = from_image(self.terrain, self.relief)
-            steep = seam(field) if self.wraps else 0.0
-            if steep > STEEP_SEAM:
-                raise SandlotError(
-                    f"wrap=True is not possible: where the edges of {self.terrain} would meet, it is {steep:.0f} times "
-                    f"as steep as inside; allowed: {STEEP_SEAM:g}"
-                )
-            return field
+            return from_image(self.terrain, self.relief, tileable=self.wraps)
         if self.terrain == "flat":
             return np.zeros(shape)
-        if self.terrain == "hills":
+        if self.random:
             return hills(shape, rng, self.hill_size / self.spacing, self.relief, self.roughness, self.wraps)
-        seed, size, roughness, slope = TERRAINS[self.terrain]
-        field = hills(shape, np.random.default_rng(seed), size / self.spacing, 1.0, roughness, tileable=True)
-        slopes = [(np.roll(field, -1, axis) - field) / self.spacing for axis in (0, 1)]
-        return field * (slope / np.sqrt(np.mean(slopes[0] ** 2 + slopes[1] ** 2)))
+        return TERRAINS[self.terrain].heights(shape, self.spacing)

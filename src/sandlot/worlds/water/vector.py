@@ -1,75 +1,65 @@
-"""Many water worlds as one: a step of all of them is one call of the compiled kernel."""
+"""The vector form of the water world: one call of the compiled kernel steps all bodies."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 from gymnasium.spaces import Box
 from numpy.typing import NDArray
 
-from sandlot.settings import build
-from sandlot.typing import Array, BoolArray
-from sandlot.worlds.actions import check_action
+from sandlot.typing import Array, BoolArray, IntArray
+from sandlot.worlds.base import WorldSettings
+from sandlot.worlds.scene import Scene
 from sandlot.worlds.vector import CompiledVector
+from sandlot.worlds.water.scene import water_scene
 from sandlot.worlds.water.task import WaterTask
-from sandlot.worlds.water.world import ACTION, WaterSettings, picture, spaces
+from sandlot.worlds.water.world import ACTION, WaterSettings, spaces
 
 
 class WaterVector(CompiledVector[Array]):
-    """What ``gymnasium.make_vec("sandlot/Water-v0", num_envs=...)`` gives: the same as so many `Water`, but faster.
+    """What ``gymnasium.make_vec("sandlot/Water-v0", num_envs=...)`` gives: the results of so many `Water`, faster.
 
-    Body k is seeded with ``seed + k``, as in Gymnasium's ``SyncVectorEnv``. One whose episode has ended starts anew
-    with the next step, whatever it is told; that step has no reward.
+    ``options["target"]`` of a reset is one target for all members, (2,), or one for each, (num_envs, 2) [m].
 
     Attributes:
-        settings: What it was made with. At ``reference``, ``threads`` are how many bodies move at the same time.
+        settings: What the worlds were made with. At ``reference``, so many ``threads`` step bodies in parallel.
         task: The bodies.
     """
 
     metadata = {**CompiledVector.metadata, "render_fps": 50}
+    Settings: ClassVar[type[WorldSettings]] = WaterSettings
+    action_meaning = ACTION
+    settings: WaterSettings
 
-    def _make(self, settings: dict[str, Any], threads: int) -> tuple[Box, Box]:
-        self.settings = build(WaterSettings, settings)
+    def _make(self, threads: int) -> tuple[Box, Box]:
         self.task = WaterTask(self.settings, self.num_envs, threads)
         return spaces(self.settings.snake)
 
-    def reset(
-        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Array, dict[str, Any]]:
-        """Start all anew, or those of ``options["reset_mask"]``; ``options["target"]`` is as in `Water`."""
-        given = options or {}
-        target = given.get("target", self.settings.target)
-        if target is not None:
-            target = self.task.check(target)  # before anything is changed
-        mask = self._seed(seed, given)
-        self._restart(mask, target)
-        return self.task.observe(), self._info(mask)
-
-    def step(self, actions: NDArray[Any]) -> tuple[Array, Array, BoolArray, BoolArray, dict[str, Any]]:
-        """Go on to the next command, all at once."""
-        self._check_begun()
-        ended = self._ended
-        rewards = self.task.command(check_action(actions, (self.num_envs, self.settings.snake.joints), ACTION))
-        self._steps += 1
-        if ended.any():
-            self._restart(ended, self.settings.target)
-            rewards[ended] = 0.0
-        exploded = self.task.exploded
-        ends = self._end(self.task.done & ~exploded & ~ended, exploded & ~ended)
-        return self.task.observe(), rewards, *ends, self._info()
-
-    def render(self) -> tuple[NDArray[np.uint8], ...]:
-        """A picture of each, as that of `Water`."""
-        return tuple(picture(self.task, body) for body in range(self.num_envs))
-
-    def _restart(self, mask: BoolArray, target: Any) -> None:
-        which = np.flatnonzero(mask)
+    def _check_start(self, options: Mapping[str, Any]) -> Array | None:
+        target = options.get("target", self.settings.target)
         if target is None:
-            marks = np.array([self.task.draw(self.generators[k]) for k in which.tolist()])
-        else:
-            marks = np.tile(target, (which.size, 1))
-        self.task.restart(which, marks)
-        self._begin(mask)
+            return None
+        if np.shape(target) == (self.num_envs, 2):
+            return np.array([self.task.check(each) for each in target])
+        return np.tile(self.task.check(target), (self.num_envs, 1))
 
-    def _info(self, mask: BoolArray | None = None) -> dict[str, Any]:
-        return self._told({"time": self.task.swimmers.time, "exploded": self.task.exploded}, mask)
+    def _place(self, which: IntArray, start: Array | None) -> None:
+        drawn = [self.task.draw(self.generators[k]) if start is None else start[k] for k in which.tolist()]
+        self.task.restart(which, np.reshape(drawn, (-1, 2)))
+
+    def _advance(self, actions: Array, running: BoolArray) -> Array:
+        return self.task.command(actions)
+
+    def _observe(self, mask: BoolArray) -> Array:
+        return self.task.observe()
+
+    def _ends(self) -> tuple[BoolArray, BoolArray]:
+        exploded = self.task.exploded
+        return self.task.done & ~exploded, exploded
+
+    def _values(self) -> Mapping[str, NDArray[Any]]:
+        return {"time": self.task.swimmers.time, "exploded": self.task.exploded}
+
+    def scenes(self) -> Iterator[Scene]:
+        """One for each snake, as that of `Water`."""
+        return (water_scene(self.task, body) for body in range(self.num_envs))

@@ -1,6 +1,6 @@
 """The water world: a swimming snake fetches a ball."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -9,42 +9,46 @@ from gymnasium.spaces import Box
 from numpy.typing import NDArray
 from pydantic import Field
 
+from sandlot.control.controller import Controller, Separate
 from sandlot.control.snake.fetching import CAREFUL, Fetcher
-from sandlot.control.snake.files import GaitController, load_controller
-from sandlot.control.snake.gaits import Gait
+from sandlot.control.snake.files import load_controller
+from sandlot.control.snake.gaits import Gait, GaitController
 from sandlot.control.snake.steering import OBSERVED, Seeker
 from sandlot.recordings import Frame, Quantity
+from sandlot.recordings.vocabulary import quantity
 from sandlot.robots.snake import DRAG, Snake
 from sandlot.robots.swimmers import Swimmers
 from sandlot.typing import Array
 from sandlot.worlds.actions import check_action
-from sandlot.worlds.base import Controller, World, WorldSettings
-from sandlot.worlds.water.picture import draw
+from sandlot.worlds.base import World, WorldSettings
+from sandlot.worlds.scene import Scene
+from sandlot.worlds.water.scene import water_scene
 from sandlot.worlds.water.task import WaterTask
 
 Point = tuple[float, float]
 ACTION = "joint angles [rad]"
 FAR = 1e6
-"""No observation is larger [m, s, rad]."""
+"""Bound of the observations that have no bound of their own [m, s, rad]."""
 SWIM = Gait(amplitude=0.7, frequency=0.9, phase=0.8)
-"""How the source's robot swims to its targets (section 7.11)."""
+"""The gait with which the source's robot swims to its targets (section 7.11)."""
 
 
 class WaterSettings(WorldSettings):
     """What can be set in the water world.
 
     Attributes:
-        fidelity: ``fast``, without contact: the target is a mark to swim to; ``reference``: MuJoCo, it is a ball.
+        fidelity: ``fast``, a reduced model without contact: the target is a point to swim to; ``reference``: MuJoCo,
+            the target is a ball.
         snake: The body.
-        target: Where the ball is [m]; drawn anew at each reset if left out.
-        distance: From the destination, of a target that is drawn: at most so far [m].
-        destination: Where the ball should go [m].
-        region: Radius around the destination that counts [m].
+        target: Position of the ball [m]; random at each reset if not given.
+        distance: Maximum distance of a random target from the destination [m].
+        destination: Where to bring the ball [m].
+        region: The ball is delivered within this radius around the destination [m].
         current: Velocity of the water [m/s].
-        ball_radius: Of the ball [m].
-        ball_mass: Of the ball [kg]; at ``reference``.
-        ball_drag: Drag coefficient of the ball [N*s/m^3], for the area of its cross-section; at ``reference``. The
-            source has no drag on the ball; a ball in water has.
+        ball_radius: Radius of the ball [m].
+        ball_mass: Mass of the ball [kg]; at ``reference``.
+        ball_drag: Drag coefficient of the ball [N*s/m^3], multiplied by its cross-section; at ``reference``. In the
+            source there is no drag on the ball.
     """
 
     fidelity: Literal["fast", "reference"] = "fast"
@@ -62,48 +66,49 @@ class WaterSettings(WorldSettings):
 class Water(World):
     """A snake swims to a ball, grasps it with its body, and brings it home.
 
-    The snake is a chain of boxes with a motor in every hinge, in a plane, neither rising nor falling. It swims by
-    sending waves down its body: water resists a link that moves sideways far more than one that moves along. The
+    The snake is a chain of boxes with a motor in every joint. It moves in a horizontal plane. It swims by sending
+    waves down its body: the drag on a link that moves sideways is far larger than on one that moves lengthwise. The
     model is that of Draschwandtner, *Evolving Aquatic Robots for Payload Transportation*, 2015.
 
     ## Actions
-    ``Box`` of shape (joints,): where each joint, from the head on, should be at the next command [rad]. Positive bends
-    the head's side to the left. One step is one command, 0.02 s.
+    ``Box`` of shape (joints,): target angle of each joint at the next command, from the head on [rad]. A positive
+    angle bends the head side to the left. One step is one command, 0.02 s.
 
     ## Observations
-    ``Box`` of shape (8 + 2 joints,): time [s]; x, y of the centre of mass [m]; angle of the head link [rad]; x, y of
+    ``Box`` of shape (8 + 2 joints,): time [s]; x, y of the centre of mass [m]; yaw of the head link [rad]; x, y of
     the target [m]; x, y of the destination [m]; joint angles [rad]; joint rates [rad/s]. As in the source, the robot
-    knows where everything is.
+    knows all positions exactly.
 
     ## Reward
-    By how much the step brought the head closer to the target, and, with a ball, that ball closer to its destination
-    [m]. The sum of all rewards depends only on the first and the last frame. A step that explodes has no reward.
+    By how much the distance from the head to the target decreased in the step, and, with a ball, the distance from the
+    ball to its destination [m]. The sum of all rewards depends only on the first and the last frame. A step that
+    explodes has no reward.
 
     ## Start and end
-    The snake starts straight and at rest, with the front of its head at the origin, heading along x;
-    ``reset(seed=...)`` draws a target, clear of the body, unless the settings give one. At ``fast`` an episode
-    terminates when the head is within 2 m of the target; at ``reference`` when the ball lies within its region and the
-    snake, which must have touched it, is clear of it. It is truncated if the simulation explodes
-    (``info["exploded"]``): if body or ball are not a number or faster than any motor could make them, or, at
-    ``reference``, gain more energy from one command to the next than the motors could give.
+    The snake starts straight and at rest, with the front of its head at the origin and yaw 0. ``reset(seed=...)`` draws
+    a target that does not overlap the body, unless the settings give one. At ``fast`` an episode terminates when the
+    head is within 2 m of the target; at ``reference`` when the ball lies within its region, the snake has touched it,
+    and is clear of it. An episode is truncated if the simulation explodes (``info["exploded"]``): if a state is NaN, if
+    body or ball are faster than any motor could make them, or, at ``reference``, if they gain more energy between two
+    commands than the motors can supply.
 
     ## Motors
-    What the source does not say of its servos was chosen here. A servo halves an error of its joint's position with
-    each command. If some motor would need more than its torque limit, all accelerations shrink by the same factor, the
-    *drive*; and if the motors cannot even keep up what the joints are doing, these slow down by 30% with each command
-    until they can. The limit is a soft one: it bounds what changes a joint's rate, never what keeps it up against water
-    and inertia, so that torques may exceed it where that alone does. At ``reference`` errors are corrected at 25/s
-    besides. The studies count a gait only if its mean drive is at least 95%, also a choice made here: one that
-    overloads its motors is not the gait that was asked for.
+    The source does not specify its servos; this is the model chosen here. With each command a servo halves the position
+    error of its joint. If a motor would exceed its torque limit, all joint accelerations are scaled by the same factor,
+    the *drive*. If the motors cannot even hold the present joint rates, these decrease by 30% with each command until
+    they can. The limit is soft: it bounds the torque that changes a joint's rate, not the torque that keeps the rate
+    against water and inertia. At ``reference`` a feedback of 25/s corrects the remaining errors. The studies accept a
+    gait only if its mean drive is at least 95%, as a gait that overloads its motors is not swum as specified. That
+    threshold was chosen here too.
 
     ## Many at once
     ``gymnasium.make_vec("sandlot/Water-v0", num_envs=120)`` steps all bodies in one call of the compiled kernel, with
     the same results: `sandlot.worlds.water.vector`.
 
     ## Controllers
-    ``fetch`` swims to the ball, grasps it, tries again if it missed, carries it home and lets go (bodies with too few
-    joints for that do not have it); ``seek`` swims to the target; ``swim`` swims straight on; ``random``. A gait or a
-    net in a file can be loaded.
+    ``fetch`` swims to the ball, grasps it, tries again if it missed, carries it home and lets go (only for bodies with
+    enough joints); ``seek`` swims to the target; ``swim`` swims straight on; ``random``. A gait or a neural network can
+    be loaded from a file.
 
     ## Versions
     v0: first version.
@@ -113,35 +118,30 @@ class Water(World):
     reward_units = "m"
     metadata = {"render_modes": ["rgb_array"], "render_fps": 50}
     outcome_quantities: ClassVar[Mapping[str, Quantity]] = {
-        "distance": Quantity("m", "from where the centre of mass started, when the target was reached or at the end"),
-        "speed": Quantity("m/s", "that distance, by the time it took"),
-        "turn": Quantity("rad", "by how much the body, on the mean of its links, had turned to the left by then"),
+        "distance": Quantity("m", "how far the centre of mass had moved when the target was reached or at the end"),
+        "speed": Quantity("m/s", "that distance divided by the time"),
+        "turn": Quantity("rad", "rotation of the body by then, averaged over its links, positive to the left"),
         "drive": Quantity("1", "mean share of the wanted acceleration that the motors could give, until then"),
         "reached": Quantity("1", "whether the head came within 2 m of the target"),
-        "reach_time": Quantity("s", "when it did; none if it did not"),
-        "delivered": Quantity("1", "whether the ball was brought home in the end; none without contact"),
+        "reach_time": Quantity("s", "when the target was reached; NaN if never"),
+        "delivered": Quantity("1", "whether the ball was delivered in the end; NaN at fast"),
     }
     settings: WaterSettings
 
-    def __init__(self, render_mode: str | None = None, **settings: Any) -> None:
-        super().__init__(render_mode, **settings)
+    def __init__(self, render_mode: str | None = None, **given: Any) -> None:
+        super().__init__(render_mode, **given)
         self.task = WaterTask(self.settings)
         self.observation_space, self.action_space = spaces(self.settings.snake)
         joints, links = self.settings.snake.joints, self.settings.snake.links
+        numbers = ("time", "x", "y", "yaw", "velocity_x", "velocity_y", "target_x", "target_y", "drive")
         self.quantities = {
-            "time": Quantity("s", "time since the start"),
-            "centre": Quantity("m", "centre of mass", ("axis",), (2,)),
-            "velocity": Quantity("m/s", "velocity of the centre of mass", ("axis",), (2,)),
-            "head": Quantity("rad", "angle of the head link"),
-            "angles": Quantity("rad", "joint angles, from the head on", ("joint",), (joints,)),
-            "rates": Quantity("rad/s", "joint rates", ("joint",), (joints,)),
-            "links": Quantity("m", "centres of the links", ("link", "axis"), (links, 2)),
-            "target": Quantity("m", "the ball, or the mark to swim to", ("axis",), (2,)),
-            "drive": Quantity("1", "mean share of the wanted acceleration that the motors could give"),
+            **{name: quantity(name) for name in numbers},
+            **{name: quantity(name, ("joint",), (joints,)) for name in ("joint_angles", "joint_rates")},
+            **{name: quantity(name, ("link",), (links,)) for name in ("link_x", "link_y")},
         }
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Array, dict[str, Any]]:
-        """Start anew; ``options={"target": (x, y)}`` replaces the target of the settings."""
+        """Begin an episode; ``options={"target": (x, y)}`` replaces the target of the settings."""
         super().reset(seed=seed)
         target = (options or {}).get("target", self.settings.target)
         mark = self.task.draw(self.np_random) if target is None else self.task.check(target)
@@ -149,7 +149,7 @@ class Water(World):
         return self.task.observe()[0], self._info()
 
     def step(self, action: NDArray[Any]) -> tuple[Array, float, bool, bool, dict[str, Any]]:
-        """Go on to the next command."""
+        """Simulate one command."""
         rewards = self.task.command(check_action(action, (self.settings.snake.joints,), ACTION)[None])
         exploded = self.exploded
         return self.task.observe()[0], float(rewards[0]), self.done and not exploded, exploded, self._info()
@@ -161,36 +161,36 @@ class Water(World):
 
     @property
     def target(self) -> Array:
-        """Where the ball, or the mark, is: (2,) [m]."""
-        return self.task.targets[0]
+        """Position of the ball, or of the point to swim to: (2,) [m]."""
+        return self.task.targets[0].copy()
 
     @property
     def reached(self) -> bool:
-        """Whether the head is at the target."""
+        """Whether the head is within 2 m of the target."""
         return bool(self.task.reached[0])
 
     @property
     def in_region(self) -> bool:
-        """Whether the ball is where it should go."""
+        """Whether the ball is within its region."""
         return bool(self.task.in_region[0])
 
     @property
     def delivered(self) -> bool:
-        """Whether the ball is where it should go, and the snake, having touched it, is clear of it."""
+        """Whether the ball is within its region, and the snake has touched it and is clear of it."""
         return bool(self.task.delivered[0])
 
     @property
     def done(self) -> bool:
-        """Whether the task is: at ``fast`` the target is reached, at ``reference`` the ball is delivered."""
+        """Whether the task is done: at ``fast`` the target is reached, at ``reference`` the ball is delivered."""
         return bool(self.task.done[0])
 
     @property
     def exploded(self) -> bool:
-        """Whether the simulation is no longer to be trusted."""
+        """Whether the simulation has become numerically unstable."""
         return bool(self.task.exploded[0])
 
     def outcomes(self) -> dict[str, float]:
-        """What has come of the episode so far, as ``outcome_quantities`` names it."""
+        """Results of the episode so far, as named in ``outcome_quantities``."""
         task = self.task
         arrived = bool(task.arrived[0])
         time, x, y, direction, drive = task.arrival[0] if arrived else task.progress()[0]
@@ -208,34 +208,39 @@ class Water(World):
     def frame(self) -> Frame:
         """The body, and the target."""
         swimmers = self.task.swimmers
+        (x, y), (vx, vy), (tx, ty) = self.task.centre[0], swimmers.velocity[0], self.target
         return {
             "time": swimmers.time[0],
-            "centre": self.task.centre[0],
-            "velocity": swimmers.velocity[0],
-            "head": swimmers.head[0],
-            "angles": swimmers.angles[0],
-            "rates": swimmers.rates[0],
-            "links": self.task.centres[0],
-            "target": self.target,
+            "x": x,
+            "y": y,
+            "yaw": swimmers.head[0],
+            "velocity_x": vx,
+            "velocity_y": vy,
+            "target_x": tx,
+            "target_y": ty,
             "drive": swimmers.drive[0],
+            "joint_angles": swimmers.angles[0].copy(),
+            "joint_rates": swimmers.rates[0].copy(),
+            "link_x": self.task.centres[0, :, 0].copy(),
+            "link_y": self.task.centres[0, :, 1].copy(),
         }
 
-    def render(self) -> NDArray[np.uint8]:
-        """The body from above, its head red, the ball orange and its destination green: (480, 480, 3)."""
-        return picture(self.task, 0)
+    def scene(self) -> Scene:
+        """The snake, its head in red, the ball in orange and its region in green."""
+        return water_scene(self.task)
 
-    def controllers(self) -> dict[str, Callable[[np.random.SeedSequence], Controller]]:
+    def controllers(self) -> dict[str, Controller]:
         """Those of the class docstring."""
         snake = self.settings.snake
-        made: dict[str, Callable[[np.random.SeedSequence], Controller]] = {}
+        made: dict[str, Controller] = {}
         if snake.joints >= CAREFUL.grasping + 4:
-            made["fetch"] = lambda _: _anew(lambda: Fetcher(snake, CAREFUL))
-        made["seek"] = lambda _: _anew(lambda: Seeker(snake, SWIM))
-        made["swim"] = lambda _: GaitController(SWIM, snake)
+            made["fetch"] = Separate(lambda _: Fetcher(snake, CAREFUL))
+        made["seek"] = Separate(lambda _: Seeker(snake, SWIM))
+        made["swim"] = GaitController(SWIM, snake)
         return made | super().controllers()
 
     def load_controller(self, path: Path) -> Controller:
-        """Load a gait (``.toml``) or a net (``.json``).
+        """Load a gait (``.toml``) or a neural network (``.json``).
 
         Raises:
             SandlotError: If it cannot be read, or is for another body.
@@ -246,28 +251,8 @@ class Water(World):
         return {"time": float(self.task.swimmers.time[0]), "exploded": self.exploded}
 
 
-def _anew(make: Callable[[], Controller]) -> Controller:
-    """A controller that remembers, made anew whenever the time is 0."""
-    controller = make()
-
-    def act(observation: Array) -> Array:
-        nonlocal controller
-        if observation[0] == 0.0:
-            controller = make()
-        return controller(observation)
-
-    return act
-
-
 def spaces(snake: Snake) -> tuple[Box, Box]:
-    """What a body observes, and what it can be told."""
+    """The observation and the action space of one body."""
     joints = snake.joints
     high = np.concatenate([np.full(OBSERVED, FAR), np.full(joints, np.pi), np.full(joints, 3.0 * snake.max_rate)])
     return Box(-high, high, dtype=np.float64), Box(-snake.max_angle, snake.max_angle, (joints,), np.float64)
-
-
-def picture(task: WaterTask, body: int) -> NDArray[np.uint8]:
-    """One of the bodies from above."""
-    given = task.settings
-    seen = (task.centre[body], task.centres[body], task.directions[body], task.targets[body])
-    return draw(given.snake, *seen, given.ball_radius, np.asarray(given.destination), given.region)

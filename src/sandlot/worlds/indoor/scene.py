@@ -1,0 +1,74 @@
+"""What there is to draw of the indoor world: the floor plan, a robot and its last scan."""
+
+import numpy as np
+
+from sandlot.geometry.planar import compose
+from sandlot.places.plans import Plan
+from sandlot.typing import Array
+from sandlot.worlds.indoor.task import IndoorTask
+from sandlot.worlds.scene import (
+    FLOOR,
+    GLASS,
+    GRID_LINE,
+    LASER,
+    NOSE,
+    RETURN,
+    ROBOT,
+    WALL,
+    Area,
+    Item,
+    Lines,
+    Points,
+    Scene,
+    Shape,
+    blend,
+    grid_lines,
+    upright,
+)
+
+PIXELS, BORDER = 640, 0.03
+"""Longer side of a picture, and the border around the plan as a share of its longer side."""
+WALL_HEIGHT, ROBOT_HEIGHT = 1.0, 0.5
+"""Half the height of round walls and of the robot, both chosen for drawing [m]."""
+NOSE_CORNERS = np.array([(0.85, 0.0), (0.25, 0.4), (0.25, -0.4)])
+"""Of the mark that points forward, relative to the radius of the robot."""
+
+
+def indoor_scene(task: IndoorTask, robot: int = 0) -> Scene:
+    """One of the robots with what its laser measured; reflective walls are blue."""
+    bounds, radius = task.plan.bounds, task.settings.robot.radius
+    extent = float(max(bounds[2:] - bounds[:2]))
+    low, high = bounds[:2] - BORDER * extent, bounds[2:] + BORDER * extent
+    # A grid of metres, or of ten or a hundred in large plans.
+    gap = 10.0 ** max(0.0, np.ceil(np.log10(extent / 40.0)))
+    pose, ranges = task.poses[robot], task.ranges[robot]
+    seen = np.isfinite(ranges)
+    yaws = pose[2] + task.settings.laser.bearings[seen]
+    ends = pose[:2] + ranges[seen, None] * np.column_stack([np.cos(yaws), np.sin(yaws)])
+    nose = compose(pose, np.column_stack([NOSE_CORNERS * radius, np.zeros(3)]))[:, :2]
+    items: tuple[Item, ...] = (
+        grid_lines("grid", low, high, gap, GRID_LINE),
+        *plan_items(task.plan),
+        Area("scan", _flat(np.concatenate([pose[None, :2], ends])), LASER),
+        Points("returns", _flat(ends), 0.0025 * extent, RETURN),
+        Shape("robot", "cylinder", (radius, ROBOT_HEIGHT), *upright(pose[0], pose[1], yaw=pose[2]), ROBOT),
+        Area("nose", _flat(nose), NOSE),
+    )
+    return Scene(items, low, high, PIXELS, FLOOR)
+
+
+def plan_items(plan: Plan) -> list[Item]:
+    """The walls of a plan."""
+    colours = [tuple(each) for each in blend(WALL, GLASS, plan.shine).tolist()]
+    straight = len(plan.segments)
+    ends = np.concatenate([plan.segments.reshape(-1, 2, 2), np.zeros((straight, 2, 1))], axis=2)
+    round_walls = [
+        Shape(f"round wall {k}", "cylinder", (radius, WALL_HEIGHT), *upright(x, y), colours[straight + k])
+        for k, (x, y, radius) in enumerate(plan.circles)
+    ]
+    return [Lines("walls", ends, tuple(colours[:straight]), 2.0), *round_walls]
+
+
+def _flat(points: Array) -> Array:
+    """Points (n, 2) on the floor: (n, 3)."""
+    return np.column_stack([points, np.zeros(len(points))])
