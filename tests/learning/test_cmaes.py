@@ -22,10 +22,10 @@ def test_finds_a_peak_whose_genes_have_very_different_ranges():
     np.testing.assert_allclose(history.champion, PEAK, rtol=1e-3)
 
 
-def test_follows_a_bent_valley():
+def test_finds_the_minimum_of_rosenbrock():
     history = adapt(rosenbrock, [-2.0] * 4, [3.0] * 4, Adaptive(), np.random.SeedSequence(2))
     np.testing.assert_allclose(history.champion, 1.0, atol=1e-5)
-    assert len(history.best) < 1000, "it ends when it can improve no more"
+    assert len(history.best) < 1000, "it ends once converged"
 
 
 def test_stays_within_the_box_and_finds_its_corner():
@@ -44,9 +44,9 @@ def test_stays_within_the_box_and_finds_its_corner():
     assert history.genes.shape == (len(history.best), 3)
 
 
-def test_same_seed_same_course_and_nothing_printed(capsys, tmp_path, monkeypatch):
+def test_the_same_seed_gives_the_same_search_and_nothing_is_printed(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    before = np.random.get_state()[1].copy()  # noqa: NPY002 - that it stays as it is
+    before = np.random.get_state()[1].copy()  # noqa: NPY002 - checks that the global generator is unchanged
     settings = Adaptive(generations=10)
     first, second, other = (
         adapt(shifted_sphere, LOW, HIGH, settings, np.random.SeedSequence(seed)) for seed in (5, 5, 6)
@@ -58,17 +58,20 @@ def test_same_seed_same_course_and_nothing_printed(capsys, tmp_path, monkeypatch
     assert not list(tmp_path.iterdir())
 
 
-def test_mistakes_get_one_line():
+def test_bad_input_is_refused():
     with pytest.raises(SandlotError, match="at least two genes"):
         adapt(shifted_sphere, [0.0], [1.0], Adaptive(), np.random.SeedSequence(1))
-    for wrong, words in ((np.nan, "no fitness that is a number"), (np.inf, "infinite")):
-        with pytest.raises(SandlotError, match=f"^generation 0 has .*{words}"):
+    for wrong, words in (
+        (np.nan, "all simulations of generation 0 exploded"),
+        (np.inf, "a fitness of generation 0 is infinite"),
+    ):
+        with pytest.raises(SandlotError, match=f"^{words}"):
             adapt(
                 lambda genes, wrong=wrong: np.full(len(genes), wrong), LOW, HIGH, Adaptive(), np.random.SeedSequence(1)
             )
 
 
-def test_what_explodes_is_worse_than_all_and_in_no_mean():
+def test_exploded_individuals_lose_and_are_left_out_of_the_mean():
     seen = []
 
     def half(genes):

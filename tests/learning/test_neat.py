@@ -12,7 +12,7 @@ CASES = [(0.0, 0.0, 0.0), (0.0, 1.0, 1.0), (1.0, 0.0, 1.0), (1.0, 1.0, 0.0)]
 
 
 def exclusive_or(nets, frequencies):
-    """How well each net tells, after four commands, whether exactly one of its two inputs is on: at best 4."""
+    """Fitness for computing, in four steps, whether exactly one of two inputs is on: at most 4."""
     fitness = np.empty(frequencies.size)
     for b in range(frequencies.size):
         start, end = nets.first_node[b : b + 2]
@@ -21,8 +21,7 @@ def exclusive_or(nets, frequencies):
             values, sums = np.zeros(3 + end - start), np.empty(end - start)
             values[:3] = angle, clock, 1.0
             for _ in range(4):
-                nodes = nets.bias[start:end], nets.response[start:end]
-                activate(nets.first_link[start : end + 1], nets.source, nets.weight, *nodes, values, sums)
+                activate(nets, b, values, sums)
             error += (values[3] - wanted) ** 2
         fitness[b] = 4.0 - error
     return fitness
@@ -36,7 +35,7 @@ def run(evaluate, seed=0, joints=1, **settings):
     return evolve_nets(evaluate, joints, Neat(**{"generations": 8} | settings), np.random.SeedSequence(seed))
 
 
-def test_solves_what_needs_a_hidden_node():
+def test_solves_exclusive_or_which_needs_a_hidden_node():
     courses = [run(exclusive_or, seed, generations=60, shift=2.0, replace=5.0) for seed in range(3)]
     # Without a hidden node a net reaches no more than 3, and some runs stay there.
     solved = [history for history in courses if history.best[-1] > 3.5]
@@ -52,7 +51,7 @@ def test_the_history_is_complete():
     history = run(exclusive_or, population=20)
     assert all(row.shape == (8,) for row in (history.best, history.mean, history.frequencies, history.links))
     assert (history.mean <= history.best).all()
-    assert (np.diff(history.best) >= 0.0).all(), "the best stays"
+    assert (np.diff(history.best) >= 0.0).all(), "the best is kept"
     assert history.evaluations.tolist() == [20 + 19 * k for k in range(8)]
     assert history.links[0] == 3
 
@@ -79,7 +78,7 @@ def test_frequencies_are_inherited_unless_mutated():
     assert not seen[0] & seen[-1]
 
 
-def test_same_seed_same_course_whatever_others_draw():
+def test_the_same_seed_gives_the_same_evolution_whatever_the_global_generator():
     random.seed(7)
     before = random.getstate()
     first = run(exclusive_or, seed=3)
@@ -92,14 +91,14 @@ def test_same_seed_same_course_whatever_others_draw():
     assert not np.array_equal(first.mean, other.mean)
 
 
-def test_one_species_is_known_without_distances():
+def test_with_one_species_distances_are_not_needed():
     near, far = run(exclusive_or, threshold=24.0), run(exclusive_or, threshold=50.0)
     assert np.array_equal(near.mean, far.mean)
     assert not np.array_equal(near.mean, run(exclusive_or, threshold=1.0).mean)
 
 
 @pytest.mark.parametrize(("recurrent", "loops"), [(0.0, False), (1.0, True)])
-def test_loops_are_made_only_if_wanted(recurrent, loops):
+def test_loops_are_made_only_if_recurrent(recurrent, loops):
     found = []
 
     def watch(nets, frequencies):
@@ -128,21 +127,24 @@ def test_weights_stay_within_their_limit():
     assert largest[-1] == 20.0
 
 
-def test_structure_stays_if_nothing_may_change_it():
+def test_structure_stays_without_structural_mutations():
     history = run(exclusive_or, add_node=0.0, add_link=0.0, remove_link=0.0)
     assert (history.hidden == 0).all()
     assert (history.links == 3).all()
     assert history.best[-1] < 3.01
 
 
-@pytest.mark.parametrize(("wrong", "words"), [(np.inf, "infinite"), (np.nan, "no fitness that is a number")])
-def test_a_fitness_must_be_a_number(wrong, words):
-    with pytest.raises(SandlotError, match=f"^generation 0 has .*{words}"):
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [(np.inf, "a fitness of generation 0 is infinite"), (np.nan, "all simulations of generation 0 exploded")],
+)
+def test_infinite_and_missing_fitness_are_errors(wrong, words):
+    with pytest.raises(SandlotError, match=f"^{words}"):
         run(lambda nets, frequencies: np.full(frequencies.size, wrong))
 
 
 @pytest.mark.parametrize("threshold", [50.0, 0.5], ids=["one species", "many"])
-def test_what_explodes_loses_and_is_in_no_mean(threshold):
+def test_exploded_individuals_lose_and_are_left_out_of_the_mean(threshold):
     seen = []
 
     def half(nets, frequencies):

@@ -10,7 +10,7 @@ SMALL = Pareto(population=60, generations=150)
 
 
 def zdt1(genes):
-    """Zitzler, Deb and Thiele's first: to be made small, here turned round; on the front all genes but one are 0."""
+    """ZDT1 (Zitzler, Deb and Thiele), negated to be maximised; on its front all genes but the first are 0."""
     first = genes[:, 0]
     rest = 1.0 + 9.0 * genes[:, 1:].mean(axis=1)
     return -np.stack([first, rest * (1.0 - np.sqrt(first / rest))], axis=1)
@@ -26,7 +26,7 @@ def test_finds_the_front_of_zdt1():
     np.testing.assert_allclose(zdt1(front.genes), front.objectives)
 
 
-def test_nothing_in_a_front_beats_another():
+def test_no_individual_of_a_front_dominates_another():
     front = find_front(zdt1, [0.0] * 4, [1.0] * 4, Pareto(population=20, generations=5), np.random.SeedSequence(2))
     values = front.objectives
     better = (values[:, None] >= values).all(axis=-1) & (values[:, None] > values).any(axis=-1)
@@ -39,7 +39,7 @@ def test_nothing_in_a_front_beats_another():
     assert (front.genes <= 1.0).all()
 
 
-def test_same_seed_same_front():
+def test_the_same_seed_gives_the_same_front():
     random.seed(1)
     before = random.getstate()
     settings = Pareto(population=12, generations=4)
@@ -51,13 +51,16 @@ def test_same_seed_same_front():
     assert random.getstate() == before
 
 
-@pytest.mark.parametrize(("wrong", "words"), [(np.inf, "infinite"), (np.nan, "no fitness that is a number")])
-def test_an_objective_must_be_a_number(wrong, words):
-    with pytest.raises(SandlotError, match=f"^generation 0 has .*{words}"):
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [(np.inf, "a fitness of generation 0 is infinite"), (np.nan, "all simulations of generation 0 exploded")],
+)
+def test_infinite_and_missing_objectives_are_errors(wrong, words):
+    with pytest.raises(SandlotError, match=f"^{words}"):
         find_front(lambda genes: genes * wrong, [1.0] * 2, [2.0] * 2, SMALL, np.random.SeedSequence(1))
 
 
-def test_what_explodes_is_not_in_the_front():
+def test_exploded_individuals_are_not_in_the_front():
     calls = []
 
     def half(genes):

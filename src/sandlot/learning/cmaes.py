@@ -1,24 +1,24 @@
-"""CMA-ES: a search that learns from each generation which way to go, and how far (Hansen, by pycma)."""
+"""CMA-ES (Hansen, by pycma): a search that adapts the covariance and the length of its steps."""
 
 from collections.abc import Callable, Sequence
 
-import cma
 import numpy as np
 from pydantic import Field
 
-from sandlot.errors import SandlotError
+from sandlot.errors import SettingError
+from sandlot.extras import need
 from sandlot.learning.evolution import Evaluate, History
-from sandlot.learning.explosions import below, find_exploded, refuse_if_all
+from sandlot.learning.population import below, find_exploded, refuse_if_all
 from sandlot.settings import Settings
 
 
 class Adaptive(Settings):
-    """What can be set.
+    """Settings of the search.
 
     Attributes:
         population: Individuals of a generation.
-        generations: At most so many; the search also ends when it can improve no more.
-        spread: Standard deviation of the first generation, which lies around the middle, as a share of each range.
+        generations: Maximum number; the search also ends when it has converged.
+        spread: Standard deviation of the first generation around the middle of the box, as a share of each range.
     """
 
     population: int = Field(12, ge=4)
@@ -34,25 +34,27 @@ def adapt(
     seed: np.random.SeedSequence,
     progress: Callable[[int], None] = lambda generation: None,
 ) -> History:
-    """Search a box; it is taken as a unit cube, so that ranges of genes need not be alike.
+    """Search a box, scaled to the unit cube so that genes may have different ranges.
 
     Args:
         evaluate: Called once for each generation.
-        low: Least value of every gene; at least two genes.
-        high: Greatest value of every gene.
+        low: Minimum of every gene; at least two genes.
+        high: Maximum of every gene.
         adaptive: The algorithm's settings.
-        seed: Same seed, same course.
+        seed: The same seed gives the same search.
         progress: Called with the number of finished generations.
 
     Raises:
-        SandlotError: If a fitness is infinite, a whole generation explodes, or there is only one gene.
+        SandlotError: If a fitness is infinite or a whole generation explodes.
+        SettingError: If there is only one gene.
     """
+    cma = need("cma", "evolve")
     least, ranges = np.asarray(low, np.float64), np.subtract(high, low)
     if least.size < 2:
-        raise SandlotError("CMA-ES needs at least two genes")
+        raise SettingError("CMA-ES needs at least two genes")
     rng = np.random.default_rng(seed)
     options = {"bounds": [0.0, 1.0], "popsize": adaptive.population, "verbose": -9}
-    # Its seed would be that of NumPy's global generator; draws come from ours instead.
+    # Its seed would set NumPy's global generator, so it draws from our generator instead.
     options |= {"seed": np.nan, "randn": lambda *shape: rng.standard_normal(shape)}
     search = cma.CMAEvolutionStrategy(np.full(least.size, 0.5), adaptive.spread, options)
     best, mean, leaders, counts, losses = [], [], [], [], []
@@ -62,7 +64,7 @@ def adapt(
         fitness = evaluate(genes)
         exploded = find_exploded(fitness, generation)
         refuse_if_all(exploded, generation)
-        # Only ranks matter to it.
+        # Only ranks matter to CMA-ES.
         fitness = np.where(exploded, below(fitness[~exploded]), fitness)
         search.tell(cube, (-fitness).tolist())
         leader = int(np.argmax(fitness))

@@ -1,4 +1,4 @@
-"""A genetic algorithm: one small engine on DEAP's operators, and the two ways in which the source sets it up.
+"""A genetic algorithm on DEAP's operators, with the two sets of settings that the source uses.
 
 The whole population is evaluated by one call, so that the simulation behind it can be batched.
 """
@@ -6,34 +6,34 @@ The whole population is evaluated by one call, so that the simulation behind it 
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from deap import tools
 from pydantic import Field
 
+from sandlot.extras import need
 from sandlot.kernels.randomness import children
-from sandlot.learning.chance import seeded
-from sandlot.learning.explosions import find_exploded, refuse_if_all
-from sandlot.learning.individuals import Individual
+from sandlot.learning.population import find_exploded, refuse_if_all, seeded
 from sandlot.settings import Settings
 from sandlot.typing import Array, IntArray
 
+if TYPE_CHECKING:
+    from sandlot.learning.individuals import Individual
+
 Evaluate = Callable[[Array], Array]
-"""Genes (individuals, genes) in, fitness (individuals,) out; more is better. That of one whose simulation exploded is
-not a number."""
+"""Genes (individuals, genes) in, fitness (individuals,) out, to be maximised; NaN if the simulation exploded."""
 
 
 @dataclass(frozen=True)
 class History:
-    """The course of a search, by generation.
+    """Results of a search, by generation.
 
     Attributes:
         best: (generations,) fitness of the best individual.
-        mean: (generations,) of all individuals that did not explode.
+        mean: (generations,) fitness of all individuals that did not explode.
         genes: (generations, genes) of the best individual.
-        evaluations: (generations,) so far.
-        exploded: (generations,) individuals that did.
+        evaluations: (generations,) since the start.
+        exploded: (generations,) number of individuals that exploded.
     """
 
     best: Array
@@ -52,13 +52,13 @@ class Genetic(Settings):
     """How a population is selected, crossed and mutated.
 
     Attributes:
-        population: Individuals.
-        generations: How many, the random first one included.
-        tournament: Of so many individuals, drawn with replacement, the best becomes a parent.
+        population: Number of individuals.
+        generations: Number of generations, with the random first one.
+        tournament: Size of a tournament, drawn with replacement; the best becomes a parent.
         crossover: ``one-point`` swaps the genes behind a random point, ``blend`` is simulated binary crossover.
-        crossover_rate: Chance that two parents are crossed.
-        mutation: ``uniform`` draws a gene anew from its range, ``polynomial`` changes it a little.
-        mutation_rate: Chance of each gene to be mutated.
+        crossover_rate: Probability that two parents are crossed.
+        mutation: ``uniform`` draws a new value from the gene's range, ``polynomial`` changes the gene a little.
+        mutation_rate: Probability that a gene is mutated.
         crowding: Of simulated binary crossover and polynomial mutation: the higher, the more children are like parents.
     """
 
@@ -75,10 +75,10 @@ class Genetic(Settings):
 JOINT_BY_JOINT = Genetic(
     tournament=2, crossover="one-point", crossover_rate=1.0, mutation="uniform", mutation_rate=0.01
 )
-"""Of section 7.1, for 21 genes."""
+"""Settings of section 7.1, for 21 genes."""
 
 SHARED = Genetic()
-"""Of section 7.7, for 3 genes. Its mutation probability of a third is taken to be each gene's."""
+"""Settings of section 7.7, for 3 genes. Its mutation probability of a third is taken to be per gene."""
 
 
 def evolve(
@@ -89,54 +89,63 @@ def evolve(
     seed: np.random.SeedSequence,
     progress: Callable[[int], None] = lambda generation: None,
 ) -> History:
-    """Let a population evolve.
+    """Evolve a population.
 
     Args:
-        evaluate: Called once for each generation, with those individuals that are new.
-        low: Least value of every gene.
-        high: Greatest value of every gene.
+        evaluate: Called once for each generation, with its new individuals.
+        low: Minimum of every gene.
+        high: Maximum of every gene.
         genetic: The algorithm's settings.
-        seed: Same seed, same course.
+        seed: The same seed gives the same search.
         progress: Called with the number of finished generations.
 
     Raises:
         SandlotError: If a fitness is infinite, or a whole generation explodes.
     """
+    need("deap", "evolve")
+    from sandlot.learning.individuals import Individual
+
     first, rest = children(seed, 2)
     low, high = [float(x) for x in low], [float(x) for x in high]
     genes = np.random.default_rng(first).uniform(low, high, (genetic.population, len(low)))
-    people = [Individual(row) for row in genes.tolist()]
+    individuals = [Individual(row) for row in genes.tolist()]
     best, mean, leaders, counts, losses = [], [], [], [], []
     evaluations = 0
     with seeded(rest):
         for generation in range(genetic.generations):
             if generation > 0:
-                people = _offspring(people, low, high, genetic)
-            fresh = [each for each in people if not each.fitness.valid]
+                individuals = _offspring(individuals, low, high, genetic)
+            fresh = [each for each in individuals if not each.fitness.valid]
             if fresh:
                 scores = evaluate(np.array(fresh))
                 scores = np.where(find_exploded(scores, generation), -np.inf, scores)
                 for each, score in zip(fresh, scores.tolist(), strict=True):
                     each.fitness.values = (score,)
             evaluations += len(fresh)
-            fitness = np.array([each.fitness.values[0] for each in people])
+            fitness = np.array([each.fitness.values[0] for each in individuals])
             exploded = np.isinf(fitness)
             refuse_if_all(exploded, generation)
             leader = int(np.argmax(fitness))
             best.append(fitness[leader])
             mean.append(fitness[~exploded].mean())
-            leaders.append(list(people[leader]))
+            leaders.append(list(individuals[leader]))
             counts.append(evaluations)
             losses.append(exploded.sum())
             progress(generation + 1)
     return History(*(np.array(each) for each in (best, mean, leaders, counts, losses)))
 
 
-def _offspring(people: list[Individual], low: list[float], high: list[float], genetic: Genetic) -> list[Individual]:
+def _offspring(
+    parents: "list[Individual]", low: list[float], high: list[float], genetic: Genetic
+) -> "list[Individual]":
     """The next generation."""
-    parents = tools.selTournament(people, len(people), genetic.tournament)
+    from deap import tools
+
+    from sandlot.learning.individuals import Individual
+
+    selected = tools.selTournament(parents, len(parents), genetic.tournament)
     children_: list[Individual] = []
-    for parent in parents:
+    for parent in selected:
         child = Individual(parent)
         child.fitness.values = parent.fitness.values
         children_.append(child)

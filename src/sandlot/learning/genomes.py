@@ -1,7 +1,7 @@
-"""What evolves in NEAT: nets as neat-python's reproduction wants them, crossed and mutated as by MultiNEAT.
+"""The genomes of NEAT: nets for neat-python's reproduction, with crossover and mutation as in MultiNEAT.
 
-One kind of mutation at a time. Genes are never changed, so that children can share them with their parents: most of a
-generation is then copied at the speed of a dictionary.
+A mutation is of one kind. Genes are immutable, so that children share them with their parents: copying a genome copies
+two dictionaries.
 """
 
 import random
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
     from sandlot.learning.neat import Neat
 
 Link: TypeAlias = tuple[int, float]
-"""Innovation number and weight; a class of its own would make breeding a generation a third slower."""
-TRIES = 32
-"""How often an added link is drawn again, if there is one already or it is of the other kind."""
+"""Innovation number and weight; with a class instead, a generation takes a third longer."""
+MAX_TRIES = 32
+"""Draws of a link to add: one that exists already, or is of the wrong kind, is drawn again."""
 
-WEIGHT_SHARE = 0.5
-"""Of differences of weights in the distance of two genomes."""
+WEIGHT_COEFFICIENT = 0.5
+"""Factor on the differences of weights in the distance of two genomes."""
 
 
 class Genome(neat.DefaultGenome):
-    """A net and the frequency of its clock [Hz]; ``exploded`` if the simulation with it did."""
+    """A net, the frequency of its clock [Hz], and whether its simulation exploded."""
 
     nodes: dict[int, Any]
     connections: dict[tuple[int, int], Link]
@@ -37,21 +37,21 @@ class Genome(neat.DefaultGenome):
     _crossed: bool
 
     def configure_new(self, config: Any) -> None:
-        """Every input is linked to every output; neat-python would add loops as soon as loops are allowed."""
-        chance: Neat = config.chance
+        """Link every input to every output; neat-python would add loops where loops are allowed."""
+        rates: Neat = config.rates
         tracker = config.innovation_tracker
         self.nodes = {key: self.create_node(config, key) for key in config.output_keys}
         for i in config.input_keys:
             for o in config.output_keys:
                 number = tracker.get_innovation_number(i, o, "initial_connection")
-                self.connections[i, o] = number, random.uniform(-chance.start, chance.start)
-        self.frequency = random.uniform(chance.slowest, chance.fastest)
+                self.connections[i, o] = number, random.uniform(-rates.start, rates.start)
+        self.frequency = random.uniform(rates.slowest, rates.fastest)
 
     def configure_crossover(self, genome1: Self, genome2: Self, config: Any) -> None:
-        """A child of one parent or of two; its frequency is that of either."""
+        """Make a child of one parent or of two; its frequency is drawn from both parents."""
         better, other = (genome1, genome2) if genome1.fitness > genome2.fitness else (genome2, genome1)
         self.frequency = random.choice((genome1, genome2)).frequency
-        self._crossed = random.random() < config.chance.crossover
+        self._crossed = random.random() < config.rates.crossover
         if not self._crossed:
             self.nodes, self.connections = dict(genome1.nodes), dict(genome1.connections)
             return
@@ -62,18 +62,18 @@ class Genome(neat.DefaultGenome):
                 self.connections[key] = link
 
     def mutate(self, config: Any) -> None:
-        """Change one thing, and perhaps the frequency."""
-        chance: Neat = config.chance
-        if random.random() < chance.clock_mutation:
-            self.frequency = random.uniform(chance.slowest, chance.fastest)
-        if self._crossed and random.random() >= chance.mutation:
+        """Apply one kind of mutation, and perhaps draw a new frequency."""
+        rates: Neat = config.rates
+        if random.random() < rates.clock_mutation:
+            self.frequency = random.uniform(rates.slowest, rates.fastest)
+        if self._crossed and random.random() >= rates.mutation:
             return
         kinds = (self.mutate_add_node, self.mutate_add_connection, self._remove_link, self._mutate_weights)
-        rates = (chance.add_node, chance.add_link, chance.remove_link, chance.weights)
-        random.choices(kinds, rates)[0](config)
+        weights = (rates.add_node, rates.add_link, rates.remove_link, rates.weights)
+        random.choices(kinds, weights)[0](config)
 
     def mutate_add_node(self, config: Any) -> None:
-        """Replace a link by two with a node between; neat-python would keep it, disabled."""
+        """Replace a link by two with a node between; neat-python would keep the link, disabled."""
         if not self.connections:
             return
         i, o = random.choice(list(self.connections))
@@ -85,64 +85,64 @@ class Genome(neat.DefaultGenome):
         self.connections[node, o] = number(node, o, "add_node_out"), weight
 
     def mutate_add_connection(self, config: Any) -> None:
-        """Add a link that closes a loop, or one that does not, whichever is drawn; give up if none is found."""
-        chance: Neat = config.chance
-        loop = random.random() < chance.recurrent
+        """Add a link, which closes a loop with probability ``recurrent``; none if `MAX_TRIES` draws fail."""
+        rates: Neat = config.rates
+        loop = random.random() < rates.recurrent
         nodes = list(self.nodes)
         sources = nodes if loop else [*config.input_keys, *nodes]
-        for _ in range(TRIES):
+        for _ in range(MAX_TRIES):
             key = random.choice(sources), random.choice(nodes)
             if key in self.connections or (key[0] >= 0 and creates_cycle(self.connections, key) != loop):
                 continue
             number = config.innovation_tracker.get_innovation_number(*key, "add_connection")
-            self.connections[key] = number, random.uniform(-chance.start, chance.start)
+            self.connections[key] = number, random.uniform(-rates.start, rates.start)
             return
 
     def _remove_link(self, _config: Any) -> None:
         self.mutate_delete_connection()
 
     def _mutate_weights(self, config: Any) -> None:
-        chance: Neat = config.chance
-        anew, change = (0.2, 0.7) if random.random() < chance.severe else (0.05, chance.shift_rate)
-        limit, shift, replace, draw, touched = chance.limit, chance.shift, chance.replace, random.random, anew + change
+        rates: Neat = config.rates
+        replaced, shifted = (0.2, 0.7) if random.random() < rates.severe else (0.05, rates.shift_rate)
+        limit, shift, replace, draw = rates.limit, rates.shift, rates.replace, random.random
         for key, (innovation, weight) in self.connections.items():
             pick = draw()
-            if pick < touched:
-                weight = replace * (2.0 * draw() - 1.0) if pick < anew else weight + shift * (2.0 * draw() - 1.0)
+            if pick < replaced + shifted:
+                weight = replace * (2.0 * draw() - 1.0) if pick < replaced else weight + shift * (2.0 * draw() - 1.0)
                 self.connections[key] = innovation, min(max(weight, -limit), limit)
 
     def distance(self, other: Self, config: Any) -> float:
-        """As neat-python's, where all nodes are alike: share of links and of nodes that only one has, plus weights."""
+        """Share of links and of nodes that only one has, plus weights: neat-python's distance for equal nodes."""
         if config.one_species:
             return 0.0
-        apart, shared = 0.0, 0
+        difference, shared = 0.0, 0
         for key, (_, weight) in self.connections.items():
             twin = other.connections.get(key)
             if twin is not None:
                 shared += 1
-                apart += abs(weight - twin[1])
+                difference += abs(weight - twin[1])
         links, others = len(self.connections), len(other.connections)
         nodes = len(self.nodes.keys() ^ other.nodes.keys()) / max(len(self.nodes), len(other.nodes))
-        return nodes + (links + others - 2 * shared + WEIGHT_SHARE * apart) / max(links, others, 1)
+        return nodes + (links + others - 2 * shared + WEIGHT_COEFFICIENT * difference) / max(links, others, 1)
 
 
 def flatten(genomes: Sequence[Genome], joints: int) -> Nets:
-    """Genomes as the kernel takes them."""
+    """Convert genomes for the compiled nets."""
     inputs = joints + EXTRA_INPUTS
-    pins = {-k - 1: k for k in range(inputs)} | {k: inputs + k for k in range(joints)}
+    fixed = {-k - 1: k for k in range(inputs)} | {k: inputs + k for k in range(joints)}
     source: list[int] = []
     target: list[int] = []
     weights: list[float] = []
     first_node = [0]
     for genome in genomes:
         start = first_node[-1]
-        places = pins
+        indices = fixed
         if len(genome.nodes) > joints:
             hidden = [key for key in genome.nodes if key >= joints]
-            places = pins | dict(zip(hidden, range(inputs + joints, inputs + joints + len(hidden)), strict=True))
+            indices = fixed | dict(zip(hidden, range(inputs + joints, inputs + joints + len(hidden)), strict=True))
         offset = start - inputs
-        source += [places[i] for i, _ in genome.connections]
-        target += [places[o] + offset for _, o in genome.connections]
+        source += [indices[i] for i, _ in genome.connections]
+        target += [indices[o] + offset for _, o in genome.connections]
         weights += [weight for _, weight in genome.connections.values()]
         first_node.append(start + len(genome.nodes))
     nodes = first_node[-1]

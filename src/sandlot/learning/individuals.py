@@ -1,4 +1,4 @@
-"""Individuals as DEAP's operators want them, without its global ``creator``: classes of our own."""
+"""Individuals for DEAP's operators, without DEAP's global ``creator``."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,7 @@ from deap import base
 
 
 class Fitness(base.Fitness):
-    """One value or several; more is better in all. There are none before the individual is evaluated."""
+    """One objective or several, all maximised; without values before the individual is evaluated."""
 
     weights: tuple[float, ...] = (1.0,)
 
@@ -17,7 +17,7 @@ class Fitness(base.Fitness):
 
 
 class Individual(list[float]):
-    """A list of genes with a fitness."""
+    """A list of genes with a fitness, for DEAP's operators; without DEAP's global ``creator``."""
 
     def __init__(self, genes: Sequence[float]) -> None:
         super().__init__(genes)

@@ -1,8 +1,8 @@
-"""Nets that evolve, structure and weights, together with the frequency of their clock (section 7.2 of the source).
+"""NEAT: evolution of the structure, the weights and the clock frequency of nets (section 7.2 of the source).
 
-NEAT (Stanley and Miikkulainen 2002) by neat-python: its reproduction, species, stagnation and innovation numbers. The
-source's table 7.1 names the parameters of another library, MultiNEAT; `Neat` says what became of each. How a genome is
-crossed and mutated follows that library, in a genome class of our own.
+neat-python provides reproduction, species, stagnation and innovation numbers of NEAT (Stanley and Miikkulainen 2002).
+The source's table 7.1 has the parameters of another library, MultiNEAT; `Neat` documents each of them. Crossover and
+mutation follow MultiNEAT, in `sandlot.learning.genomes.Genome`.
 """
 
 from collections.abc import Callable
@@ -10,58 +10,57 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
-import neat
 import numpy as np
 from pydantic import Field
 
 from sandlot.control.snake.nets import Net, unpack
-from sandlot.learning.chance import seeded
-from sandlot.learning.explosions import below, find_exploded, refuse_if_all
-from sandlot.learning.genomes import WEIGHT_SHARE, Genome, flatten
+from sandlot.extras import need
+from sandlot.learning.population import below, find_exploded, refuse_if_all, seeded
 from sandlot.models.nets import Nets
 from sandlot.physics.swimming.nets import EXTRA_INPUTS
 from sandlot.settings import Settings
 from sandlot.typing import Array, IntArray
 
 EvaluateNets = Callable[[Nets, Array], Array]
-"""Nets and the frequencies of their clocks (nets,) [Hz] in, fitness (nets,) out; more is better. That of one whose
-simulation exploded is not a number."""
+"""Nets and the frequencies of their clocks (nets,) [Hz] in, fitness (nets,) out, to be maximised; NaN if the simulation
+exploded."""
 
 
 class Neat(Settings):
-    """What can be set; defaults are those of table 7.1, with its names in brackets.
+    """Settings; defaults are those of table 7.1, with its names in brackets.
 
-    As there, a mutation is of one kind, drawn by the rates below. neat-python's sigmoid is 5 times as steep as
+    Each mutation is of one kind, drawn with the rates below. neat-python's sigmoid is 5 times as steep as
     ``1 / (1 + exp(-x))``, MultiNEAT's by default 4.9 times. Nets start with every input linked to every output.
 
-    Without effect: CompatTresholdModifier, YoungAgeTreshold, OldAgeTreshold, MinSpecies and MaxSpecies, for two genomes
-    never differ by as much as the threshold of 50, so that all are one species. Left out: seed, as every replicate has
-    its own. Of what the table does not give, MultiNEAT's defaults are taken: a quarter of a species become parents, and
-    the best of it stays as it is. Matching genes of two parents are drawn, never averaged.
+    CompatTresholdModifier, YoungAgeTreshold, OldAgeTreshold, MinSpecies and MaxSpecies are left out: two genomes never
+    differ by as much as the threshold of 50, so that all are one species and these have no effect. The seed is left out
+    because every replicate has its own. Parameters that the table does not have are MultiNEAT's defaults: a quarter of
+    a species become parents, and its best individual is kept unchanged. Matching genes of two parents are drawn from
+    either, never averaged.
 
     Attributes:
-        population: Individuals.
-        generations: How many, the random first one included.
-        threshold: From which distance on two genomes are of different species (CompatTreshold).
+        population: Number of individuals.
+        generations: Number of generations, with the random first one.
+        threshold: Minimum distance of genomes of different species (CompatTreshold).
         stagnation: Generations without progress after which a species dies out (SpeciesMaxStagnation).
-        survivors: Share of a species that become parents, all with equal chance (RouletteWheelSelection is off).
-        crossover: Chance that a child has two parents (CrossoverRate).
-        mutation: Chance that a child of two parents is mutated (OverallMutationRate); others always are.
+        survivors: Share of a species that become parents, with equal probability (RouletteWheelSelection is off).
+        crossover: Probability that a child has two parents (CrossoverRate).
+        mutation: Probability that a child of two parents is mutated (OverallMutationRate); others always are.
         add_node: Rate of splitting a link (MutateAddNeuronProb).
         add_link: Rate of adding one (MutateAddLinkProb).
         remove_link: Rate of removing one (MutateRemLinkProb).
         weights: Rate of changing weights (MutateWeightsProb).
-        recurrent: Chance that an added link closes a loop (RecurrentProb).
-        severe: Chance that weights are changed severely: 20% are drawn anew and 70% shifted, as in MultiNEAT
+        recurrent: Probability that an added link closes a loop (RecurrentProb).
+        severe: Probability of a severe change of weights: 20% are replaced and 70% shifted, as in MultiNEAT
             (MutateWeightsSevereProb).
-        shift_rate: Chance of each weight to be shifted otherwise (WeightMutationRate); 5% are then drawn anew.
-        shift: Greatest change of a weight (Weight Mutation Max Power).
-        replace: Greatest size of a weight drawn anew (WeightReplacementMaxPower), before it is clipped to `limit`.
-        limit: Greatest size of a weight (MaxWeight).
-        start: Greatest size of a weight in the first generation (RandomizedWeights, randomrange).
-        clock_mutation: Chance that a child's clock gets a new frequency.
-        slowest: Least frequency of a clock [Hz].
-        fastest: Greatest frequency of a clock [Hz].
+        shift_rate: Probability that a weight is shifted otherwise (WeightMutationRate); 5% are then replaced.
+        shift: Maximum change of a weight (Weight Mutation Max Power).
+        replace: Maximum size of a new weight (WeightReplacementMaxPower), before it is clipped to `limit`.
+        limit: Maximum size of a weight (MaxWeight).
+        start: Maximum size of a weight in the first generation (RandomizedWeights, randomrange).
+        clock_mutation: Probability that a child's clock gets a new frequency.
+        slowest: Minimum frequency of a clock [Hz].
+        fastest: Maximum frequency of a clock [Hz].
     """
 
     population: int = Field(120, ge=2)
@@ -89,16 +88,16 @@ class Neat(Settings):
 
 @dataclass(frozen=True)
 class NetHistory:
-    """The course of an evolution of nets, by generation.
+    """Results of an evolution of nets, by generation.
 
     Attributes:
         best: (generations,) fitness of the best individual.
-        mean: (generations,) of all individuals that did not explode.
+        mean: (generations,) fitness of all individuals that did not explode.
         frequencies: (generations,) of the best individual's clock [Hz].
         hidden: (generations,) hidden nodes of the best individual.
         links: (generations,) of the best individual.
-        evaluations: (generations,) so far.
-        exploded: (generations,) individuals that did.
+        evaluations: (generations,) since the start.
+        exploded: (generations,) number of individuals that exploded.
         champion: The best individual of all generations.
     """
 
@@ -119,30 +118,33 @@ def evolve_nets(
     seed: np.random.SeedSequence,
     progress: Callable[[int], None] = lambda generation: None,
 ) -> NetHistory:
-    """Let nets evolve.
+    """Evolve nets.
 
     Args:
-        evaluate: Called once for each generation, with those individuals that are new.
-        joints: Outputs of a net; it has so many inputs for their angles, one for the clock, and one that is always 1.
+        evaluate: Called once for each generation, with its new individuals.
+        joints: Number of outputs; inputs are as many joint angles, the clock, and 1.
         settings: Of the algorithm.
-        seed: Same seed, same course.
+        seed: The same seed gives the same evolution.
         progress: Called with the number of finished generations.
 
     Raises:
         SandlotError: If a fitness is infinite, or a whole generation explodes.
     """
+    neat = need("neat", "evolve")
+    from sandlot.learning.genomes import flatten
+
     config = _config(joints, settings)
     best, mean, frequencies, sizes, counts, losses = [], [], [], [], [], []
     evaluations = 0
     champion: Any = None
     with seeded(seed):
-        people = neat.Population(config)
+        population = neat.Population(config)
         for generation in range(settings.generations):
             if generation > 0:
-                genomes = people.reproduction.reproduce(config, people.species, config.pop_size, generation - 1)
-                people.species.speciate(config, genomes, generation - 1)
-                people.population = genomes
-            everyone = list(people.population.values())
+                genomes = population.reproduction.reproduce(config, population.species, config.pop_size, generation - 1)
+                population.species.speciate(config, genomes, generation - 1)
+                population.population = genomes
+            everyone = list(population.population.values())
             fresh = [genome for genome in everyone if genome.fitness is None]
             if fresh:
                 scores = evaluate(flatten(fresh, joints), np.array([genome.frequency for genome in fresh]))
@@ -153,7 +155,7 @@ def evolve_nets(
             exploded = np.array([genome.exploded for genome in everyone])
             refuse_if_all(exploded, generation)
             known = np.array([genome.fitness for genome in everyone if not genome.exploded])
-            # Reproduction adds fitness up: what exploded needs one that is a number.
+            # Reproduction sums fitness, so that exploded genomes need a finite one.
             for genome in everyone:
                 if genome.exploded:
                     genome.fitness = float(below(known))
@@ -174,7 +176,11 @@ def evolve_nets(
 
 
 def _config(joints: int, settings: Neat) -> Any:
-    """What neat-python wants to know; its own class can only read it from a file."""
+    """The configuration of neat-python, whose own class can only be read from a file."""
+    import neat
+
+    from sandlot.learning.genomes import WEIGHT_COEFFICIENT, Genome
+
     fixed = {"init_stdev": 0.0, "replace_rate": 0.0, "mutate_rate": 0.0, "mutate_power": 0.0}
     genome: dict[str, Any] = {
         f"{name}_{key}": value
@@ -184,13 +190,14 @@ def _config(joints: int, settings: Neat) -> Any:
     for name, value in (("activation", "sigmoid"), ("aggregation", "sum")):
         genome |= {f"{name}_default": value, f"{name}_options": value, f"{name}_mutate_rate": 0.0}
     genome |= {"num_inputs": joints + EXTRA_INPUTS, "num_outputs": joints, "num_hidden": 0, "feed_forward": "false"}
-    genome |= {"compatibility_disjoint_coefficient": 1.0, "compatibility_weight_coefficient": WEIGHT_SHARE}
+    genome |= {"compatibility_disjoint_coefficient": 1.0, "compatibility_weight_coefficient": WEIGHT_COEFFICIENT}
     genome |= {"conn_add_prob": settings.add_link, "conn_delete_prob": settings.remove_link, "node_delete_prob": 0.0}
     genome |= {"node_add_prob": settings.add_node, "enabled_default": "true", "enabled_mutate_rate": 0.0}
     genome_config = Genome.parse_config(genome)
-    genome_config.chance = settings
-    # Nodes and links that only one has count up to 2 each: beyond this, distances need not be known.
-    genome_config.one_species = settings.threshold > 4.0 + WEIGHT_SHARE * 2.0 * settings.limit
+    genome_config.rates = settings
+    # The largest possible distance: 2 each for nodes and links that only one genome has, plus weights. With a larger
+    # threshold all genomes are one species.
+    genome_config.one_species = settings.threshold > 4.0 + WEIGHT_COEFFICIENT * 2.0 * settings.limit
     parents = {"elitism": 1, "survival_threshold": settings.survivors, "min_species_size": 1}
     progress = {"species_fitness_func": "max", "max_stagnation": settings.stagnation, "species_elitism": 1}
     return SimpleNamespace(
