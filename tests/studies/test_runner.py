@@ -11,23 +11,23 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import ClassVar
 
 import pytest
 from joblib.externals import loky
-from matplotlib.figure import Figure
 
 from sandlot.errors import SandlotError
 from sandlot.recordings import Quantity
 from sandlot.settings import build
-from sandlot.studies import Claim, Job, Study, find, study
+from sandlot.studies import find
 from sandlot.studies.base import STUDIES
-from sandlot.studies.runner import State, last_runs, load, run
+from sandlot.studies.runner import load, run
+from sandlot.studies.states import State, last_runs
 from sandlot.studies.store import Store
+from toy_study import Toy
 
 SANDLOT = Path(sys.executable).with_name("sandlot")
 # The last third of the jobs takes longest, so that a run which has just begun is far from its end.
@@ -51,14 +51,14 @@ def finish(directory: Path, *options: str) -> subprocess.CompletedProcess[str]:
 
 
 def query(directory: Path, sql: str) -> list[tuple]:
-    """Ask without touching: what a killed process left stays for the next one to clean up."""
+    """Read only: what a killed process left stays for the next one to clean up."""
     with contextlib.closing(sqlite3.connect(f"file:{directory / Store.FILE}?mode=ro", uri=True)) as db:
         return db.execute(sql).fetchall()
 
 
 @dataclass(frozen=True)
 class Kept:
-    """All that a run is judged by."""
+    """Everything by which two runs are compared."""
 
     table: bytes
     jobs: list[tuple]
@@ -83,7 +83,7 @@ def undisturbed(tmp_path_factory) -> Kept:
 
 @pytest.fixture
 def workers() -> Iterator[int]:
-    """Two, sent home afterwards; else they would wait for minutes."""
+    """Two worker processes, stopped afterwards; they would otherwise wait minutes for more jobs."""
     yield 2
     loky.get_reusable_executor().shutdown(wait=True)
 
@@ -102,6 +102,7 @@ def test_two_workers_give_the_same(tmp_path, undisturbed, workers, recwarn):
 
 
 @pytest.mark.skipif(find_spec("ray") is None, reason="needs Ray")
+@pytest.mark.slow
 def test_ray_gives_the_same(tmp_path, undisturbed):
     done = finish(tmp_path, "--workers", "2", "--backend", "ray", "--json")
     assert Kept.of(tmp_path) == undisturbed
@@ -109,7 +110,7 @@ def test_ray_gives_the_same(tmp_path, undisturbed):
 
 
 def alive(group: int) -> list[int]:
-    """Processes of a group that are not just waiting to be buried."""
+    """Living processes of a group, without zombies."""
     found = []
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):
@@ -170,43 +171,10 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path, undisturbed, victim, resume
     assert not orphans, "workers went on without their parent"
 
 
-class Toy(Study):
-    """Does it add up?"""
-
-    outcomes: ClassVar[Mapping[str, Quantity]] = {"sum": Quantity("m", "sum of both"), "chance": Quantity("1", "luck")}
-
-    place: str
-    """Directory where jobs leave traces; a file there with the number of a job makes that job fail."""
-    size: int = 3
-
-    def jobs(self) -> Iterator[Job]:
-        return self.cross(a=range(self.size), b=(10, 20))
-
-    def run(self, job: Job) -> dict[str, float]:
-        with Path(self.place, "log").open("a") as log:
-            log.write(f"{job.index}\n")
-        if Path(self.place, str(job.index)).exists():
-            raise ValueError("stepped into the trap")
-        time.sleep(0.02)
-        chance = job.seed.generate_state(1)[0]
-        return {"chance": chance, "sum": job.parameters["a"] + job.parameters["b"], "ignored": 3.0}
-
-    def check(self) -> None:
-        if self.size > 100:
-            raise SandlotError(f"size={self.size} is too much for a toy")
-
-    def figure(self, results) -> Figure:
-        return Figure()
-
-    def claims(self, results) -> list[Claim]:
-        total = float(results["sum"].sum())
-        return [Claim("The sum is 96.", 96.0, total, total == 96.0), Claim("Pigs fly.", "yes", "no", False)]
-
-
 @pytest.fixture
 def place(tmp_path) -> Iterator[Path]:
-    """Where toys leave traces; the toy study is known as long as the test runs."""
-    study("toy", source="a test")(Toy)
+    """Where the jobs of the toy study log that they ran; the study is registered while the test runs."""
+    STUDIES["toy"] = Toy
     (tmp_path / "place").mkdir()
     yield tmp_path / "place"
     del STUDIES["toy"]
@@ -262,7 +230,7 @@ def test_the_summary_is_plain_json(place, tmp_path):
     summary = json.loads(json.dumps(outcome.summary(), allow_nan=False))
     assert summary["study"] == "toy"
     assert summary["source"] == "a test"
-    assert summary["settings"] == {"seed": 0, "place": str(place), "size": 3}
+    assert summary["settings"] == {"seed": 0, "place": str(place), "size": 3, "seconds": 0.02}
     assert summary["run_directory"] == str(tmp_path / "run")
     assert summary["jobs"] == 6
     assert summary["wall_time"] > 0.0
@@ -293,7 +261,7 @@ def test_a_failing_job_is_named_and_the_ones_before_it_kept(place, tmp_path):
     assert "stepped into the trap" in message
     assert len(message.splitlines()) == 1
     with Store(tmp_path / "run") as store:
-        assert store.done() == {0, 1, 2}
+        assert [row.job for row in store.rows()] == [0, 1, 2]
 
     seen = []
     again = run(Toy(place=str(place)), tmp_path / "run", progress=lambda done, total: seen.append(done))
@@ -319,9 +287,9 @@ def test_an_unfinished_run_cannot_be_loaded(place, tmp_path):
 def test_a_run_of_another_version_cannot_be_loaded(place, tmp_path, monkeypatch):
     run(Toy(place=str(place)), tmp_path / "run")
     monkeypatch.setattr(Toy, "outcomes", {**Toy.outcomes, "newer": Quantity("1", "not known then")})
-    with pytest.raises(SandlotError, match="a version without newer; choose another --out"):
+    with pytest.raises(SandlotError, match="a version without newer, or is damaged; choose another --out"):
         load(tmp_path / "run")
-    assert "toy" not in last_runs(tmp_path)
+    assert "toy" not in last_runs(tmp_path).states
 
 
 def test_wall_time_adds_up(place, tmp_path):
@@ -374,11 +342,11 @@ def test_there_is_nothing_to_load(tmp_path):
 
 def test_the_state_of_the_last_run(place, tmp_path):
     runs = tmp_path / "runs"
-    assert last_runs(runs) == {}
+    assert last_runs(runs).states == {}
     fail_at(3, place, runs / "toy")
-    assert last_runs(runs) == {"toy": State("unfinished", str(runs / "toy"), 3, 6, usual=False)}
+    assert last_runs(runs).states == {"toy": State("unfinished", str(runs / "toy"), 3, 6, usual=False)}
     run(Toy(place=str(place)), runs / "toy")
-    assert last_runs(runs) == {"toy": State("finished", str(runs / "toy"), 6, 6, 1, 2, usual=False)}
+    assert last_runs(runs).states == {"toy": State("finished", str(runs / "toy"), 6, 6, 1, 2, usual=False)}
     assert State().state == "never run"
 
 
@@ -387,7 +355,7 @@ def test_a_run_with_the_studys_own_settings_is_known(tmp_path):
     for name, chosen in (("own", usual), ("other", usual.model_copy(update={"replicates": 2}))):
         with Store(tmp_path / name / "run") as store:
             store.note(study=chosen.name, settings=chosen.model_dump(mode="json"), version="", wall_time=0.0)
-        assert last_runs(tmp_path / name)[chosen.name].usual == (name == "own")
+        assert last_runs(tmp_path / name).states[chosen.name].usual == (name == "own")
 
 
 def test_the_newest_run_counts(place, tmp_path):
@@ -395,7 +363,7 @@ def test_the_newest_run_counts(place, tmp_path):
     time.sleep(0.02)
     run(Toy(place=str(place), size=2), tmp_path / "runs/deep/a")
     load(tmp_path / "runs/b")  # To look at an old run does not make it new.
-    assert last_runs(tmp_path / "runs")["toy"].run_directory == str(tmp_path / "runs/deep/a")
+    assert last_runs(tmp_path / "runs").states["toy"].run_directory == str(tmp_path / "runs/deep/a")
 
 
 def test_what_is_no_run_does_not_hide_those_that_are(place, tmp_path):
@@ -409,4 +377,4 @@ def test_what_is_no_run_does_not_hide_those_that_are(place, tmp_path):
         store.note(study="toy", settings={"place": "", "gone": 3}, version="0", wall_time=0.0)
     with Store(tmp_path / "runs/empty"):
         pass
-    assert {name: state.state for name, state in last_runs(tmp_path / "runs").items()} == {"toy": "finished"}
+    assert {name: state.state for name, state in last_runs(tmp_path / "runs").states.items()} == {"toy": "finished"}

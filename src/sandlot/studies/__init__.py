@@ -2,18 +2,18 @@
 
 import importlib
 
-from sandlot.errors import SandlotError
+from sandlot.errors import SettingError
 from sandlot.settings import nearest
 from sandlot.studies.base import STUDIES, Claim, Job, Study, study
 
 MODULES = ("sandlot.studies.indoor", "sandlot.studies.leveling", "sandlot.studies.terrain", "sandlot.studies.water")
-"""Where studies are, a module for each world; loading these fills the list."""
+"""A package for each world; importing it registers its studies."""
 
 __all__ = ["Claim", "Job", "Study", "all_studies", "find", "study"]
 
 
 def all_studies() -> dict[str, type[Study]]:
-    """Every study by name: by world, alphabetically, and for each world in the order of the source."""
+    """Every study by name: worlds alphabetically, the studies of a world in the order of their source."""
     for module in MODULES:
         importlib.import_module(module)
     return {name: STUDIES[name] for name in sorted(STUDIES, key=lambda name: name.partition(".")[0])}
@@ -23,9 +23,9 @@ def find(name: str) -> type[Study]:
     """The study of a name.
 
     Raises:
-        SandlotError: If there is none.
+        SettingError: If there is none.
     """
     known = all_studies()
     if name not in known:
-        raise SandlotError(f"no study {name!r}; {nearest(name, list(known))}")
+        raise SettingError(f"no study {name!r}; {nearest(name, list(known))}")
     return known[name]

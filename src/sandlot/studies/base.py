@@ -19,17 +19,17 @@ from sandlot.studies.statistics import Comparison
 
 Value: TypeAlias = float | int | str
 Found: TypeAlias = float | str | NDArray[Any]
-"""What a job can find: a number, a text, or numbers along the dims of its quantity."""
+"""An outcome of a job: a number, text, or an array along the dims of its quantity."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """One independent piece of a study.
+    """One independent simulation or fit of a study.
 
     Attributes:
-        index: Its place in the order of jobs.
-        parameters: What sets it apart from the others.
-        seed: Its own randomness, a child of the study's seed by index.
+        index: Its place in the order of jobs, from 0.
+        parameters: The values in which it differs from other jobs.
+        seed: Its own seed, a child of the study's seed by index.
     """
 
     index: int
@@ -43,10 +43,10 @@ class Claim:
 
     Attributes:
         text: The claim, in a sentence.
-        source: The source's value.
-        measured: Ours.
-        holds: Whether ours supports the claim.
-        note: By which test, or why not.
+        source: The value that the source reports.
+        measured: The value of this run.
+        holds: Whether the measured value supports the claim.
+        note: Which test decides, or why the claim fails.
     """
 
     text: str
@@ -56,7 +56,9 @@ class Claim:
     note: str = ""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "holds", bool(self.holds))  # comparisons of arrays give NumPy's
+        object.__setattr__(
+            self, "holds", bool(self.holds)
+        )  # a comparison of arrays gives a NumPy bool, which JSON refuses
 
 
 @dataclass(frozen=True)
@@ -70,11 +72,11 @@ class Picture:
 class Study(Settings):
     """An experiment with a question; its fields are its settings, its docstring the question.
 
-    A subclass gives `jobs`, `run`, `figure` and `claims`, and names in ``outcomes`` what a job returns. An outcome with
-    dims is an array, whose shape may differ from study to study: ``outcomes`` says 0 for it.
+    A subclass defines `jobs`, `run`, `figure` and `claims`, and lists in ``outcomes`` what a job returns. An outcome
+    with dims is an array; its shape depends on the settings, so ``outcomes`` gives 0 for it.
 
     Attributes:
-        seed: Where all randomness comes from; every job has its own part of it.
+        seed: Seed of the study; every job gets a child of it.
     """
 
     name: ClassVar[str]
@@ -99,16 +101,16 @@ class Study(Settings):
         return [" ".join(paragraph.replace("``", "").split()) for paragraph in text.split("\n\n")]
 
     def cross(self, **axes: Iterable[Value]) -> Iterator[Job]:
-        """A job for every combination of the values of ``axes``, the last axis running fastest."""
+        """A job for every combination of the values of ``axes``; the last axis varies fastest."""
         for index, values in enumerate(itertools.product(*axes.values())):
             seed = np.random.SeedSequence(self.seed, spawn_key=(index,))
             yield Job(index, dict(zip(axes, values, strict=True)), seed)
 
     def check(self) -> None:
-        """Called before the first job: refuse settings that no job could run with.
+        """Refuse settings with which no job could run; called before the first job.
 
         Raises:
-            SandlotError: What is wrong with them.
+            SandlotError: If the settings are impossible.
         """
         return
 
@@ -118,26 +120,26 @@ class Study(Settings):
 
     @abstractmethod
     def run(self, job: Job) -> Mapping[str, Found]:
-        """Do one job, in a worker; returns its outcomes."""
+        """Do one job in a worker, and return its outcomes."""
 
     @abstractmethod
     def figure(self, results: xr.Dataset) -> Figure:
-        """The picture that answers the question; a study's docstring here is the caption."""
+        """The figure that answers the question; the docstring of a study's own method is the caption."""
 
     @abstractmethod
     def claims(self, results: xr.Dataset) -> list[Claim]:
-        """What the source says, beside what was measured."""
+        """What the source reports, beside what was measured."""
 
     def scenes(self, results: xr.Dataset) -> Iterator[Picture]:
-        """Pictures of what went on, shown beside the figure."""
+        """Pictures of the simulations, shown beside the figure."""
         return iter(())
 
     def files(self, results: xr.Dataset) -> Mapping[str, str]:
-        """Files worth keeping beside the results, such as the best controller: their text by name."""
+        """Text files to keep beside the results, such as the best controller: their content by name."""
         return {}
 
     def comparisons(self, results: xr.Dataset) -> list[Comparison]:
-        """Tests between groups of jobs, for the report's table."""
+        """Statistical tests between groups of jobs, for the report."""
         return []
 
 
@@ -154,7 +156,7 @@ S = TypeVar("S", bound=type[Study])
 
 
 def study(name: str, source: str) -> Callable[[S], S]:
-    """Name a study and say where its question comes from."""
+    """Register a study under a name, with the source of its question."""
 
     def add(cls: S) -> S:
         cls.name, cls.source = name, source

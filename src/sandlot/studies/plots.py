@@ -1,4 +1,4 @@
-"""Drawing for the studies: one look for curves, groups and terrains."""
+"""Figures of the studies: the same style for curves, groups and terrains."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -17,12 +17,12 @@ EARTH = "gist_earth"
 
 
 def thousands(value: float, _: float) -> str:
-    """A number for an axis, with thousands marked."""
+    """A tick label with a comma for thousands."""
     return f"{value:,.0f}"
 
 
 def canvas(columns: int = 1, width: float = 7.0, height: float = 4.2) -> tuple[Figure, Sequence[Axes]]:
-    """A figure with a row of plain axes."""
+    """A figure with a row of axes, without top and right spines."""
     figure = Figure(figsize=(width, height), layout="constrained")
     axes = figure.subplots(1, columns, squeeze=False)[0]
     for each in axes:
@@ -32,7 +32,7 @@ def canvas(columns: int = 1, width: float = 7.0, height: float = 4.2) -> tuple[F
 
 
 def curve(axes: Axes, groups: Mapping[float, NDArray[Any]], colour: str = COLOURS[0], label: str = "") -> None:
-    """Mean and 95% confidence interval of each group, over what sets the groups apart."""
+    """Plot the mean and 95% confidence interval of each group over its key."""
     intervals = [mean_interval(group) for group in groups.values()]
     x, mean = list(groups), [each.mean for each in intervals]
     axes.plot(x, mean, "o-", color=colour, label=label)
@@ -42,14 +42,14 @@ def curve(axes: Axes, groups: Mapping[float, NDArray[Any]], colour: str = COLOUR
 
 
 def points(axes: Axes, place: float, values: NDArray[Any], colour: str) -> None:
-    """Every value of a group, side by side in a cloud, and a line at their median."""
-    spread = np.linspace(-0.12, 0.12, len(values)) if len(values) > 1 else np.zeros(1)
-    axes.scatter(place + spread, values, s=16, color=colour, alpha=0.55, linewidths=0)
+    """Plot every value of a group around ``place``, and a line at the median."""
+    offsets = np.linspace(-0.12, 0.12, len(values)) if len(values) > 1 else np.zeros(1)
+    axes.scatter(place + offsets, values, s=16, color=colour, alpha=0.55, linewidths=0)
     axes.hlines(np.median(values), place - 0.17, place + 0.17, color=colour, linewidth=2.2)
 
 
 def bars(axes: Axes, groups: Mapping[str, Mapping[str, NDArray[Any]]]) -> None:
-    """Means with 95% confidence intervals: a cluster of bars for each outer name, a colour for each inner one."""
+    """Bars of means with 95% confidence intervals: a cluster for each outer name, a colour for each inner name."""
     inner = list(next(iter(groups.values())))
     width = 0.8 / len(inner)
     for k, name in enumerate(inner):
@@ -62,7 +62,7 @@ def bars(axes: Axes, groups: Mapping[str, Mapping[str, NDArray[Any]]]) -> None:
 
 
 def blocks(figure: Figure, place: tuple[int, int, int], heights: NDArray[Any], title: str, top: float) -> None:
-    """Draw a terrain as shaded columns, lit from the north-west; ``top`` [unit] fixes the scale."""
+    """Draw a terrain as shaded columns, lit from the north-west; ``top`` [unit] is the top of the scale."""
     ny, nx = heights.shape
     axes: Any = figure.add_subplot(*place, projection="3d")
     quads, values, shades = _faces(heights.astype(np.float64))
@@ -86,7 +86,7 @@ def _colour(level: NDArray[np.float64], shade: NDArray[np.float64]) -> NDArray[n
 
 
 def _faces(heights: NDArray[np.float64]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Tops and visible walls of all columns: corners (n, 4, 3), level (n,), brightness (n,)."""
+    """Tops and visible walls of all columns: corners (n, 4, 3), heights (n,), brightness (n,)."""
     ny, nx = heights.shape
     y, x = np.indices(heights.shape)
     lit = min(heights.shape) > 1

@@ -1,4 +1,4 @@
-"""One self-contained HTML page from finished runs: figures, claims, settings, where the data lies."""
+"""One self-contained HTML page from finished runs: figures, claims, settings, and where the data is."""
 
 import base64
 import inspect
@@ -13,12 +13,12 @@ import jinja2
 from matplotlib.figure import Figure
 
 import sandlot
-from sandlot.errors import SandlotError
+from sandlot.errors import RunError, quote
 from sandlot.settings import flatten
 from sandlot.studies.base import Picture, Study
 from sandlot.studies.runner import Outcome
 
-PAGE = "index.html"
+PAGE, FIGURE = "index.html", "figure.png"
 
 
 def write_report(outcome: Outcome) -> Path:
@@ -31,12 +31,12 @@ def write_page(path: Path, title: str, lead: str, outcomes: Sequence[Outcome]) -
     """Write a page about one or more runs; returns its path.
 
     Raises:
-        SandlotError: If it cannot be written.
+        RunError: If it cannot be written.
     """
     try:
         return _write_page(path, title, lead, outcomes)
     except OSError as error:
-        raise SandlotError(f"cannot write {path}: {error.strerror or error}") from None
+        raise RunError(f"cannot write {quote(error.filename or path)}: {error.strerror or error}") from None
 
 
 def _write_page(path: Path, title: str, lead: str, outcomes: Sequence[Outcome]) -> Path:
@@ -55,7 +55,7 @@ def _write_page(path: Path, title: str, lead: str, outcomes: Sequence[Outcome]) 
 def _section(outcome: Outcome, base: Path) -> dict[str, Any]:
     study, run = outcome.study, outcome.directory
     figure = study.figure(outcome.results)
-    figure.savefig(run / "figure.png", dpi=150)
+    figure.savefig(run / FIGURE, dpi=150)
     kept = study.files(outcome.results)
     for name, text in kept.items():
         (run / name).write_text(text, encoding="utf-8")
@@ -72,7 +72,7 @@ def _section(outcome: Outcome, base: Path) -> dict[str, Any]:
         "claims": outcome.claims,
         "comparisons": study.comparisons(outcome.results),
         "settings": flatten(study.model_dump(mode="json")).items(),
-        "files": [os.path.relpath(run / name, base) for name in ("results.csv", "results.sqlite", "figure.png", *kept)],
+        "files": [os.path.relpath(run / name, base) for name in ("results.csv", "results.sqlite", FIGURE, *kept)],
         "digest": outcome.digest,
         "command": command(study),
         "changed": changed(study),
@@ -90,12 +90,12 @@ def _png(figure: Figure) -> str:
 
 
 def changed(study: Study) -> dict[str, str]:
-    """Settings that are not the default."""
+    """The settings that differ from their defaults."""
     usual = flatten(type(study)().model_dump(mode="json"))
     return {k: v for k, v in flatten(study.model_dump(mode="json")).items() if usual[k] != v}
 
 
 def command(study: Study) -> str:
-    """The command that makes a run again."""
+    """The command that repeats a run."""
     settings = [f"--set {shlex.quote(f'{k}={v}')}" for k, v in changed(study).items()]
     return " ".join(["sandlot run", study.name, *settings])

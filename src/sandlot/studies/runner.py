@@ -1,31 +1,25 @@
-"""Running a study: jobs to workers, results to the store, and everything again from the store."""
+"""Running a study: jobs to workers, results to the store, and a finished run read back from the store."""
 
-import functools
-import logging
-import os
-import signal
-import threading
+import math
 import time
-import warnings
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-import joblib
 import numpy as np
 import xarray as xr
 
 import sandlot
-from sandlot.errors import SandlotError
+from sandlot.errors import RunError, quote
 from sandlot.settings import build, flatten
-from sandlot.studies import all_studies, find
+from sandlot.studies import find
 from sandlot.studies.base import Claim, Job, Study
-from sandlot.studies.store import Store
+from sandlot.studies.store import Row, Store
+from sandlot.studies.workers import Backend, open_pool, work
 
-Backend = Literal["processes", "ray"]
-BLOCK = 8
-"""Jobs for each worker between two moments at which a Ray cluster's results are kept."""
+RUNS = Path("runs")
+"""Where runs are kept unless another directory is given."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +32,7 @@ class Outcome:
         results: Parameters and outcomes of every job, along ``job``.
         digest: SHA-256 over the results in job order.
         wall_time: Time spent running, over all resumptions [s].
-        claims: The source's, beside what was measured.
+        claims: What the source reports, beside what was measured.
     """
 
     study: Study
@@ -54,6 +48,7 @@ class Outcome:
             "study": self.study.name,
             "source": self.study.source,
             "settings": self.study.model_dump(mode="json"),
+            "outcomes": list(self.study.outcomes),
             "seed": self.study.seed,
             "run_directory": str(self.directory),
             "jobs": self.results.sizes["job"],
@@ -65,41 +60,44 @@ class Outcome:
 
 def run(
     study: Study,
-    directory: Path,
-    workers: int = 1,
+    directory: Path | None = None,
+    workers: int | None = 1,
     backend: Backend = "processes",
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Outcome:
-    """Run a study, or what is left of it; the results do not depend on workers, backend or interruptions.
+    """Run a study, or the rest of it; the results do not depend on workers, backend or interruptions.
 
     Args:
         study: What to run.
-        directory: Where to keep it; a run of the same study and settings there is resumed.
-        workers: How many jobs at a time.
+        directory: Where to keep it, by default ``runs/STUDY``; a run of the same study and settings there is resumed.
+        workers: Jobs at a time; as many as there are processors if None.
         backend: ``processes`` of this machine, or a ``ray`` cluster.
         progress: Called with the number of finished jobs and of all jobs.
 
     Raises:
-        SandlotError: If the settings cannot be run with, the directory holds another run, or a job fails. Finished
-            jobs are kept.
+        SandlotError: If the settings cannot be run with.
+        RunError: If the directory cannot be written or holds another run, or a job fails. Finished jobs are kept.
     """
     study.check()
     jobs = list(study.jobs())
+    directory = RUNS / study.name if directory is None else directory
     with Store(directory) as store:
-        _begin(store, study, directory)
-        done = store.done()
+        spent, last = _begin(store, study, directory), time.perf_counter()
+        done = {row.job for row in _checked(store.rows(), study, jobs, directory)}
         left = [job for job in jobs if job.index not in done]
-        spent, last = float(store.about().get("wall_time", 0.0)), time.perf_counter()
-        finished = len(jobs) - len(left)
-        progress(finished, len(jobs))
-        for job, results in _work(study, left, workers, backend):
-            store.keep(job.index, job.parameters, results)
-            finished += 1
-            now = time.perf_counter()
-            spent, last = spent + now - last, now
-            store.note(wall_time=spent)
+        finished = len(done)
+        with open_pool(study, len(left), workers, backend) as pool:
             progress(finished, len(jobs))
+            for job, results in work(study, left, pool):
+                now = time.perf_counter()
+                spent, last = spent + now - last, now
+                store.keep(job.index, job.parameters, results, spent)
+                finished += 1
+                progress(finished, len(jobs))
+        if "digest" not in store.about():
+            store.note(digest=store.digest())
         store.export(directory / "results.csv")
+        store.finish()
     return load(directory)
 
 
@@ -107,177 +105,115 @@ def load(directory: Path) -> Outcome:
     """Read a finished run.
 
     Raises:
-        SandlotError: If there is none, or it is not finished, or another version made it.
+        RunError: If there is none, or it is unfinished or damaged, or another version made it.
     """
-    if not (directory / Store.FILE).is_file():
-        raise SandlotError(f"no run in {directory}; `sandlot run STUDY --out {directory}` makes one")
+    if not _exists(directory / Store.FILE):
+        again = f"`sandlot run STUDY --out {quote(directory)}` makes one"
+        raise RunError(f"no run in {quote(directory)}; {again}")
     with Store(directory, read_only=True) as store:
-        about = store.about()
-        if "study" not in about:
-            raise SandlotError(f"{directory / Store.FILE} was not written by `sandlot run`")
-        study = build(find(about["study"]), about["settings"])
-        total, rows = len(list(study.jobs())), store.rows()
-        if len(rows) < total:
-            again = f"`sandlot run {study.name} --out {directory}` with the same settings resumes it"
-            raise SandlotError(f"the run in {directory} has finished {len(rows)} of {total} jobs; {again}")
-        missing = study.outcomes.keys() - rows[0].keys()
-        if missing:
-            raise SandlotError(f"{directory} was made by a version without {min(missing)}; choose another --out")
-        results = _dataset(study, rows)
-        digest, wall_time = store.digest(), float(about["wall_time"])
+        about, rows, digest = store.about(), store.rows(), store.digest()
+    study, wall_time = _study(about, directory)
+    jobs = list(study.jobs())
+    _checked(rows, study, jobs, directory)
+    if len(rows) < len(jobs):
+        again = f"`sandlot run {study.name} --out {directory}` with the same settings resumes it"
+        raise RunError(f"the run in {directory} has finished {len(rows)} of {len(jobs)} jobs; {again}")
+    if about.get("digest", digest) != digest:
+        raise RunError(f"{directory / Store.FILE} is damaged: its results are not those that were written")
+    results = _dataset(study, rows, directory)
     return Outcome(study, directory, results, digest, wall_time, study.claims(results))
 
 
-def _begin(store: Store, study: Study, directory: Path) -> None:
-    """Note what is being run, or make sure that it is the same as before."""
+def progress_of(directory: Path) -> tuple[Study, int, int]:
+    """The study of a run, its finished jobs, and all its jobs.
+
+    Raises:
+        RunError: If it cannot be read.
+    """
+    with Store(directory, read_only=True) as store:
+        about, rows = store.about(), store.rows()
+    study, _ = _study(about, directory)
+    jobs = list(study.jobs())
+    return study, len(_checked(rows, study, jobs, directory)), len(jobs)
+
+
+def _exists(file: Path) -> bool:
+    try:
+        return file.is_file()
+    except OSError:  # as for a name that is too long
+        return False
+
+
+def _begin(store: Store, study: Study, directory: Path) -> float:
+    """Note what is being run, or make sure that it is the same as before; returns the time spent before [s].
+
+    What was noted once is never replaced: another process may have read it.
+    """
     mine: dict[str, Any] = {"study": study.name, "settings": study.model_dump(mode="json")}
     before = store.about()
-    if not before or not store.done():
+    if not before and not store.rows():
         store.note(**mine, version=sandlot.__version__, wall_time=0.0)
-        return
-    if before.get("study") != study.name:
-        raise SandlotError(f"{directory} holds a run of {before.get('study')}; choose another --out")
-    was = flatten(before["settings"])
-    for key, value in flatten(mine["settings"]).items():
-        if was.get(key) != value:
-            raise SandlotError(f"{directory} holds a run with {key}={was.get(key)}, not {value}; choose another --out")
-    if before["version"] != sandlot.__version__:
-        raise SandlotError(f"{directory} holds a run of sandlot {before['version']}; choose another --out")
+        return 0.0
+    was, spent = _study(before, directory, known=study)
+    other = f"choose another --out, or remove {quote(directory)}"
+    if was.name != study.name:
+        raise RunError(f"{quote(directory)} holds a run of {was.name}; {other}")
+    old, new = flatten(before["settings"]), flatten(mine["settings"])
+    for key in old | new:
+        if old.get(key) != new.get(key):
+            message = f"{quote(directory)} holds a run with {key}={quote(old.get(key))}, not {quote(new.get(key))}"
+            raise RunError(f"{message}; {other}")
+    if before.get("version") != sandlot.__version__:
+        raise RunError(f"{quote(directory)} holds a run of sandlot {quote(before.get('version'))}; {other}")
+    return spent
 
 
-def _work(study: Study, jobs: list[Job], workers: int, backend: Backend) -> Iterator[tuple[Job, dict[str, Any]]]:
-    """Give jobs to workers; yields them as they finish, in any order."""
-    if not jobs:
-        return
+def _study(about: dict[str, Any], directory: Path, known: Study | None = None) -> tuple[Study, float]:
+    """The study that a run's facts describe, and the time spent on it [s]."""
+    file = quote(directory / Store.FILE)
+    name, settings, spent = (about.get(key) for key in ("study", "settings", "wall_time"))
+    if not isinstance(name, str):
+        raise RunError(f"{file} was not written by `sandlot run`: it names no study")
+    if not isinstance(settings, dict) or not isinstance(spent, int | float) or not math.isfinite(spent):
+        raise RunError(f"{file} is damaged: its settings or its time are missing or wrong")
+    study = known if known is not None and known.name == name else build(find(name), settings)
+    return study, float(spent)
+
+
+def _checked(rows: list[Row], study: Study, jobs: list[Job], directory: Path) -> list[Row]:
+    """Check that each row is a job of the study, with its parameters and all outcomes; returns the rows."""
     by_index = {job.index: job for job in jobs}
-    stream = (_on_ray if backend == "ray" else _on_processes)(study, jobs, workers)
-    try:
-        for index, results, failure in stream:
-            if failure:
-                what = ", ".join(f"{key}={value}" for key, value in by_index[index].parameters.items())
-                raise SandlotError(f"job {index} of {study.name} ({what}) failed: {failure}")
-            yield by_index[index], results
-    finally:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # joblib warns of jobs that are given up; the error says why
-            stream.close()
+    for row in rows:
+        job = by_index.get(row.job)
+        if job is None or row.parameters != dict(job.parameters):
+            what = f"it has a job {row.job} that {study.name} has not with these settings"
+            raise RunError(f"{quote(directory / Store.FILE)} is damaged, or of another version: {what}")
+        missing = study.outcomes.keys() - row.results.keys()
+        if missing:
+            what = f"was made by a version without {min(missing)}, or is damaged"
+            raise RunError(f"{quote(directory)} {what}; choose another --out")
+    return rows
 
 
-Done = tuple[int, dict[str, Any], str]
-"""Index, results, and if it failed, why."""
-
-
-def _do(study: Study, job: Job, parent: int) -> Done:
-    """One job, in a worker. A failure is returned: raised, each backend would wrap it in its own way."""
-    _leave_with(parent)
-    try:
-        results = study.run(job)
-        return job.index, {name: np.asarray(results[name]).tolist() for name in study.outcomes}, ""
-    except SandlotError as error:
-        return job.index, {}, str(error)
-    except Exception as error:
-        return job.index, {}, repr(error)
-
-
-NOBODY = 0
-"""For a worker that belongs to a cluster rather than to this process."""
-
-
-@functools.cache
-def _leave_with(parent: int) -> None:
-    """Make sure that a worker ends with the process that gave it work, even if that is killed, and not by Ctrl-C."""
-
-    def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(1.0)
-        os._exit(1)
-
-    if parent not in (NOBODY, os.getpid()):
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        threading.Thread(target=watch, daemon=True).start()
-
-
-def _on_processes(study: Study, jobs: list[Job], workers: int) -> Generator[Done]:
-    parallel = joblib.Parallel(min(workers, len(jobs)), return_as="generator_unordered")
-    yield from parallel(joblib.delayed(_do)(study, job, os.getpid()) for job in jobs)
-
-
-def _on_ray(study: Study, jobs: list[Job], workers: int) -> Generator[Done]:
-    try:
-        import ray
-        from ray.util.joblib import register_ray
-    except ImportError:
-        raise SandlotError("--backend ray needs Ray; install it with: pip install ray") from None
-    quiet: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False}
-    if "RAY_ADDRESS" not in os.environ:
-        # A cluster of this machine alone, which listens to nobody else.
-        quiet |= {"num_cpus": workers, "include_dashboard": False, "_node_ip_address": "127.0.0.1"}
-    ray.init(**quiet)
-    register_ray()
-    try:
-        # Ray's backend only returns when all is done, so jobs go there in blocks, each kept when it has finished.
-        with joblib.parallel_config("ray", n_jobs=workers), joblib.Parallel() as parallel:
-            for start in range(0, len(jobs), BLOCK * workers):
-                block = jobs[start : start + BLOCK * workers]
-                yield from parallel(joblib.delayed(_do)(study, job, NOBODY) for job in block)
-    finally:
-        ray.shutdown()
-
-
-def _dataset(study: Study, rows: list[dict[str, Any]]) -> xr.Dataset:
+def _dataset(study: Study, rows: list[Row], directory: Path) -> xr.Dataset:
     """Jobs as labelled data."""
-    dims = {name: quantity.dims for name, quantity in study.outcomes.items()}
-    results = xr.Dataset({name: (("job", *dims.get(name, ())), [row[name] for row in rows]) for name in rows[0]})
+    columns = {name: (("job",), [row.parameters[name] for row in rows]) for name in rows[0].parameters}
+    results = xr.Dataset(columns)
     for name, quantity in study.outcomes.items():
-        results[name].attrs = {"units": quantity.units, "long_name": quantity.long_name}
+        values = _column([row.results[name] for row in rows])
+        if values is None or values.ndim != 1 + len(quantity.dims):
+            raise RunError(f"{quote(directory / Store.FILE)} is damaged: {name} is not what the study returns")
+        attributes = {"units": quantity.units, "long_name": quantity.long_name}
+        results[name] = xr.Variable(("job", *quantity.dims), values, attributes)
     return results.assign_attrs(study=study.name, source=study.source, seed=study.seed)
 
 
-@dataclass(frozen=True)
-class State:
-    """How far the last run of a study has come.
-
-    Attributes:
-        state: ``never run``, ``unfinished`` or ``finished``.
-        run_directory: Where it is, if anywhere.
-        done: Finished jobs.
-        jobs: All jobs.
-        holding: Claims that hold, if finished.
-        claims: All claims, if finished.
-        usual: Whether it was run with the study's own settings.
-    """
-
-    state: str = "never run"
-    run_directory: str | None = None
-    done: int = 0
-    jobs: int = 0
-    holding: int = 0
-    claims: int = 0
-    usual: bool = True
-
-
-def _changed(file: Path) -> float:
-    """When a run was last written to; while it goes on, that is its log."""
-    log = file.with_name(f"{file.name}-wal")
-    return max(path.stat().st_mtime for path in (file, log) if path.exists())
-
-
-def last_runs(root: Path) -> dict[str, State]:
-    """The state of the newest run of each study in or below ``root``."""
-    states: dict[str, State] = {}
-    for file in sorted(root.rglob(Store.FILE), key=_changed):
-        try:
-            with Store(file.parent, read_only=True) as store:
-                about, done = store.about(), len(store.done())
-            if about.get("study") not in all_studies():
-                continue
-            study = build(find(about["study"]), about["settings"])
-            jobs = len(list(study.jobs()))
-            claims = load(file.parent).claims if done >= jobs else []
-        except SandlotError:
-            continue  # Not a run, or made by a version with other settings.
-        state = "finished" if done >= jobs else "unfinished"
-        holding = sum(claim.holds for claim in claims)
-        usual = not study.model_dump(exclude_defaults=True)
-        states[study.name] = State(state, str(file.parent), done, jobs, holding, len(claims), usual)
-    return states
+def _column(values: list[Any]) -> np.ndarray[Any, np.dtype[Any]] | None:
+    """Values of all jobs as one array of numbers or of text; None if they are neither, or of different shapes."""
+    try:
+        column = np.array(values)
+    except (ValueError, OverflowError):
+        return None
+    if column.dtype.kind == "U":
+        return column if all(isinstance(value, str) for value in np.array(values, object).flat) else None
+    return column if column.dtype.kind in "biuf" else None

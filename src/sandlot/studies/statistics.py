@@ -1,4 +1,4 @@
-"""The statistics of the studies: means with confidence, and tests between groups."""
+"""Statistics of the studies: means with confidence intervals, and tests between groups."""
 
 import math
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ class Interval:
 
 
 def mean_interval(sample: ArrayLike, confidence: float = 0.95) -> Interval:
-    """Mean with Student's confidence interval; a single value has no width."""
+    """Mean with Student's confidence interval; for a single value its width is 0."""
     values = np.asarray(sample, np.float64)
     mean = float(values.mean())
     if values.size < 2:
@@ -29,7 +29,7 @@ def mean_interval(sample: ArrayLike, confidence: float = 0.95) -> Interval:
 
 
 def holm(p_values: ArrayLike) -> NDArray[np.float64]:
-    """Correct p-values for having made several tests (Holm 1979)."""
+    """Correct p-values for multiple tests (Holm 1979)."""
     p = np.asarray(p_values, np.float64)
     order = np.argsort(p)
     corrected = np.maximum.accumulate(p[order] * np.arange(p.size, 0, -1))
@@ -44,9 +44,9 @@ class Comparison:
 
     Attributes:
         group: Name of the group.
-        baseline: Name of what it is compared with.
-        quantity: What was compared.
-        ratio: Mean of the group over mean of the baseline; infinite if only that is zero.
+        baseline: Name of the group it is compared with.
+        quantity: Name of the compared quantity.
+        ratio: Mean of the group over mean of the baseline; infinite if only the latter is zero, NaN if both are.
         p: Mann-Whitney U, two-sided, Holm-corrected over the groups compared together.
         effect: Vargha-Delaney A: the chance that a value of the group exceeds one of the baseline; 0.5 for no effect.
     """
@@ -86,5 +86,5 @@ def compare(groups: Mapping[str, NDArray[np.float64]], baseline: str, quantity: 
 
 
 def _over(mean: float, base: float) -> float:
-    """A mean over another, which may be nothing: then it is infinite, or no number if both are."""
+    """The ratio of two means: infinite if only ``base`` is zero, NaN if both are."""
     return mean / base if base else mean * math.inf

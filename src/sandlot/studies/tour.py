@@ -17,16 +17,16 @@ STOPS: dict[str, dict[str, Any]] = {
     "water.shared": {"replicates": 4, "genetic": {"population": 64, "generations": 30}},
     "water.deliver": {"targets": 4, "seconds": 150.0},
 }
-"""What the tour shows, and what it changes so that nobody has to wait long."""
+"""The studies of the tour, and the settings that make them short."""
 
 
-def take_tour(directory: Path, workers: int, progress: Callable[[Study], Callable[[int, int], None]]) -> Path:
+def take_tour(directory: Path, workers: int | None, progress: Callable[[Study], Callable[[int, int], None]]) -> Path:
     """Run the tour's studies and write its page.
 
     Args:
-        directory: Where to keep everything; what has been run there before is not run again.
-        workers: How many jobs at a time.
-        progress: Called with each study, gives what is called with its finished jobs and all jobs.
+        directory: Where to keep the runs; finished jobs in it are not run again.
+        workers: Jobs at a time; as many as there are processors if None.
+        progress: Called with each study; returns a function that is called with its finished jobs and all jobs.
 
     Returns:
         Path of the page.
@@ -38,6 +38,6 @@ def take_tour(directory: Path, workers: int, progress: Callable[[Study], Callabl
         write_report(outcomes[-1])
     lead = (
         "Published studies, run again on this machine: what their sources claim, beside what was measured. Some are "
-        "made smaller here, so that nobody has to wait long; the documentation shows them at full size."
+        "made smaller here to take less time; the documentation shows them at full size."
     )
     return write_page(directory / PAGE, "A tour of Sandlot", lead, outcomes)

@@ -1,11 +1,11 @@
-"""The source's experiment: what it claims of made-up results, that it runs, and that its drives have room."""
+"""The source's experiment: its claims about made-up results, a small run, and the clearance of its drives."""
 
 import numpy as np
 import pytest
 
 from claims import synthetic
 from sandlot.places.plans import load_plan
-from sandlot.studies.indoor.arena import TABLES, Arena
+from sandlot.studies.indoor.arena import ERRORS, Arena
 from sandlot.studies.indoor.shared import drives, errors, follow
 from sandlot.studies.runner import run
 
@@ -13,7 +13,7 @@ BOTH = (2, 6)
 
 
 def failing(**changes):
-    """Texts of the claims that do not hold of made-up results."""
+    """Texts of the claims that do not hold for made-up results."""
     study = Arena(replicates=3)
     outcomes = {
         "error": lambda job: np.full(BOTH, 0.5 if job["method"] == "sectors" else 0.2),
@@ -28,13 +28,13 @@ def failing(**changes):
 
 
 def one(value, good, where=(0, 2)):
-    """An array that is good but for one place."""
+    """An array of good values except at one index."""
     values = np.full(BOTH, good)
     values[where] = value
     return values
 
 
-def test_what_is_likely_holds():
+def test_all_claims_hold_for_likely_results():
     assert failing() == []
 
 
@@ -59,18 +59,18 @@ def test_each_claim_can_fail(changes, words):
     assert all(word in text for word, text in zip(words, texts, strict=True))
 
 
-def test_the_bar_is_the_mean_of_the_better_table():
-    assert TABLES.mean(1).min() == pytest.approx(0.3367, abs=1e-4)
+def test_the_best_error_of_the_source_is_the_mean_of_table_1():
+    assert ERRORS.mean(1).min() == pytest.approx(0.3367, abs=1e-4)
 
 
-def test_drives_have_room():
+def test_validation_drives_keep_clear_of_walls():
     plan = load_plan("arena")
     for poses in drives(plan):
         assert plan.clearance(poses[:, :2]).min() > 0.3
         assert poses.shape == (240, 3)
 
 
-def test_a_drive_is_even_and_looks_ahead():
+def test_poses_are_evenly_spaced_and_face_forward():
     angle = np.linspace(0.0, 2.0 * np.pi, 2001)
     poses = follow(2.0 * np.column_stack([np.cos(angle), np.sin(angle)]), 50, 0.1)
     steps = np.diff(poses[:, :2], axis=0)
@@ -79,7 +79,7 @@ def test_a_drive_is_even_and_looks_ahead():
     assert ((steps * ahead).sum(1) > 0.099).all()
 
 
-def test_errors_are_those_of_each_segment_and_skip_what_was_not_seen():
+def test_errors_are_computed_per_segment_without_missing_readings():
     actual = np.array([[1.0, 2.0], [2.0, np.nan], [3.0, 5.0], [4.0, 6.0]])
     wrong, standard, spearman = errors(actual + np.array([0.1, -0.2]), actual)
     np.testing.assert_allclose(wrong, [0.1, 0.2])
@@ -99,6 +99,6 @@ def test_it_runs_and_draws(tmp_path):
         scene.figure.savefig(tmp_path / f"{k}.png")
     assert "L75" in study.files(outcome.results)["equations.txt"]
     assert len(study.comparisons(outcome.results)) == 1
-    # All methods have the same log: the same bins.
+    # All methods share a log, and so its histogram.
     thinnest = outcome.results["thinnest"].values
     np.testing.assert_array_equal(thinnest[:2], thinnest[2:])

@@ -1,4 +1,4 @@
-"""The study of a real log: what it claims of made-up results, and that it runs, on a made-up log and the real one."""
+"""The study of a real log: its claims about made-up results, and runs on a made-up log and the real one."""
 
 import io
 from pathlib import Path
@@ -16,15 +16,15 @@ WRONG = {"sectors": 1.3, "headings": 1.25, "local": 1.1, "lookup": 1.5, "net": 1
 NEAR = WRONG | {"map": 0.6}
 
 
-def spread(wrong):
-    """Errors of six segments that set methods apart, and differ by cut and segment."""
+def vary(wrong):
+    """Errors of six segments that differ by method, cut and segment."""
     return lambda job: wrong[job["method"]] * (1.0 + 0.1 * job["cut"]) * np.linspace(0.8, 1.2, 6)
 
 
 def made_up(study, **changes):
     outcomes = {name: (lambda _: np.full(6, 0.95)) for name in ("spearman", "near_spearman")}
-    outcomes |= {name: spread(dict.fromkeys(WRONG, 1.6)) for name in ("guess", "near_guess")}
-    outcomes |= {"error": spread(WRONG), "near_error": spread(NEAR), "near_share": lambda _: 0.4}
+    outcomes |= {name: vary(dict.fromkeys(WRONG, 1.6)) for name in ("guess", "near_guess")}
+    outcomes |= {"error": vary(WRONG), "near_error": vary(NEAR), "near_share": lambda _: 0.4}
     return synthetic(study, **outcomes | changes)
 
 
@@ -36,29 +36,29 @@ def failing(**changes):
     return [claim for claim in claims if not claim.holds]
 
 
-def test_what_is_likely_holds_and_a_map_knows_nothing_of_new_rooms():
+def test_all_claims_hold_for_likely_results_except_that_a_map_predicts_new_rooms():
     (claim,) = failing()
-    assert claim.text.startswith("Over all later scans, a map")
-    assert "Not so: sectors" in claim.note
+    assert claim.text.startswith("Over all later scans, ray casting")
+    assert "Fails for: sectors" in claim.note
 
 
-def test_a_map_could_be_the_best_everywhere():
-    (claim,) = failing(error=spread(WRONG | {"map": 0.6}))
-    assert "many small polynomials are less wrong than sectors" in claim.text
-    assert "Not so: map (p = 1, 0 of 4 cuts)" in claim.note
+def test_a_map_may_be_the_most_accurate_everywhere():
+    (claim,) = failing(error=vary(WRONG | {"map": 0.6}))
+    assert "many small polynomials are more accurate than sectors" in claim.text
+    assert "Fails for: map (p = 1, 0 of 4 cuts)" in claim.note
 
 
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"error": spread(WRONG | {"lookup": 1.0})}, ["than lookup.", "source's models", "than sectors", "a map"]),
-        ({"near_error": spread(NEAR | {"lookup": 1.0})}, ["before, many small"]),
-        ({"guess": spread(dict.fromkeys(WRONG, 1.2))}, ["scans, the table that", "all later scans, a map"]),
-        ({"near_guess": spread(dict.fromkeys(WRONG, 1.0))}, ["before, the table", "before, many small"]),
-        ({"error": spread(WRONG | {"sectors": 1.6})}, ["source's models", "all later scans, a map"]),
-        ({"error": spread(WRONG | {"large net": 1.1})}, ["than sectors", "all later scans, a map"]),
-        ({"near_error": spread(NEAR | {"map": 1.3})}, ["before, a map", "all later scans, a map"]),
-        ({"spearman": lambda _: np.array([0.95] * 5 + [0.3])}, ["all later scans, a map", "rank correlation"]),
+        ({"error": vary(WRONG | {"lookup": 1.0})}, ["than lookup.", "source's models", "than sectors", "a map"]),
+        ({"near_error": vary(NEAR | {"lookup": 1.0})}, ["before, many small"]),
+        ({"guess": vary(dict.fromkeys(WRONG, 1.2))}, ["scans, the lookup table", "all later scans, ray casting"]),
+        ({"near_guess": vary(dict.fromkeys(WRONG, 1.0))}, ["before, the lookup table", "before, many small"]),
+        ({"error": vary(WRONG | {"sectors": 1.6})}, ["source's models", "all later scans, ray casting"]),
+        ({"error": vary(WRONG | {"large net": 1.1})}, ["than sectors", "all later scans, ray casting"]),
+        ({"near_error": vary(NEAR | {"map": 1.3})}, ["before, ray casting", "all later scans, ray casting"]),
+        ({"spearman": lambda _: np.array([0.95] * 5 + [0.3])}, ["all later scans, ray casting", "rank correlation"]),
     ],
 )
 def test_each_claim_can_fail(changes, words):
@@ -67,7 +67,7 @@ def test_each_claim_can_fail(changes, words):
     assert not missing
 
 
-def test_a_rank_correlation_is_set_beside_that_of_a_map():
+def test_the_note_compares_the_rank_correlation_with_that_of_a_map():
     claim = failing(spearman=lambda _: np.full(6, 0.3), near_spearman=lambda job: np.full(6, len(job["method"]) / 10))[
         -1
     ]
@@ -75,18 +75,18 @@ def test_a_rank_correlation_is_set_beside_that_of_a_map():
     assert "a map has 0.30 to 0.30" in claim.note
 
 
-def test_less_wrong_at_most_cuts_is_not_enough():
+def test_a_smaller_error_at_most_cuts_is_not_enough():
     worse = WRONG | {"local": 1.61}
-    claim = failing(error=lambda job: spread(worse if job["cut"] == 0.7 else WRONG)(job))[0]
+    claim = failing(error=lambda job: vary(worse if job["cut"] == 0.7 else WRONG)(job))[0]
     assert "3 of 4 cuts" in claim.note
 
 
-def test_without_its_methods_no_claim_is_made():
+def test_claims_about_missing_methods_are_left_out():
     study = Real(methods=("sectors", "net"))
     assert study.claims(made_up(study)) == []
 
 
-def test_a_log_that_is_not_there(tmp_path, monkeypatch):
+def test_a_missing_log_is_refused(tmp_path, monkeypatch):
     monkeypatch.setenv("SANDLOT_DATA", str(tmp_path))
     study = Real()
     assert study.log == tmp_path / LOG
@@ -97,7 +97,7 @@ def test_a_log_that_is_not_there(tmp_path, monkeypatch):
     assert list(study.scenes(made_up(study))) == []
 
 
-def test_the_log_is_looked_for_beside_the_project(monkeypatch):
+def test_the_default_log_is_beside_the_project(monkeypatch):
     monkeypatch.delenv("SANDLOT_DATA", raising=False)
     assert Real().log == Path("../shared/data") / LOG
 
@@ -106,11 +106,11 @@ def made_log(path, laps=2.5, scans=120):
     """A CARMEN log of a robot that goes round and round a room of 8 m by 6 m."""
     lines = []
     for k, angle in enumerate(np.linspace(0.0, 2.0 * np.pi * laps, scans)):
-        x, y, heading = 2.5 * np.cos(angle), 1.5 * np.sin(angle), angle + 0.5 * np.pi
-        beams = heading + np.radians(np.arange(-90, 90, 5)) + 1e-4  # never quite along a wall
+        x, y, yaw = 2.5 * np.cos(angle), 1.5 * np.sin(angle), angle + 0.5 * np.pi
+        beams = yaw + np.radians(np.arange(-90, 90, 5)) + 1e-4  # so that no beam is parallel to a wall
         away = [(np.sign(d) * half - at) / d for at, half, d in ((x, 4, np.cos(beams)), (y, 3, np.sin(beams)))]
         ranges = " ".join(f"{each:.3f}" for each in np.minimum(*away))
-        pose = f"{x:.3f} {y:.3f} {heading:.4f}"
+        pose = f"{x:.3f} {y:.3f} {yaw:.4f}"
         lines.append(f"FLASER {len(beams)} {ranges} {pose} {pose} {k} host {k}")
     path.write_text("\n".join(lines) + "\n")
     return path
@@ -133,7 +133,7 @@ def test_a_small_run_draws_and_claims(outcome):
         figure.savefig(io.BytesIO(), format="png", dpi=30)
 
 
-def test_a_room_seen_before_is_known(outcome):
+def test_a_room_seen_before_is_predicted_well(outcome):
     results = outcome.results
     assert results["error"].shape == (6, 6)
     assert np.all(results["near_share"] == 1.0)
@@ -141,7 +141,7 @@ def test_a_room_seen_before_is_known(outcome):
     assert results["error"].values.mean(1).max() < 0.4
 
 
-def test_nothing_is_near_in_rooms_not_seen_before(tmp_path):
+def test_without_near_scans_their_errors_are_nan(tmp_path):
     study = Real(log=made_log(tmp_path / "a.log", laps=0.9), cuts=(0.5,), near=0.01, methods=("lookup",))
     found = study.run(next(study.jobs()))
     assert found["near_share"] == 0.0
@@ -150,19 +150,19 @@ def test_nothing_is_near_in_rooms_not_seen_before(tmp_path):
     assert np.isfinite(found["error"]).all()
 
 
-def test_too_short_a_part_is_refused(tmp_path):
+def test_a_cut_that_leaves_too_few_scans_is_refused(tmp_path):
     study = Real(log=made_log(tmp_path / "a.log"), cuts=(0.5, 0.9))
     with pytest.raises(SandlotError, match=r"make a part of 12 of the 120 scans .* each part needs 20"):
         study.check()
 
 
-def test_longest_stretch():
+def test_longest_run_of_true_values():
     assert _longest(np.array([1, 0, 1, 1, 0, 1, 1, 1, 0], bool)) == slice(5, 8)
     assert _longest(np.zeros(3, bool)) == slice(0, 0)
     assert _longest(np.ones(3, bool)) == slice(0, 3)
 
 
-def test_the_real_log_is_better_predicted_than_looked_up():
+def test_local_is_more_accurate_than_lookup_on_the_real_log():
     study = Real(log=real_log(str(LOG)), cuts=(0.6,), methods=("local", "lookup"))
     study.check()
     local, lookup = (study.run(job) for job in study.jobs())

@@ -1,4 +1,4 @@
-"""The leveling studies: each claim can hold and can fail, and each study really runs."""
+"""The leveling studies: each claim can hold and fail, and small runs."""
 
 import io
 from collections.abc import Callable
@@ -27,7 +27,7 @@ def tiny(name: str, **changes) -> Study:
 
 
 def synthetic(study: Study, noise: float = 0.05, **outcomes: Callable[[dict], float]) -> xr.Dataset:
-    """Results as if each job had given what ``outcomes`` say of its parameters, give or take a little noise."""
+    """Results in which each outcome is a function of the job's parameters, with a little noise."""
     rng = np.random.default_rng(0)
     jobs = [dict(job.parameters) for job in study.jobs()]
     columns = {name: [job[name] for job in jobs] for name in jobs[0]}
@@ -65,7 +65,7 @@ def test_jobs_are_in_order_and_all_different(name, jobs):
 
 
 @pytest.mark.parametrize("name", TINY)
-def test_a_seed_belongs_to_the_study_and_the_place_in_its_order(name):
+def test_a_seed_depends_on_the_study_seed_and_the_job_index(name):
     def seeds(**changes) -> list[tuple]:
         return [tuple(job.seed.generate_state(4)) for job in tiny(name, **changes).jobs()]
 
@@ -74,7 +74,7 @@ def test_a_seed_belongs_to_the_study_and_the_place_in_its_order(name):
     assert not set(few) & set(other)
 
 
-def test_a_longer_curve_has_the_same_beginning():
+def test_more_values_keep_the_seeds_of_the_first_jobs():
     short = tiny("leveling.probabilities", probabilities=[0.9, 0.5, 0.3])
     long = tiny("leveling.probabilities", probabilities=[0.9, 0.5, 0.3, 0.1])
     begin, whole = list(short.jobs()), list(long.jobs())
@@ -105,13 +105,13 @@ def test_a_tiny_run_draws_and_claims(name, tmp_path):
         assert alone == {name: float(results[name][job.index]) for name in study.outcomes}
 
 
-def test_a_job_gives_the_same_however_often_it_is_run():
+def test_a_repeated_job_gives_the_same_values():
     study = tiny("leveling.probabilities")
     job = next(study.jobs())
     assert study.run(job) == study.run(job)
 
 
-def test_a_run_that_is_cut_says_so():
+def test_a_stopped_run_is_noted():
     study = tiny("leveling.probabilities", max_cycles=10)
     results = study.run(next(study.jobs()))
     assert results["cycles"] == 10
@@ -119,7 +119,7 @@ def test_a_run_that_is_cut_says_so():
 
 
 @pytest.mark.parametrize("name", ["leveling.memetic", "leveling.remainder"])
-def test_who_did_not_finish_has_saved_nothing(name):
+def test_claims_fail_if_a_run_was_stopped(name):
     def moved(job: dict) -> float:
         return 1e4 if job["rule"] == "probabilistic" else 5e3 * (1.0 + abs(job.get("fraction", 0.5) - 0.5))
 
@@ -137,7 +137,7 @@ def test_who_did_not_finish_has_saved_nothing(name):
         ("leveling.probabilities", {"world": {"shape": [1, 16], "agents": 2}}),
     ],
 )
-def test_odd_settings_work_or_are_refused(name, changes, tmp_path):
+def test_unusual_settings_work_or_are_refused(name, changes, tmp_path):
     try:
         outcome = run(tiny(name, **changes), tmp_path)
     except SandlotError:
@@ -147,7 +147,7 @@ def test_odd_settings_work_or_are_refused(name, changes, tmp_path):
     assert list(outcome.study.scenes(outcome.results))
 
 
-def test_the_terrain_is_the_same_for_every_job_but_not_for_every_seed():
+def test_all_jobs_share_a_terrain_that_depends_on_its_seed():
     study = tiny("leveling.memetic")
     np.testing.assert_array_equal(study.terrain(1), study.terrain(1))
     assert (study.terrain(0) != study.terrain(1)).any()
@@ -158,7 +158,7 @@ CURVES = [
     ("leveling.probabilities", "probability", 0.3, 0.1, 1.0),
     ("leveling.steepness", "k", 6.0, 2.0, 22.0),
 ]
-"""Study, parameter, where the source has the minimum, step of the default grid, width of the curve."""
+"""Study, parameter, the source's minimum, step of the default grid, width of the curve."""
 
 
 @pytest.mark.parametrize(("name", "by", "source", "step", "width"), CURVES)
@@ -167,7 +167,7 @@ class TestCurves:
     def valley(by: str, bottom: float, width: float) -> Callable[[dict], float]:
         return lambda job: 1e5 * (1.0 + 10.0 * ((job[by] - bottom) / width) ** 2)
 
-    def test_a_valley_at_the_right_place_holds(self, name, by, source, step, width):
+    def test_claims_hold_for_a_valley_at_the_sources_minimum(self, name, by, source, step, width):
         study = find(name)()
         # Noise small enough that no neighbour of the bottom can be mistaken for it.
         found = study.claims(synthetic(study, 0.01, cycles=self.valley(by, source, width)))
@@ -182,22 +182,22 @@ class TestCurves:
         assert found[1].holds is near
 
     @pytest.mark.parametrize("direction", [1, -1])
-    def test_a_slope_is_no_valley(self, name, by, source, step, width, direction):
+    def test_a_slope_is_not_u_shaped(self, name, by, source, step, width, direction):
         study = find(name)()
         assert holds(study, cycles=lambda job: 1e5 * (2.0 + direction * job[by] / width))[0] is False
 
-    def test_no_difference_is_no_valley(self, name, by, source, step, width):
+    def test_a_flat_curve_is_not_u_shaped(self, name, by, source, step, width):
         study = find(name)()
         assert holds(study, cycles=lambda job: 1e5)[0] is False
 
     @pytest.mark.parametrize("end", [0, -1])
-    def test_one_high_end_is_no_valley(self, name, by, source, step, width, end):
+    def test_one_high_end_is_not_u_shaped(self, name, by, source, step, width, end):
         study = find(name)()
         values = sorted({job.parameters[by] for job in study.jobs()})
         found = holds(study, cycles=lambda job: 2e5 if job[by] == values[end] else 1e5 + abs(job[by] - source))
         assert found[0] is False
 
-    def test_a_difference_within_the_noise_is_no_valley(self, name, by, source, step, width):
+    def test_a_difference_within_the_noise_is_not_u_shaped(self, name, by, source, step, width):
         study = find(name)()
         assert holds(study, 0.9, cycles=lambda job: 1e5 if job[by] == source else 1.02e5)[0] is False
 
@@ -211,11 +211,11 @@ class TestCurves:
 
 ONE_EACH, POOL = "memetic, one each", "memetic, pool of five"
 SAVINGS = [(ONE_EACH, "moved"), (ONE_EACH, "cycles"), (POOL, "moved"), (POOL, "cycles")]
-"""What the four claims of the memetic study are about, in order."""
+"""Rule and quantity of the four claims of the memetic study, in order."""
 
 
 def by_rule(quantity: str, wrong: tuple[str, str] | None = None, terrain: int | None = None):
-    """Fewer units and more cycles for memetic rules; turned around where ``wrong``, on one terrain or all."""
+    """Fewer units and more cycles for memetic rules; reversed for ``wrong``, on one terrain or all."""
 
     def value(job: dict) -> float:
         if job["rule"] == "probabilistic":
@@ -242,7 +242,7 @@ def test_memetic_claims_fail_without_a_difference():
     assert holds(find("leveling.memetic")(), moved=lambda job: 1e4, cycles=lambda job: 1e4) == [False] * 4
 
 
-def test_memetic_claims_say_which_rule_and_what():
+def test_memetic_claims_name_the_rule_and_the_quantity():
     study = find("leveling.memetic")()
     claims = study.claims(synthetic(study, moved=by_rule("moved"), cycles=by_rule("cycles")))
     for claim, (rule, quantity) in zip(claims, SAVINGS, strict=True):
@@ -252,7 +252,7 @@ def test_memetic_claims_say_which_rule_and_what():
 
 
 @pytest.mark.parametrize("wrong", [(), (ONE_EACH,), (POOL,), (ONE_EACH, POOL)])
-def test_the_remainder_decides_or_not(wrong):
+def test_the_claims_about_the_remainder_can_hold_and_fail(wrong):
     def moved(job: dict) -> float:
         if job["rule"] == "probabilistic":
             return 1e4 * (1.0 + job["fraction"])
@@ -265,7 +265,7 @@ def test_the_remainder_decides_or_not(wrong):
 
 @pytest.mark.parametrize("terrain_seed", [0, 1, 2])
 @pytest.mark.parametrize("fraction", [0.0, 0.1, 0.5, 0.9])
-def test_a_shifted_terrain_has_the_wanted_mean(terrain_seed, fraction):
+def test_a_shifted_terrain_has_the_given_mean(terrain_seed, fraction):
     study = find("leveling.remainder")(terrain_seed=terrain_seed)
     before, after = study.terrain().astype(int), study.shifted(fraction).astype(int)
     assert abs(after.mean() - np.floor(before.mean()) - fraction) <= 0.5 / before.size + 1e-12
@@ -275,7 +275,7 @@ def test_a_shifted_terrain_has_the_wanted_mean(terrain_seed, fraction):
 
 
 def scaled(agents: float, cells: float) -> Callable[[dict], float]:
-    """Cycles that fall with a power of agents, the work of all of them growing with a power of cells."""
+    """Cycles as a power law of agents, with agent-cycles as a power law of cells."""
     return lambda job: 1e3 * job["size"] ** (2.0 * cells) * job["agents"] ** agents
 
 
@@ -291,7 +291,7 @@ def scaled(agents: float, cells: float) -> Callable[[dict], float]:
         (-0.5, 0.5, [False, False]),
     ],
 )
-def test_scaling_is_measured(agents, cells, expected):
+def test_exponents_are_estimated(agents, cells, expected):
     study = find("leveling.scaling")()
     claims = study.claims(synthetic(study, 0.001, cycles=scaled(agents, cells)))
     assert [claim.holds for claim in claims] == expected
@@ -300,13 +300,13 @@ def test_scaling_is_measured(agents, cells, expected):
     assert claims[1].measured == pytest.approx(cells, abs=0.01)
 
 
-def test_one_size_is_enough_to_hinder():
+def test_the_claim_fails_if_agents_hinder_each_other_on_one_size():
     study = find("leveling.scaling")()
     straight, slow = scaled(-1.0, 1.3), scaled(-0.7, 1.3)
     assert holds(study, 0.001, cycles=lambda job: (slow if job["size"] == 64 else straight)(job))[0] is False
 
 
-def test_scaling_really_changes_the_world():
+def test_scaling_changes_the_settings_of_the_world():
     study = tiny("leveling.scaling", sizes=[8, 16], swarms=[1, 4], replicates=1)
     cycles = [study.run(job)["cycles"] for job in study.jobs()]
     small_alone, small_four, large_alone, large_four = cycles

@@ -1,4 +1,4 @@
-"""The study of drives: what it claims of made-up results, and that it runs."""
+"""The study of drives: its claims about made-up results, and a small run."""
 
 import io
 
@@ -8,21 +8,22 @@ from numba import config
 
 from claims import synthetic
 from sandlot.studies.runner import run
-from sandlot.studies.terrain.drive import GROUNDS, PICTURE, PLACES, Drive
+from sandlot.studies.terrain.drive import PICTURE, START_POSES, Drive
+from sandlot.studies.terrain.shared import GROUNDS
 from sandlot.studies.tour import STOPS
 
 compiled = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="MuJoCo is called by its address")
 
 
 def likely(job):
-    """Slip, rut and turn that fall from ground to ground and are better with tracks, and differ by replicate."""
+    """Slip or rut that decreases from ground to ground, is smaller with tracks, and differs by replicate."""
     hard = GROUNDS.index(job["ground"])
     worse = (1.0 if job["rover"] == "wheeled" else 0.2) * 0.4**hard
     return worse * (1.0 + 0.01 * job["replicate"])
 
 
-def texts(**changes):
-    """Which claims do not hold."""
+def failing_claims(**changes):
+    """The claims that do not hold."""
     study = Drive()
     outcomes = {"slip": likely, "rut": likely, "turned": lambda job: 1.0 - 0.5 * likely(job), "time": lambda _: 16.0}
     claims = study.claims(synthetic(study, **outcomes | changes))
@@ -30,8 +31,8 @@ def texts(**changes):
     return [claim for claim in claims if not claim.holds]
 
 
-def test_what_is_likely_holds():
-    assert texts() == []
+def test_all_claims_hold_for_likely_results():
+    assert failing_claims() == []
 
 
 @pytest.mark.parametrize(
@@ -47,13 +48,13 @@ def test_what_is_likely_holds():
     ],
 )
 def test_each_claim_can_fail(changes, words):
-    failing = texts(**changes)
+    failing = failing_claims(**changes)
     assert len(failing) == len(words)
     assert all(word in claim.text for word, claim in zip(words, failing, strict=True))
-    assert all("Not so: " in claim.note for claim in failing)
+    assert all("Fails for: " in claim.note for claim in failing)
 
 
-def test_ruts_are_not_looked_for_where_nothing_yields():
+def test_ruts_are_not_compared_on_rigid_ground():
     study = Drive()
     results = synthetic(study, slip=likely, rut=lambda job: likely(job) * (job["ground"] != "rigid"))
     assert not any(
@@ -62,28 +63,28 @@ def test_ruts_are_not_looked_for_where_nothing_yields():
     assert [test.quantity for test in study.tracks(results, "rut")] == ["rut, soft", "rut, mid", "rut, LETE sand"]
 
 
-def test_tests_are_corrected_together():
+def test_p_values_are_corrected_for_all_tests_together():
     study = Drive()
     alone = Drive(grounds=("soft", "mid"))
     many, few = (each.softer(synthetic(each, slip=likely), "slip")[0] for each in (study, alone))
     assert many.p == pytest.approx(3.0 * few.p)
 
 
-def test_drives_that_ended_early_are_told():
+def test_notes_count_drives_that_ended_early():
     study = Drive()
     claims = study.claims(synthetic(study, slip=likely, time=lambda job: 16.0 - (job["replicate"] == 0)))
     assert all("8 drives ended early" in claim.note for claim in claims)
 
 
-def test_grounds_are_put_in_order():
+def test_grounds_are_sorted_from_soft_to_hard():
     assert Drive(grounds=("rigid", "soft")).ordered == ["soft", "rigid"]
 
 
-def test_the_picture_has_room_for_the_rovers():
-    assert np.all(np.abs(np.array(PLACES)[:, :2]) < 0.5 * 0.005 * np.array(PICTURE[::-1]))
+def test_rovers_start_inside_the_picture():
+    assert np.all(np.abs(np.array(START_POSES)[:, :2]) < 0.5 * 0.005 * np.array(PICTURE[::-1]))
 
 
-def test_the_tour_has_enough_drives_for_its_tests():
+def test_the_tour_has_enough_drives_for_significance():
     study = Drive(**STOPS["terrain.drive"])
     results = synthetic(study, slip=likely, time=lambda _: study.frames * 0.01)
     assert all(test.above() for test in study.softer(results, "slip"))
@@ -105,7 +106,7 @@ def test_a_small_run_draws_and_claims(outcome):
 
 
 @compiled
-def test_a_drive_is_a_drive(outcome):
+def test_drives_have_plausible_outcomes(outcome):
     results = outcome.results
     assert np.all(results["time"] == pytest.approx(0.8))
     assert np.all(results["way"] > 0.01)
@@ -116,7 +117,7 @@ def test_a_drive_is_a_drive(outcome):
 
 
 @compiled
-def test_a_job_done_again_is_the_same(outcome):
+def test_a_repeated_job_gives_the_same_values(outcome):
     job = list(outcome.study.jobs())[-1]
     for name, value in outcome.study.run(job).items():
         assert value == outcome.results[name].values[job.index]

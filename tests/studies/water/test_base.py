@@ -6,7 +6,7 @@ from sandlot.robots.fast_swimmers import FastSwimmers
 from sandlot.studies.water.base import LIGHT, score, shared_waves
 
 
-def test_what_explodes_has_no_fitness():
+def test_the_fitness_of_an_exploded_simulation_is_nan():
     swimmers = FastSwimmers(LIGHT, 2)
     swimmers.swim([0.0], shared_waves(np.array([[0.2, 0.2, 0.9]] * 2), LIGHT.joints)[None], 0.1)
     swimmers.state[0, 1] = np.nan

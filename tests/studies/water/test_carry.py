@@ -1,4 +1,4 @@
-"""A ball is held before it is carried, and by the gait that evolved."""
+"""The study of carrying: the grasp, the evolved gait, and its claims about made-up results."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from sandlot.studies.water.shared import prepared
 GENES = np.array([0.4, 1.1, 0.75])
 
 
-def test_four_links_hold_before_it_carries():
+def test_four_links_hold_the_ball_before_the_body_swims():
     study = Carry()
     ready = prepared(study.snake, study.before(next(study.jobs())), study.begin())
     assert np.allclose(ready.angles[0, :3], np.pi / 2, atol=0.05)
@@ -21,15 +21,15 @@ def test_four_links_hold_before_it_carries():
 
 
 class Watched(FastSwimmers):
-    """In place of the reference: remembers what it was told, and where its joints were then."""
+    """Stands in for the reference: records joint angles and commanded targets."""
 
     def __init__(self, snake, count, balls):
-        super().__init__(snake, count)
-        self.balls, self.told = balls, []
+        super().__init__(snake, count, balls=balls)
+        self.commanded = []
         Watched.last = self
 
     def command(self, targets):
-        self.told.append((self.angles[0].copy(), targets[0].copy()))
+        self.commanded.append((self.angles[0].copy(), targets[0].copy()))
         super().command(targets)
 
 
@@ -39,28 +39,28 @@ def test_the_clock_of_a_gait_starts_when_it_swims(monkeypatch):
     job = next(study.jobs())
     study.carry(job, GENES)
     gait, first = study.gait(job, GENES), round(study.begin() / study.snake.interval)
-    assert len(Watched.last.told) == 200
-    for k, (_, told) in enumerate(Watched.last.told[first:]):
-        wanted = gait.targets((k + 1) * study.snake.interval, study.snake.joints)
-        np.testing.assert_allclose(told[4:], wanted[4:], atol=1e-9)
+    assert len(Watched.last.commanded) == 200
+    for k, (_, targets) in enumerate(Watched.last.commanded[first:]):
+        expected = gait.targets((k + 1) * study.snake.interval, study.snake.joints)
+        np.testing.assert_allclose(targets[4:], expected[4:], atol=1e-9)
 
 
-def test_the_strip_gives_way_as_the_run_does(monkeypatch):
+def test_joints_give_way_in_the_strip_as_in_the_run(monkeypatch):
     monkeypatch.setattr(carry, "ReferenceSwimmers", Watched)
     monkeypatch.setattr(strips, "ReferenceSwimmers", Watched)
     study = Carry(seconds=3.1)
     study.carry(next(study.jobs()), GENES)
-    run = Watched.last.told
+    run = Watched.last.commanded
     (picture,) = study.scenes(made_up(lost=0))
-    drawn = Watched.last.told
+    drawn = Watched.last.commanded
     assert picture.caption
     for one, other in zip(run, drawn, strict=False):
         np.testing.assert_allclose(one, other, atol=1e-12)
-    assert all(np.abs(told[:4] - angles[:4]).max() <= GIVE + 1e-12 for angles, told in drawn)
+    assert all(np.abs(targets[:4] - angles[:4]).max() <= GIVE + 1e-12 for angles, targets in drawn)
 
 
 def made_up(lost: int, count: int = 4) -> xr.Dataset:
-    """Results in which so many simulations exploded, and all others went as in the source."""
+    """Results in which some simulations exploded, and all others are as in the source."""
     exploded = (np.arange(count) < lost).astype(float)
     there = np.where(exploded, np.nan, 24.92)
     rows = np.random.default_rng(0).normal(0.0, 0.01, (count, 5))
@@ -79,7 +79,7 @@ def made_up(lost: int, count: int = 4) -> xr.Dataset:
 
 
 @pytest.mark.parametrize(("lost", "carried", "held"), [(0, True, True), (1, True, False), (4, False, False)])
-def test_what_exploded_is_counted_not_averaged(monkeypatch, lost, carried, held):
+def test_exploded_simulations_are_counted_but_not_averaged(monkeypatch, lost, carried, held):
     own = {"reference": 24.0, "drive": 1.0, "held": 1.0, "exploded": 0.0}
     monkeypatch.setattr(Carry, "carry", lambda self, job, genes: own)
     claims = {claim.text: claim for claim in Carry().claims(made_up(lost))}
@@ -87,6 +87,6 @@ def test_what_exploded_is_counted_not_averaged(monkeypatch, lost, carried, held)
     assert mine.holds is carried
     assert f"{lost} of 4 exploded" in mine.note
     assert "nan" not in f"{mine.measured} {mine.note}"
-    other = claims["They still hold the ball in the end."]
+    other = claims["They still hold the ball at the end."]
     assert other.holds is held
     assert other.note == f"{lost} exploded"

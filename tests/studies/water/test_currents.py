@@ -1,4 +1,4 @@
-"""The claim about currents, on made-up results, and the speed they are measured by."""
+"""The study of currents: its claims about made-up results, and the swimming speed."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from sandlot.studies.water.currents import Currents, swimming_speed
 
 
 def made_up(good: dict[float, int], lost: int = 0) -> xr.Dataset:
-    """Results in which so many of 100 balls were delivered, by strength, and so many simulations exploded in each."""
+    """Results with a number of 100 balls delivered by strength, and a number of exploded simulations in each."""
     whens, strengths = [], np.repeat(list(good), 25)
     for count in good.values():
         whens.append(np.where(np.arange(100) < count, 100.0, np.nan).reshape(25, 4))
@@ -24,12 +24,12 @@ def made_up(good: dict[float, int], lost: int = 0) -> xr.Dataset:
 
 
 @pytest.mark.parametrize(("good", "holds"), [(90, True), (89, False)])
-def test_claim_of_currents(good, holds):
+def test_the_claim_needs_90_percent(good, holds):
     (claim,) = Currents(strengths=(0.2,)).claims(made_up({0.2: good}))
     assert claim.holds == holds
 
 
-def test_every_strength_has_its_claim_and_says_how_many_exploded():
+def test_every_strength_has_a_claim_that_counts_exploded_simulations():
     claims = Currents(strengths=(0.1, 0.35)).claims(made_up({0.1: 95, 0.35: 40}, lost=3))
     assert [claim.holds for claim in claims] == [True, False]
     assert ["10% of" in claims[0].text, "35% of" in claims[1].text] == [True, True]

@@ -1,4 +1,4 @@
-"""The claims about deliveries, on made-up results."""
+"""The study of deliveries: its claims about made-up results."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from sandlot.studies.water.deliver import Deliver
 
 
 def made_up(delivered: float, failures: float = 0.0, quadrant: float = 50.0) -> xr.Dataset:
-    """Results of `water.deliver` with this share of random places delivered from."""
+    """Results of `water.deliver` with a share of balls at random places delivered."""
     when = np.full((27, 4), 80.0)
     when[:2] = quadrant
     random = when[2:].ravel()
@@ -36,5 +36,5 @@ def made_up(delivered: float, failures: float = 0.0, quadrant: float = 50.0) -> 
     ],
     ids=["all", "too few", "no failed grasp", "no quadrant"],
 )
-def test_claims_of_deliver(results, expected):
+def test_each_claim_can_hold_and_fail(results, expected):
     assert [claim.holds for claim in Deliver().claims(results)] == expected

@@ -1,4 +1,4 @@
-"""Drifting: each claim can hold and can fail."""
+"""The study of drifting: each claim can hold and fail."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from sandlot.studies.water.tracks import EVERY
 class TestDrift:
     @staticmethod
     def distance(before=(0.9, 0.96, 0.1), after=(5.72, 8.0, 0.69), best="2 Hz"):
-        """Distances at 10 s, at 20 s, and velocity at 10 s, as the source has them unless given."""
+        """Distances at 10 s and 20 s, and velocity at 10 s; the source's unless given."""
 
         def values(job):
             middle, end, speed = before if job["case"] == "before" else after
@@ -26,7 +26,7 @@ class TestDrift:
     def velocity(spike=0.3):
         return lambda job: np.where(np.arange(201) == 102, spike, 0.1)
 
-    def test_the_sources_numbers_hold(self):
+    def test_all_claims_hold_for_the_sources_values(self):
         assert all(holding(Drift(), distance=self.distance(), velocity=self.velocity()))
 
     @pytest.mark.parametrize(
@@ -44,11 +44,11 @@ class TestDrift:
         wrong = {k for k, each in enumerate(held) if not each}
         assert failing <= wrong
 
-    def test_no_spike_is_seen(self):
+    def test_the_claim_about_spikes_fails_without_one(self):
         held = holding(Drift(), distance=self.distance(), velocity=self.velocity(0.1))
         assert held == [True] * 9 + [False]
 
-    def test_before_and_after_differ_as_the_source_says(self):
+    def test_setups_before_and_after_the_change_differ_as_in_the_source(self):
         before, plan = Drift().setup(5.0, "before")
         after, fast = Drift().setup(5.0, "2 Hz")
         assert (before.faces, before.max_torque, plan.gaits[0].frequency) == ("all", 100.0, 0.6)
@@ -56,11 +56,11 @@ class TestDrift:
         assert before.arclength == after.arclength == 12.0
         assert fast.starts == (0.0, 10.0)
 
-    def test_overloaded_motors_support_nothing(self):
+    def test_claims_fail_if_motors_are_overloaded(self):
         drive = {"drive": lambda job: 0.5 if job["case"] == "before" else 1.0}
         held = holding(Drift(), distance=self.distance(), velocity=self.velocity(), **drive)
         assert [k for k, each in enumerate(held) if not each] == [0, 1, 6]
 
-    def test_a_lost_simulation_supports_no_number(self):
+    def test_claims_fail_if_a_simulation_exploded(self):
         held = holding(Drift(), distance=lambda job: np.full(201, np.nan), velocity=lambda job: np.full(201, np.nan))
         assert not any(held)

@@ -1,4 +1,4 @@
-"""What all water studies have in common but `water.fidelity`: at small size they run, draw and claim."""
+"""All water studies but `water.fidelity`: small runs draw and claim."""
 
 import io
 from pathlib import Path
@@ -41,7 +41,7 @@ def outcome(request, tmp_path_factory):
     return run(study, tmp_path_factory.mktemp(request.param), workers=1)
 
 
-def test_none_is_forgotten():
+def test_no_study_is_missing():
     water = [name for name in all_studies() if name.startswith("water.")]
     assert [name for name in water if name != "water.fidelity"] == list(SMALL)
 
@@ -55,7 +55,7 @@ def test_runs_draws_and_claims(outcome):
         figure.savefig(io.BytesIO(), format="png", dpi=30)
 
 
-def test_a_track_is_made_of_numbers(outcome):
+def test_tracks_are_finite(outcome):
     study = outcome.study
     if study.name not in ("water.drift", "water.stop", "water.spin"):
         pytest.skip("has no track")
@@ -73,17 +73,17 @@ KEPT = {
 }
 
 
-def test_keeps_controllers_that_load(outcome, tmp_path):
+def test_saved_controllers_load(outcome, tmp_path):
     study = outcome.study
     assert list(study.files(outcome.results)) == KEPT.get(study.name, [])
     for name, text in study.files(outcome.results).items():
         (tmp_path / name).write_text(text)
         controller = load_controller(tmp_path / name, study.snake)
-        action = controller(np.zeros(8 + 2 * study.snake.joints))
-        assert action.shape == (study.snake.joints,)
+        controller.reset([np.random.SeedSequence(0)])
+        assert controller.act(np.zeros((1, 8 + 2 * study.snake.joints))).shape == (1, study.snake.joints)
 
 
-def test_the_same_again_on_two_workers(outcome):
+def test_two_workers_give_the_same_digest(outcome):
     study = outcome.study
     if study.name not in ("water.shared", "water.neat"):
         pytest.skip("two of them are enough")

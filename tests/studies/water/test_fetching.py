@@ -1,4 +1,4 @@
-"""Where the targets of the fetching studies are, and what they say of them."""
+"""Targets of the fetching studies, and their claims."""
 
 import numpy as np
 import xarray as xr
@@ -12,7 +12,7 @@ def test_there_is_one_target_in_each_quadrant():
     assert len({tuple(np.sign(each)) for each in quadrants(3.0)}) == 4
 
 
-def test_random_targets_are_near_and_differ_from_job_to_job():
+def test_random_targets_are_within_the_distance_and_differ_between_jobs():
     study = Deliver(targets=8)
     *_, one, other = study.jobs()
     first, second = study.draw_targets(one, 60.0), study.draw_targets(other, 60.0)
@@ -22,7 +22,7 @@ def test_random_targets_are_near_and_differ_from_job_to_job():
     assert (np.linalg.norm(np.concatenate([first, second]), axis=1) <= 60.0).all()
 
 
-def test_how_many_exploded_is_said_of_captures():
+def test_the_note_counts_exploded_simulations():
     results = xr.Dataset(
         {
             "how": ("job", ["source", "sure"]),

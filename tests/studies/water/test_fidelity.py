@@ -1,4 +1,4 @@
-"""The fidelity study: what it trusts, what it says of that, and that it runs."""
+"""The study of fidelities: convergence, its claims about made-up results, and a small run."""
 
 import io
 
@@ -15,13 +15,13 @@ CLAIMS = ("converges", "rank", "distances", "near the fast", "near the source's"
 
 
 def synthetic(study, **outcomes):
-    """Results in which both agree, unless ``outcomes`` say otherwise: functions of a set's name and random numbers."""
+    """Results in which both fidelities agree, except for ``outcomes``: functions of a set's name and a generator."""
     rng = np.random.default_rng(0)
     rows = []
     for job in study.jobs():
         name, size = job.parameters["set"], study.block
-        way = 1e-12 * np.ones(size) if name == "without drag" else rng.uniform(5.0, 90.0, size)
-        row = dict.fromkeys(study.outcomes, way) | {"drive": np.ones(size), "exploded": np.zeros(size)}
+        distance = 1e-12 * np.ones(size) if name == "without drag" else rng.uniform(5.0, 90.0, size)
+        row = dict.fromkeys(study.outcomes, distance) | {"drive": np.ones(size), "exploded": np.zeros(size)}
         row |= {"fast_spin": np.zeros(size), "spin": np.zeros(size)}
         for word, change in outcomes.items():
             row[word] = change(name, row[word], rng)
@@ -63,7 +63,7 @@ def test_each_claim_can_fail_alone(outcomes, expected):
     assert failing(Fidelity(), **outcomes) == expected
 
 
-def test_what_has_not_converged_or_exploded_is_not_judged():
+def test_gaits_that_exploded_or_did_not_converge_are_left_out():
     def wrong(name, x, rng):
         return np.where(np.arange(x.size) % 4 == 0, 5.0 * x, x)
 
@@ -80,13 +80,13 @@ def test_what_has_not_converged_or_exploded_is_not_judged():
     assert failing(Fidelity(), fast=lost, reference=lost, halved=lost, exploded=flag) == set()
 
 
-def test_how_many_exploded_is_said():
+def test_the_note_counts_exploded_simulations():
     study = Fidelity()
     claims = study.claims(synthetic(study, exploded=lambda name, x, rng: x + (np.arange(x.size) == 3)))
     assert "190 of 200 gaits; 10 exploded" in claims[0].measured
 
 
-def test_overloaded_gaits_near_an_optimum_are_told_apart():
+def test_overloaded_gaits_near_an_optimum_are_counted_separately():
     study = Fidelity()
     loaded = {
         "fast": lambda name, x, rng: np.where(np.arange(x.size) < 5, 1.5 * x, x),
@@ -99,7 +99,7 @@ def test_overloaded_gaits_near_an_optimum_are_told_apart():
 
 
 @pytest.mark.parametrize(("able", "holds"), [(10, True), (9, False), (0, False)])
-def test_too_few_gaits_say_nothing_of_an_optimum(able, holds):
+def test_the_claim_about_an_optimum_needs_half_of_its_gaits(able, holds):
     study = Fidelity()
     loaded = {"drive": lambda name, x, rng: np.where(np.arange(x.size) < able, 1.0, 1.0 - 0.5 * ("near" in name))}
     claim = study.claims(synthetic(study, **loaded))[3]
@@ -107,13 +107,13 @@ def test_too_few_gaits_say_nothing_of_an_optimum(able, holds):
     assert f"{2 * able} of 40" in claim.measured if able else claim.measured == "none of 40 can be judged"
 
 
-def test_where_no_motor_follows_nothing_holds_without_drag():
+def test_claims_without_drag_fail_if_all_motors_are_overloaded():
     study = Fidelity()
     claims = study.claims(synthetic(study, drive=lambda name, x, rng: 0.5 * x))
     assert [claim.holds for claim in claims[-2:]] == [False, False]
 
 
-def test_gaits_are_drawn_where_they_should_be():
+def test_gaits_are_drawn_around_their_optimum_and_within_range():
     study = Fidelity(seconds=0.04, snake=Snake(links=3))
     seen = {}
     for job in study.jobs():

@@ -1,4 +1,4 @@
-"""Grasping a ball within reach, and one that is not."""
+"""The study of grasping: a ball within reach, and one out of reach."""
 
 import numpy as np
 
@@ -22,7 +22,7 @@ def test_a_ball_out_of_reach_is_not_held():
     assert found["moved"] < 0.01
 
 
-def test_what_exploded_is_not_held(monkeypatch):
+def test_an_exploded_simulation_does_not_hold_the_ball(monkeypatch):
     class Broken(grasp.ReferenceSwimmers):
         @property
         def exploded(self):
@@ -34,7 +34,7 @@ def test_what_exploded_is_not_held(monkeypatch):
     assert (found["held"], found["exploded"]) == (0.0, 1.0)
 
 
-def test_how_many_exploded_is_said():
+def test_the_note_counts_exploded_simulations():
     outcomes = {"held": lambda job: 0.0, "exploded": lambda job: float(job["side"] == "left")}
     (claim,) = Grasp().claims(synthetic(Grasp(), **outcomes))
     assert not claim.holds

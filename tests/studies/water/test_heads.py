@@ -1,4 +1,4 @@
-"""Heads are folded before the rest swims."""
+"""The study of folded heads."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from sandlot.studies.water.heads import Heads
 from sandlot.studies.water.shared import prepared
 
 
-def test_heads_are_folded_before_they_swim():
+def test_the_head_is_folded_before_the_body_swims():
     study = Heads()
     square, circle = (job for job in study.jobs() if job.parameters["replicate"] == 0)
     for job in (square, circle):
@@ -20,7 +20,7 @@ def test_heads_are_folded_before_they_swim():
     assert np.degrees(study.head(circle)[:8]) == pytest.approx([-360 / 7] * 7 + [45])
 
 
-def test_the_figure_shows_least_and_greatest():
+def test_the_figure_shows_minimum_and_maximum():
     study = Heads(replicates=3)
     rows = np.arange(6.0)[:, None] + np.arange(1.0, 5.0)
     heads = [job.parameters["head"] for job in study.jobs()]

@@ -1,4 +1,4 @@
-"""How many evaluations a search needed."""
+"""The study of optimizers: evaluations until the goal."""
 
 import numpy as np
 import xarray as xr

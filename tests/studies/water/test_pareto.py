@@ -1,4 +1,4 @@
-"""The price of speed says over how long it was measured."""
+"""The study of speed and cost of transport."""
 
 import numpy as np
 import xarray as xr
@@ -6,7 +6,7 @@ import xarray as xr
 from sandlot.studies.water.pareto import PriceOfSpeed
 
 
-def test_the_axes_name_the_time_it_swam():
+def test_axis_labels_give_the_duration():
     study = PriceOfSpeed(seconds=2.5)
     results = xr.Dataset(
         {

@@ -1,4 +1,4 @@
-"""Settings that make no sense are refused by one line, those that no body could swim with before anything runs."""
+"""Invalid settings are refused with one line, and bodies that cannot swim before the first job."""
 
 import pytest
 
@@ -30,7 +30,7 @@ TOO_LONG = {"snake": {"step": 0.05, "interval": 0.1}}
         ("water.fidelity", {"seconds": 0.01}, "seconds=0.01 is too short"),
     ],
 )
-def test_settings_without_sense_are_refused(name, settings, message):
+def test_invalid_settings_are_refused(name, settings, message):
     with pytest.raises(SandlotError, match=message) as error:
         build(find(name), settings)
     assert "\n" not in str(error.value)
@@ -57,10 +57,10 @@ def test_settings_without_sense_are_refused(name, settings, message):
         ("water.currents", {"snake": {"links": 5}}, "4 joints are too few to hold with 3"),
     ],
 )
-def test_bodies_that_cannot_are_refused_before_anything_runs(tmp_path, name, settings, message):
-    told = []
+def test_unsuitable_bodies_are_refused_before_the_first_job(tmp_path, name, settings, message):
+    reported = []
     with pytest.raises(SandlotError, match=f"^{message}") as error:
-        run(build(find(name), settings), tmp_path / "run", progress=lambda *each: told.append(each))
+        run(build(find(name), settings), tmp_path / "run", progress=lambda *each: reported.append(each))
     assert "\n" not in str(error.value)
-    assert not told
+    assert not reported
     assert not (tmp_path / "run").exists()

@@ -1,4 +1,4 @@
-"""Evolving with shared parameters, and its claims on made-up results."""
+"""The study of shared parameters: evolution, and its claims about made-up results."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ MILD = np.array([0.3, 0.7, 0.8])
 
 @pytest.mark.parametrize("interval", [0.02, 0.05])
 @pytest.mark.parametrize("study", [Shared, Heads, Carry])
-def test_what_one_individual_does_is_what_it_evolved_with(study, interval):
+def test_a_single_simulation_equals_the_one_in_evolution(study, interval):
     made = study(seconds=6.1, snake=Snake(interval=interval))
     job = next(made.jobs())
     plan, swimmers = made.whole(job, MILD), FastSwimmers(made.snake, 1)
@@ -37,12 +37,12 @@ def test_the_gait_of_an_individual_has_its_waves(study):
             np.testing.assert_allclose(gait.waves(joints), study.waves(job, MILD[None])[..., 0], atol=1e-12)
 
 
-def test_a_gait_that_all_joints_share_is_kept_as_such():
+def test_shared_parameters_are_saved_as_single_values():
     study = Shared()
     assert study.gait(next(study.jobs()), MILD) == Gait(amplitude=0.3, frequency=0.7, phase=0.8)
 
 
-def test_one_that_overloads_its_motors_does_not_count():
+def test_the_fitness_of_overloaded_motors_is_negative():
     study = Shared(seconds=5.0)
     genes = np.array([[0.46, 1.0, 0.68], [0.45, 3.0, 0.35]])
     fair, overloaded = study.evaluate(next(study.jobs()), genes)
@@ -51,7 +51,7 @@ def test_one_that_overloads_its_motors_does_not_count():
 
 
 def made_up(best, mean, genes, generations=60, replicates=4, **reference):
-    """Results of `water.shared` that end at these values, nearly, as they do in the reference unless told otherwise."""
+    """Results of `water.shared` that end near these values; the same in the reference unless given."""
     rng = np.random.default_rng(0)
     noise = 1.0 + 0.001 * rng.standard_normal((replicates, generations))
     shape = (replicates, generations, 3)
@@ -70,7 +70,7 @@ def made_up(best, mean, genes, generations=60, replicates=4, **reference):
     )
 
 
-def test_claims_hold_for_the_sources_numbers_and_not_for_others():
+def test_claims_hold_for_the_sources_values_and_fail_for_others():
     study = Shared()
     own = "The source's best parameters swim 97.20 m."
     right = {claim.text: claim.holds for claim in study.claims(made_up(97.2, 80.9, (0.46, 2.0, 0.68)))}
@@ -90,20 +90,20 @@ def test_claims_hold_for_the_sources_numbers_and_not_for_others():
     ],
     ids=["near", "less far", "motors give less", "one exploded", "all exploded"],
 )
-def test_the_best_are_judged_in_the_reference(reference, holds):
+def test_the_claim_about_the_reference_can_hold_and_fail(reference, holds):
     claim = Shared().claims(made_up(97.2, 80.9, (0.46, 2.0, 0.68), **reference))[-1]
     assert claim.holds is holds
     assert f"{sum(reference.get('exploded', [0]))} of 4 exploded" in claim.note
     assert "nan" not in str(claim.measured)
 
 
-def test_how_many_have_not_converged_is_said():
+def test_the_note_counts_gaits_that_did_not_converge():
     halved = np.array([97.2, 97.2, 60.0, 120.0])
     claim = Shared().claims(made_up(97.2, 80.9, (0.46, 2.0, 0.68), halved=halved))[-1]
     assert "for 2 of the others half the step" in claim.note
 
 
-def test_a_mild_gait_is_the_same_in_the_reference():
+def test_a_gait_far_from_the_motors_limit_swims_the_same_in_the_reference():
     study = Shared(seconds=1.0)
     job = next(study.jobs())
     found = study.judge(job, MILD)

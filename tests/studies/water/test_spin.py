@@ -1,4 +1,4 @@
-"""Spinning: each claim can hold and can fail."""
+"""The study of spinning: each claim can hold and fail."""
 
 import numpy as np
 import pytest
@@ -35,7 +35,7 @@ class TestSpin:
         assert ends[0] > 0.3
         assert ends[1] < -0.3
 
-    def test_a_coil_turns_what_swims(self):
+    def test_a_coil_turns_a_swimming_body(self):
         study = Spin()
         (job,) = (
             job for job in study.jobs() if (job.parameters["case"], job.parameters["fidelity"]) == ("coil left", "fast")

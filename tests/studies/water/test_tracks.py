@@ -1,4 +1,4 @@
-"""Where a body went, and that it is not a number if the simulation exploded."""
+"""Tracks of a body, and NaN if the simulation exploded."""
 
 import numpy as np
 
@@ -16,7 +16,7 @@ def test_a_track_starts_at_zero_and_has_a_sample_for_every_tenth_of_a_second():
     assert at(1.0) == 10
 
 
-def test_what_has_exploded_is_not_a_number(monkeypatch):
+def test_the_track_of_an_exploded_simulation_is_nan(monkeypatch):
     class Broken(tracks.FastSwimmers):
         @property
         def exploded(self):

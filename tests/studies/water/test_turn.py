@@ -1,4 +1,4 @@
-"""Steering to targets."""
+"""The study of steering to targets."""
 
 import numpy as np
 
@@ -18,7 +18,7 @@ def test_targets_in_all_quadrants_are_reached():
         assert np.isnan(found["body"][:, -1]).all(), "a path ends when the target is reached"
 
 
-def test_how_many_exploded_is_said():
+def test_the_note_counts_exploded_simulations():
     study = Turn(veers=(0.05,))
     outcomes = {
         "when": lambda job: np.array([np.nan, 9.0, 9.0, 9.0]),

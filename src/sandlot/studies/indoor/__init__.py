@@ -1,4 +1,7 @@
-"""Studies of sensor models, made from a robot's own log (Nehmzow, Kerr and Billings 2009); in the order of loading."""
+"""The studies of sensor models fitted to a robot's log (Nehmzow, Kerr and Billings 2009).
+
+They are listed in the order in which they are loaded here.
+"""
 
 # isort: off
 from sandlot.studies.indoor import arena, rivals, real, demonstration

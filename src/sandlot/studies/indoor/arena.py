@@ -1,4 +1,4 @@
-"""The source's experiment: a robot logs what it sees, and polynomials predict what it would see elsewhere."""
+"""The source's experiment: polynomials fitted to a robot's log predict its laser readings at other poses."""
 
 from collections.abc import Iterator, Mapping
 from typing import Annotated, ClassVar, Literal
@@ -15,7 +15,8 @@ from sandlot.recordings import Quantity
 from sandlot.settings import distinct
 from sandlot.studies.base import Claim, Found, Job, Picture, Study, pick, study
 from sandlot.studies.indoor import pictures
-from sandlot.studies.indoor.shared import DRIVES, LABELS, NARMAX, SOURCE, drives, errors, look
+from sandlot.studies.indoor.shared import DRIVES, ENOUGH, LABELS, NARMAX, drives, errors, look
+from sandlot.studies.indoor.source import ERRORS, RANKS, SOURCE, STANDARD_ERRORS
 from sandlot.studies.plots import COLOURS, canvas
 from sandlot.studies.statistics import Comparison, compare
 from sandlot.surrogates.equations import text
@@ -26,44 +27,42 @@ from sandlot.worlds.indoor.learned import explore
 from sandlot.worlds.indoor.settings import IndoorSettings
 
 Method = Literal["sectors", "headings", "local"]
-TABLES = np.array([[60, 53, 31, 17, 21, 20], [62, 46, 66, 39, 29, 27]]) / 100.0
-SPREADS = np.array([[5, 5, 4, 4, 2, 2], [3, 4, 4, 3, 4, 3]]) / 100.0
-"""Mean absolute errors of both drives in the source and their standard errors [m]: tables 1 and 2."""
-RANKS = np.array([0.7264930, 0.3045180, 0.9775737, 0.9275737, 0.7720901, 0.7360612])
-"""Spearman's rank correlations of the second drive in the source: table 3."""
 ABOUT = {
     "sectors": "polynomials for 12 headings, as in the source",
     "headings": "one polynomial for all headings",
     "local": "many small polynomials",
 }
-ENOUGH = 0.9
-"""Rank correlation that every segment should have."""
 BINS = 12
+"""Of the histograms of x, y and yaw."""
 
 
 @study("indoor.arena", source=f"{SOURCE}, tables 1 to 3")
 class Arena(Study):
-    """Can a handful of polynomials say what a robot would see?
+    """Can a few polynomials predict a robot's laser readings?
 
-    A robot wanders about an arena of 100 m2 and logs 1,400 scans with their poses. The medians of six segments of each
-    scan are then modelled by NARMAX polynomials of the pose, in three ways: for each of 12 headings one of x and y, as
-    in the source (sectors); one of x, y and the heading's sine and cosine (headings); and many small ones, each for
-    rays that run nearly alike (local). Segments are named by the angle of their middle, from L15 on the right to L165
-    on the left. Each replicate is a log of its own. The models are asked along two drives that they have not seen.
+    A robot wanders about an arena of 100 m2 and logs 1,400 scans with their poses. NARMAX polynomials of the pose then
+    model the medians of six segments of each scan, in three ways: for each of 12 headings a polynomial of x and y, as
+    in the source (sectors); one polynomial of x, y and the heading's sine and cosine (headings); and many small ones,
+    each for rays that are nearly the same (local). Segments are named by the angle of their middle, from L15 on the
+    right to L165 on the left. Each replicate has its own log. The models predict two drives that are not in the log.
 
     Attributes:
-        methods: How to model.
+        methods: Models to fit.
         samples: Scans of a log.
         validation: Scans of each validation drive.
-        replicates: Logs.
+        replicates: Number of logs.
     """
 
     outcomes: ClassVar[Mapping[str, Quantity]] = {
         "error": Quantity("m", "mean absolute error", ("drive", "segment"), (0, 0)),
         "standard_error": Quantity("m", "standard error of that mean", ("drive", "segment"), (0, 0)),
         "spearman": Quantity("1", "rank correlation of predicted and actual", ("drive", "segment"), (0, 0)),
-        "guess": Quantity("1", "p of no smaller errors than random guesses", ("drive", "segment"), (0, 0)),
-        "thinnest": Quantity("1", "scans in the thinnest bin of x, y and heading, of the mean", ("pose",), (0,)),
+        "guess": Quantity(
+            "1", "p-value of errors being smaller than those of random guesses", ("drive", "segment"), (0, 0)
+        ),
+        "thinnest": Quantity(
+            "1", "scans in the emptiest bin of x, y and yaw, relative to the mean bin", ("pose",), (0,)
+        ),
         "size": Quantity("1", "coefficients"),
     }
 
@@ -81,7 +80,7 @@ class Arena(Study):
         return self.cross(method=self.methods, replicate=range(self.replicates))
 
     def run(self, job: Job) -> Mapping[str, Found]:
-        """Fit to a log, and ask along both drives."""
+        """Fit to a log, and predict both drives."""
         replicate = int(job.parameters["replicate"])
         graph, model = self.log(replicate), NARMAX[str(job.parameters["method"])]()
         model.fit(graph)
@@ -102,12 +101,12 @@ class Arena(Study):
         }
 
     def log(self, replicate: int) -> Sensorgraph:
-        """What a robot sees as it wanders; the same for all methods."""
+        """The log of a wandering robot; the same for all methods."""
         walk, _ = self._seeds(replicate)
         return explore(IndoorSettings(), self.samples, int(walk.generate_state(1)[0]))
 
     def seen(self, replicate: int) -> list[Sensorgraph]:
-        """What it sees on both drives."""
+        """Scans along both drives."""
         settings, rng = IndoorSettings(), np.random.default_rng(self._seeds(replicate)[1])
         plan = load_plan(settings.plan)
         return [look(settings, plan, poses, rng) for poses in drives(plan, self.validation)]
@@ -117,7 +116,7 @@ class Arena(Study):
         return first, second
 
     def _guess(self, predicted: Array, actual: Array, rng: np.random.Generator) -> Array:
-        """Mann and Whitney's p, that errors are not smaller than those of guesses from the range of readings."""
+        """Mann-Whitney p-values: errors against those of uniform guesses from the range of readings, (segments,)."""
         guesses = rng.uniform(np.nanmin(actual, 0), np.nanmax(actual, 0), actual.shape)
         pairs = zip(np.abs(predicted - actual).T, np.abs(guesses - actual).T, strict=True)
         tests = [stats.mannwhitneyu(a, b, alternative="less", nan_policy="omit") for a, b in pairs]
@@ -129,19 +128,19 @@ class Arena(Study):
         width = 0.8 / (len(self.methods) + 1)
         for drive, axes in enumerate(panels):
             at = np.arange(SEGMENTS) - 0.4 + 0.5 * width
-            axes.bar(at, 100.0 * TABLES[drive], width * 0.9, color="0.75", label="the source")
+            axes.bar(at, 100.0 * ERRORS[drive], width * 0.9, color="0.75", label="the source")
             for k, method in enumerate(self.methods):
                 wrong = 100.0 * pick(results, method=method)["error"].values[:, drive]
-                place = at + (k + 1) * width
+                x = at + (k + 1) * width
                 axes.bar(
-                    place,
+                    x,
                     np.median(wrong, 0),
                     width * 0.9,
                     color=COLOURS[k],
                     alpha=0.8,
                     label=f"{method}: {ABOUT[method]}",
                 )
-                axes.plot(np.tile(place, (len(wrong), 1)), wrong, ".", color="0.2", markersize=3, alpha=0.5)
+                axes.plot(np.tile(x, (len(wrong), 1)), wrong, ".", color="0.2", markersize=3, alpha=0.5)
             axes.set_xticks(np.arange(SEGMENTS), LABELS)
             axes.set(title=f"drive {drive + 1}", ylabel="mean absolute error [cm]" if drive == 0 else None)
             axes.grid(visible=False, axis="x")
@@ -151,8 +150,15 @@ class Arena(Study):
         figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=2, frameon=False)
         return figure
 
+    def comparisons(self, results: xr.Dataset) -> list[Comparison]:
+        """Every other method against the source's."""
+        groups: dict[str, Array] = {
+            each: pick(results, method=each)["error"].values.mean((1, 2)) for each in self.methods
+        }
+        return compare(groups, self.methods[0], "mean absolute error") if len(groups) > 1 else []
+
     def claims(self, results: xr.Dataset) -> list[Claim]:
-        """The source's tables, and what can be done beyond."""
+        """The source's tables, and our own models."""
         found = []
         if "sectors" in self.methods:
             found += self._source_claims(pick(results, method="sectors"))
@@ -164,9 +170,9 @@ class Arena(Study):
             Claim(
                 "The robot visits every x, y and heading about equally often.",
                 "nearly uniform histograms (figures 5 to 7)",
-                f"thinnest of {BINS} bins: {_spread(thinnest)} of the mean",
+                f"thinnest of {BINS} bins: {_median_and_range(thinnest)} of the mean",
                 bool((thinnest >= 0.25).all()),
-                "held to be so if no bin of any log has less than a quarter of the mean",
+                "holds if no bin of any log has less than a quarter of the mean",
             )
         )
         return found
@@ -176,12 +182,12 @@ class Arena(Study):
         wrong, standard, ranks, guess = (np.median(mine[name].values, 0) for name in names)
         found = [
             Claim(
-                f"Polynomials of x and y for 12 headings predict every segment to some decimetres, drive {k + 1}.",
-                _table(TABLES[k], SPREADS[k]),
+                f"Polynomials of x and y for 12 headings predict every segment to a few decimetres, drive {k + 1}.",
+                _table(ERRORS[k], STANDARD_ERRORS[k]),
                 _table(wrong[k], standard[k]),
-                bool((wrong[k] <= TABLES.max()).all()),
-                f"table {k + 1}; medians over logs, from L15 to L165; held to be so if none is above the worst of the "
-                f"source, {100.0 * TABLES.max():.0f} cm. Where cartons stood in its arena is not known",
+                bool((wrong[k] <= ERRORS.max()).all()),
+                f"table {k + 1}; medians over logs, from L15 to L165; holds if none is above the source's largest "
+                f"error, {100.0 * ERRORS.max():.0f} cm. The positions of the cartons in its arena are not known",
             )
             for k in (0, 1)
         ]
@@ -206,36 +212,29 @@ class Arena(Study):
         ]
 
     def _claims(self, method: Method, mine: xr.Dataset) -> list[Claim]:
-        best = TABLES.mean(1).min()
+        best = ERRORS.mean(1).min()
         wrong, ranks = mine["error"].values.mean((1, 2)), mine["spearman"].values.min((1, 2))
         about = f"{method} ({ABOUT[method]})"
         return [
             Claim(
                 f"Beyond the source, {about}: errors are smaller than in its better table.",
                 f"{100.0 * best:.1f} cm, mean of table 1",
-                f"{_spread(100.0 * wrong)} cm",
+                f"{_median_and_range(100.0 * wrong)} cm",
                 bool((wrong < best).all()),
                 "over all segments and both drives; median and range over logs; all must be smaller",
             ),
             Claim(
                 f"{about.capitalize()}: the rank correlation is at least {ENOUGH:g} in every segment.",
                 "0.30 to 0.98 (table 3)",
-                f"least of 12: {_spread(ranks, '.3f')}",
+                f"least of 12: {_median_and_range(ranks, '.3f')}",
                 bool(np.median(ranks) >= ENOUGH),
                 f"of each drive and segment; median and range over logs; {int((ranks >= ENOUGH).sum())} of "
-                f"{ranks.size} logs have it everywhere",
+                f"{ranks.size} logs reach it everywhere",
             ),
         ]
 
-    def comparisons(self, results: xr.Dataset) -> list[Comparison]:
-        """Every other method against the source's."""
-        groups: dict[str, Array] = {
-            each: pick(results, method=each)["error"].values.mean((1, 2)) for each in self.methods
-        }
-        return compare(groups, self.methods[0], "mean absolute error") if len(groups) > 1 else []
-
     def scenes(self, results: xr.Dataset) -> Iterator[Picture]:
-        """The first log, and what was made of it."""
+        """The first log, and the models fitted to it."""
         graph, seen = self.log(0), self.seen(0)
         models: dict[str, SensorModel] = {method: NARMAX[method]().fit(graph) for method in self.methods}
         yield Picture(
@@ -259,7 +258,7 @@ class Arena(Study):
         )
 
     def files(self, results: xr.Dataset) -> Mapping[str, str]:
-        """Every equation of the source's kind, for the first log."""
+        """All equations of the source's kind of model, fitted to the first log."""
         model = Sectors().fit(self.log(0))
         lines = []
         for sector, row in enumerate(model.models_):
@@ -269,15 +268,15 @@ class Arena(Study):
         return {"equations.txt": "\n".join(lines)}
 
 
-def _table(values: Array, spreads: Array) -> str:
-    """Means and standard errors, from metres."""
-    both = zip(100.0 * values, 100.0 * spreads, strict=True)
-    return ", ".join(f"{mean:.0f} ± {spread:.0f}" for mean, spread in both) + " cm"
+def _table(values: Array, standard_errors: Array) -> str:
+    """Means and standard errors [m] as text in cm."""
+    both = zip(100.0 * values, 100.0 * standard_errors, strict=True)
+    return ", ".join(f"{mean:.0f} ± {error:.0f}" for mean, error in both) + " cm"
 
 
 def _list(values: Array, unit: str, form: str = ".0f") -> str:
     return f"{', '.join(f'{value:{form}}' for value in values)} {unit}".strip()
 
 
-def _spread(values: Array, form: str = ".2g") -> str:
+def _median_and_range(values: Array, form: str = ".2g") -> str:
     return f"{np.median(values):{form}} ({values.min():{form}} to {values.max():{form}})"

@@ -19,7 +19,7 @@ SHOWN = (2, 3)
 
 
 def draw_plan(axes: Axes, plan: Plan) -> None:
-    """Walls and boxes."""
+    """Draw walls and round obstacles."""
     axes.add_collection(LineCollection(list(plan.segments.reshape(-1, 2, 2)), colors="0.25", linewidths=1.2))
     for x, y, radius in plan.circles:
         axes.add_patch(Circle((x, y), radius, fill=False, edgecolor="0.25", linewidth=1.2))
@@ -30,7 +30,7 @@ def draw_plan(axes: Axes, plan: Plan) -> None:
 
 
 def places(plan: Plan, graph: Sensorgraph, seen: Sequence[Sensorgraph]) -> Figure:
-    """Where scans were logged, and along which drives a model is asked."""
+    """Where scans were logged, and the validation drives."""
     figure, panels = canvas(1 + len(seen), 10.0, 3.8)
     for k, axes in enumerate(panels):
         draw_plan(axes, plan)
@@ -42,7 +42,7 @@ def places(plan: Plan, graph: Sensorgraph, seen: Sequence[Sensorgraph]) -> Figur
 
 
 def coverage(graph: Sensorgraph, bins: int) -> Figure:
-    """Histograms of x, y and heading."""
+    """Histograms of x, y and yaw."""
     figure, panels = canvas(3, 10.0, 3.0)
     data = graph.coverage(bins)
     for axes, (name, counts) in zip(panels, data.data_vars.items(), strict=True):
@@ -96,7 +96,7 @@ def against(seen: Sequence[Sensorgraph], models: Mapping[str, SensorModel]) -> F
 
 
 def guesses(seen: Sequence[Sensorgraph], model: SensorModel, seed: int) -> Figure:
-    """Histograms of absolute errors, and of those of random guesses from the range of readings."""
+    """Histograms of absolute errors of a model, and of random guesses from the range of readings."""
     figure, panels = canvas(len(SHOWN), 10.0, 3.2)
     actual = np.concatenate([graph.segments() for graph in seen])
     predicted = model.predict(np.concatenate([graph.poses for graph in seen]))

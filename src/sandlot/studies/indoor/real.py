@@ -1,4 +1,4 @@
-"""Sensor models of a real robot's log: fitted to its first part, and asked about the rest."""
+"""Sensor models fitted to the first part of a real robot's log, and tested on the rest."""
 
 import os
 import tempfile
@@ -9,70 +9,66 @@ from typing import Annotated, ClassVar
 import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
 from pydantic import AfterValidator, Field
 from scipy import stats
 from scipy.spatial import cKDTree
 
 from sandlot.errors import SandlotError
 from sandlot.recordings import Quantity
-from sandlot.recordings.logs.logs import import_log
+from sandlot.recordings.logs import import_log
 from sandlot.recordings.reader import open as open_recording
 from sandlot.settings import distinct
 from sandlot.studies.base import Claim, Found, Job, Picture, Study, pick, study
-from sandlot.studies.indoor.arena import ENOUGH, RANKS
+from sandlot.studies.indoor.real_pictures import METHOD_COLOURS, draw_log, draw_predictions
 from sandlot.studies.indoor.rivals import ALL, Method, listed
-from sandlot.studies.indoor.shared import LABELS, METHODS, NARMAX, SOURCE, errors
-from sandlot.studies.plots import COLOURS, canvas
+from sandlot.studies.indoor.shared import ENOUGH, METHODS, NARMAX, errors
+from sandlot.studies.indoor.source import RANKS, SOURCE
+from sandlot.studies.plots import canvas
 from sandlot.studies.statistics import holm
 from sandlot.surrogates.sensorgraph import SEGMENTS, Sensorgraph
-from sandlot.typing import Array
+from sandlot.typing import Array, BoolArray
 
 LOG = Path("intel-lab", "intel-corrected.log.gz")
-FEWEST = 20
-"""Scans that each part of a log must have."""
-TEST = "less wrong at every cut, and Wilcoxon, one-sided, over cuts and segments, Holm-corrected, p < 0.05"
-"""Cuts share scans, so that p alone is too small."""
+MIN_SCANS = 20
+"""Of each part of a log."""
+TEST = "smaller error at every cut, and Wilcoxon, one-sided, over cuts and segments, Holm-corrected, p < 0.05"
+"""Cuts share scans, so p alone would be too small."""
 PLACES = {"error": "Over all later scans", "near_error": "Where the robot has been before"}
-LOOKS = dict(zip(METHODS, (*COLOURS, "#222222"), strict=True))
-"""Colours of methods."""
 GUESS = "the median of each segment"
-"""What knows nothing of where the robot is."""
+"""The baseline that does not use the pose."""
 PER_SEGMENT = ("segment",), (SEGMENTS,)
-SHOWN = (0, 2, 5)
-"""Segments in the picture: right, ahead and left."""
 
 
 def default_log() -> Path:
-    """Where the log is looked for: below the directory in ``SANDLOT_DATA``, or else in ../shared/data."""
+    """Default path of the log: below the directory in ``SANDLOT_DATA``, or else below ../shared/data."""
     return Path(os.environ.get("SANDLOT_DATA") or Path("..", "shared", "data")) / LOG
 
 
 @study("indoor.real", source=f"beyond {SOURCE}")
 class Real(Study):
-    """Do models of a log say what a real robot sees later?
+    """Do models of a log predict what a real robot measures later?
 
-    A robot drove through the Intel Research Lab in Seattle: 910 scans over 500 m, with poses that others have
-    corrected. Each method is fitted to the first part of the log, and asked about all later scans, and about those near
-    an earlier one: elsewhere the robot sees rooms that nobody could know of. Beside them stands the median of each
-    segment in the first part, which does not ask where the robot is. The log is not part of Sandlot.
+    A robot drove through the Intel Research Lab in Seattle: 910 scans over 500 m, with published corrected poses. Each
+    method is fitted to the first part of the log, and predicts all later scans, and those near an earlier one:
+    elsewhere the robot sees rooms that are not in the first part. The baseline is the median of each segment in the
+    first part, which does not use the pose. The log is not part of Sandlot.
 
     Attributes:
         log: A log with poses, of any format that ``sandlot import`` reads.
-        cuts: Shares of the log that are fitted to; the rest is asked about.
-        near: How near to an earlier pose a later one has to be to count as near [m].
-        methods: Which models to compare.
+        cuts: Shares of the log that models are fitted to; they predict the rest.
+        near: A later pose is near an earlier one if their distance is at most this [m].
+        methods: Models to compare.
     """
 
     outcomes: ClassVar[Mapping[str, Quantity]] = {
         "error": Quantity("m", "mean absolute error of each segment, all later scans", *PER_SEGMENT),
         "near_error": Quantity("m", "the same, scans near an earlier one", *PER_SEGMENT),
-        "guess": Quantity("m", "mean absolute error of the median of the first part, all later scans", *PER_SEGMENT),
+        "guess": Quantity("m", "mean absolute error of the baseline, all later scans", *PER_SEGMENT),
         "near_guess": Quantity("m", "the same, scans near an earlier one", *PER_SEGMENT),
         "spearman": Quantity("1", "rank correlation of predicted and actual", *PER_SEGMENT),
         "near_spearman": Quantity("1", "the same, scans near an earlier one", *PER_SEGMENT),
-        "near_share": Quantity("1", "later scans that are near an earlier one"),
-        "size": Quantity("1", "numbers that the model consists of"),
+        "near_share": Quantity("1", "share of later scans that are near an earlier one"),
+        "size": Quantity("1", "number of stored values in the model"),
     }
 
     log: Path = Field(default_factory=default_log)
@@ -83,22 +79,22 @@ class Real(Study):
     methods: Annotated[tuple[Method, ...], Field(min_length=1), AfterValidator(distinct)] = ALL
 
     def check(self) -> None:
-        """See that there is a log, and that it can be cut.
+        """Check that the log exists, and that it is long enough for all cuts.
 
         Raises:
-            SandlotError: If not.
+            SandlotError: If it is not.
         """
         if not self.log.exists():
             raise SandlotError(
                 f"there is no log {self.log}; get the Intel Research Lab's (data/carmen of acschaefer/ple on GitHub), "
-                "say in SANDLOT_DATA where it is, or set log=PATH to any log with scans and poses"
+                "put its directory in SANDLOT_DATA, or set log=PATH to any log with scans and poses"
             )
         graph = self.graph()
         shortest = min(min(len(part) for part in self.parts(graph, cut)) for cut in self.cuts)
-        if shortest < FEWEST:
+        if shortest < MIN_SCANS:
             raise SandlotError(
                 f"cuts={list(self.cuts)} make a part of {shortest} of the {len(graph)} scans in {self.log}; each part "
-                f"needs {FEWEST}"
+                f"needs {MIN_SCANS}"
             )
 
     def graph(self) -> Sensorgraph:
@@ -109,21 +105,21 @@ class Real(Study):
                 return Sensorgraph.of(recording)
 
     def parts(self, graph: Sensorgraph, cut: float) -> tuple[Sensorgraph, Sensorgraph]:
-        """What comes before a cut, and what comes later."""
+        """The log before and after a cut."""
         first = round(cut * len(graph))
         return graph.part(slice(first)), graph.part(slice(first, None))
 
-    def revisited(self, first: Sensorgraph, later: Sensorgraph) -> NDArray[np.bool_]:
-        """Which later poses are near an earlier one: (later,)."""
-        away, _ = cKDTree(first.poses[:, :2]).query(later.poses[:, :2])
-        return np.asarray(away <= self.near)
+    def revisited(self, first: Sensorgraph, later: Sensorgraph) -> BoolArray:
+        """Whether each later pose is near an earlier one: (later,)."""
+        distance, _ = cKDTree(first.poses[:, :2]).query(later.poses[:, :2])
+        return np.asarray(distance <= self.near)
 
     def jobs(self) -> Iterator[Job]:
         """Every method at every cut."""
         return self.cross(cut=self.cuts, method=self.methods)
 
     def run(self, job: Job) -> Mapping[str, Found]:
-        """One method, fitted to the first part and asked about the rest."""
+        """Fit one method to the first part of the log, and predict the rest."""
         first, later = self.parts(self.graph(), float(job.parameters["cut"]))
         model, near = METHODS[str(job.parameters["method"])]().fit(first), self.revisited(first, later)
         predicted, actual = model.predict(later.poses), later.segments()
@@ -143,51 +139,53 @@ class Real(Study):
         }
 
     def figure(self, results: xr.Dataset) -> Figure:
-        """Mean absolute error over all segments, by how much of the log was fitted to: all scans, and near ones."""
+        """Mean absolute error over all segments, over the fitted share of the log: all later scans, and near ones."""
         figure, panels = canvas(2, 10.0, 4.4)
         for axes, (quantity, title) in zip(panels, PLACES.items(), strict=True):
             for method in self.methods:
                 mine = pick(results, method=method)
                 style = "o-" if method in NARMAX else "s--"
                 wrong = 100.0 * mine[quantity].values.mean(1)
-                axes.plot(100.0 * mine["cut"].values, wrong, style, color=LOOKS[method], label=method)
-            guess = 100.0 * self._wrong(results, GUESS, quantity).mean(1)
+                axes.plot(100.0 * mine["cut"].values, wrong, style, color=METHOD_COLOURS[method], label=method)
+            guess = 100.0 * self._errors(results, GUESS, quantity).mean(1)
             axes.plot(100.0 * np.array(self.cuts), guess, ":", color="0.5", label=GUESS.replace(" of ", "\nof "))
             axes.set(title=title, xlabel="fitted to the first [%]", ylabel="mean absolute error [cm]", ylim=(0.0, None))
         figure.legend(*panels[0].get_legend_handles_labels(), loc="outside right center", frameon=False)
         return figure
 
     def claims(self, results: xr.Dataset) -> list[Claim]:
-        """Who is less wrong than whom, and how sure one can be. Without its methods, none is made."""
+        """Accuracy of methods against each other; a claim is left out if one of its methods is not in the run."""
         rest = {best: tuple(method for method in self.methods if method != best) for best in ("local", "map")}
         cases = (
             ("error", "local", ("lookup",), "many small polynomials are"),
             ("near_error", "local", ("lookup",), "many small polynomials are"),
             ("error", "local", (GUESS,), "many small polynomials are"),
             ("near_error", "local", (GUESS,), "many small polynomials are"),
-            ("error", "lookup", (GUESS,), "the table that is looked up is"),
-            ("near_error", "lookup", (GUESS,), "the table that is looked up is"),
+            ("error", "lookup", (GUESS,), "the lookup table is"),
+            ("near_error", "lookup", (GUESS,), "the lookup table is"),
             ("error", "sectors", ("lookup",), "the source's models are"),
             ("error", "local", rest["local"], "many small polynomials are"),
-            ("near_error", "map", rest["map"], "a map in which rays are cast is"),
-            ("error", "map", rest["map"], "a map in which rays are cast is"),
+            ("near_error", "map", rest["map"], "ray casting in a map is"),
+            ("error", "map", rest["map"], "ray casting in a map is"),
         )
         found = [
-            self._less_wrong(results, quantity, method, others, f"{PLACES[quantity]}, {who} less wrong than")
-            for quantity, method, others, who in dict.fromkeys(cases)  # of few methods, some are the same
+            self._more_accurate(results, quantity, method, others, f"{PLACES[quantity]}, {who} more accurate than")
+            for quantity, method, others, who in dict.fromkeys(cases)  # with few methods, some cases are equal
             if others and {method, *others} <= {*self.methods, GUESS}
         ]
         return found + ([self._ranks(results)] if "local" in self.methods else [])
 
-    def _wrong(self, results: xr.Dataset, name: str, quantity: str) -> Array:
+    def _errors(self, results: xr.Dataset, name: str, quantity: str) -> Array:
         """Errors at every cut, of each segment: (cuts, segments) [m]."""
-        if name == GUESS:  # which is the same in the jobs of all methods
+        if name == GUESS:  # the jobs of all methods have the same
             name, quantity = self.methods[0], quantity.replace("error", "guess")
         found: Array = pick(results, method=name)[quantity].values
         return found
 
-    def _less_wrong(self, results: xr.Dataset, quantity: str, method: str, others: tuple[str, ...], text: str) -> Claim:
-        wrong = {name: self._wrong(results, name, quantity) for name in (method, *others)}
+    def _more_accurate(
+        self, results: xr.Dataset, quantity: str, method: str, others: tuple[str, ...], text: str
+    ) -> Claim:
+        wrong = {name: self._errors(results, name, quantity) for name in (method, *others)}
         tests = holm([_wilcoxon(wrong[method].ravel(), wrong[name].ravel()) for name in others])
         cuts = [int((wrong[method].mean(1) < wrong[name].mean(1)).sum()) for name in others]
         unsure = [
@@ -196,7 +194,7 @@ class Real(Study):
             if not (p < 0.05 and many == len(self.cuts))
         ]
         said = ", ".join(f"{name}: {100.0 * values.mean():.0f}" for name, values in wrong.items())
-        note = f"means over cuts and segments; {TEST}" + (f". Not so: {', '.join(unsure)}" if unsure else "")
+        note = f"means over cuts and segments; {TEST}" + (f". Fails for: {', '.join(unsure)}" if unsure else "")
         return Claim(f"{text} {listed(others)}.", "not studied", f"{said} cm", not unsure, note)
 
     def _ranks(self, results: xr.Dataset) -> Claim:
@@ -211,7 +209,7 @@ class Real(Study):
             others = np.median(pick(results, method="map")["near_spearman"].values, 0)
             note += f", where a map has {others.min():.2f} to {others.max():.2f}"
         if not holds:
-            note += ". Scans are few and far between: much was seen before, but along other rays"
+            note += ". Scans are sparse: most places were seen before, but along other rays"
         text = f"As in the arena, many small polynomials have a rank correlation of {ENOUGH:g} in every segment."
         source, said = (
             f"{RANKS.min():.2f} to {RANKS.max():.2f} in its arena",
@@ -220,15 +218,15 @@ class Real(Study):
         return Claim(text, source, said, holds, note)
 
     def scenes(self, results: xr.Dataset) -> Iterator[Picture]:
-        """The log, and what was predicted where it comes back; nothing if the log is no longer there."""
+        """The log, and predictions where the robot returns; no pictures if the log no longer exists."""
         if not self.log.exists():
             return
         first, later = self.parts(self.graph(), self.cuts[0])
         near = self.revisited(first, later)
         yield Picture(
-            f"What the laser met, and the way of the robot: the first {100.0 * self.cuts[0]:.0f}% of the log, and what "
-            f"comes later. {100.0 * near.mean():.0f}% of the later poses are within {self.near:g} m of an earlier one.",
-            _cloud(first, later, near),
+            f"Laser returns and the robot's path: the first {100.0 * self.cuts[0]:.0f}% of the log, and the rest. "
+            f"{100.0 * near.mean():.0f}% of the later poses are within {self.near:g} m of an earlier one.",
+            draw_log(first, later, near),
         )
         stretch = _longest(near)
         if stretch.stop - stretch.start > 1:
@@ -236,55 +234,22 @@ class Real(Study):
             predicted = {name: METHODS[name]().fit(first).predict(later.poses[stretch]) for name in names}
             yield Picture(
                 "Predicted and actual readings of three segments along the longest stretch near earlier poses. Where "
-                "the line of local is level, no earlier ray ran alike, and it says the median of all readings.",
-                _along(later.part(stretch), predicted),
+                "the line of local is level, no earlier ray was similar, and it predicts the median of all readings.",
+                draw_predictions(later.part(stretch), predicted),
             )
 
 
 def _wilcoxon(ours: Array, theirs: Array) -> float:
-    """How likely it is, p, that ours are not less than theirs, in pairs; 1 if there are none that differ."""
+    """One-sided p-value of paired errors: ours less than theirs; 1 if no pair differs."""
     gap = (ours - theirs)[np.isfinite(ours - theirs)]
     return float(stats.wilcoxon(gap, alternative="less").pvalue) if gap.any() else 1.0
 
 
-def _longest(flags: NDArray[np.bool_]) -> slice:
-    """The longest stretch without a gap."""
+def _longest(flags: BoolArray) -> slice:
+    """The longest run of true values."""
     edges = np.flatnonzero(np.diff(np.concatenate([[0], flags.astype(np.int64), [0]])))
     starts, stops = edges[::2], edges[1::2]
     if not len(starts):
         return slice(0, 0)
     best = int(np.argmax(stops - starts))
     return slice(int(starts[best]), int(stops[best]))
-
-
-def _cloud(first: Sensorgraph, later: Sensorgraph, near: NDArray[np.bool_]) -> Figure:
-    figure = Figure(figsize=(7.5, 7.0), layout="constrained")
-    axes, ends = figure.subplots(), []
-    for graph, colour, label in ((first, COLOURS[0], "earlier"), (later, COLOURS[1], "later")):
-        angles = graph.poses[:, 2:] + graph.bearings
-        x, y = graph.poses[:, :1] + graph.ranges * np.cos(angles), graph.poses[:, 1:2] + graph.ranges * np.sin(angles)
-        axes.plot(x.ravel(), y.ravel(), ",", color=colour, alpha=0.25)
-        ends.append(np.column_stack([x.ravel(), y.ravel()]))
-        axes.plot(*graph.poses[:, :2].T, color=colour, linewidth=1.2, label=label)
-    again = np.where(near[:, None], later.poses[:, :2], np.nan)
-    axes.plot(*again.T, color="#222222", linewidth=1.6, label="later, near an earlier pose")
-    (left, low), (right, high) = np.nanpercentile(np.concatenate(ends), (0.2, 99.8), 0)  # without rays through windows
-    axes.set(xlim=(left - 1.0, right + 1.0), ylim=(low - 1.0, high + 1.0), aspect="equal")
-    axes.set(xlabel="x [m]", ylabel="y [m]")
-    figure.legend(loc="outside upper center", ncols=3, frameon=False)
-    return figure
-
-
-def _along(seen: Sensorgraph, predicted: Mapping[str, Array]) -> Figure:
-    figure = Figure(figsize=(10.0, 6.4), layout="constrained")
-    panels, actual = figure.subplots(len(SHOWN), 1, sharex=True), seen.segments()
-    way = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(seen.poses[:, :2], axis=0).T))])
-    for axes, segment in zip(panels, SHOWN, strict=True):
-        axes.fill_between(way, actual[:, segment], color="0.88", linewidth=0, label="actual")
-        for name, values in predicted.items():
-            axes.plot(way, values[:, segment], color=LOOKS[name], linewidth=1.3, label=name)
-        axes.spines[["top", "right"]].set_visible(False)
-        axes.set(ylabel=f"{LABELS[segment]} [m]", ylim=(0.0, 1.2 * float(np.nanmax(actual[:, segment]))))
-    panels[-1].set(xlabel="way [m]")
-    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=4, frameon=False)
-    return figure

@@ -1,23 +1,21 @@
-"""Readable sensor models beside what others use: how wrong, how large, how fast."""
+"""Readable sensor models compared with others: accuracy, size and speed."""
 
-import functools
-import time
-from collections.abc import Callable, Iterator, Mapping
-from typing import Annotated, ClassVar, Literal, TypeVar, get_args
+from collections.abc import Iterator, Mapping
+from typing import Annotated, ClassVar, Literal, get_args
 
 import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullFormatter
 from pydantic import AfterValidator, Field
-from threadpoolctl import threadpool_limits
 
-from sandlot.places.plans import SHIPPED, load_plan
+from sandlot.places.plans import SHIPPED
 from sandlot.recordings import Quantity
 from sandlot.settings import distinct
 from sandlot.studies.base import Claim, Found, Job, Picture, Study, pick, study
-from sandlot.studies.indoor.arena import ENOUGH, RANKS, TABLES
-from sandlot.studies.indoor.shared import METHODS, NARMAX, SOURCE, errors
+from sandlot.studies.indoor.shared import ENOUGH, METHODS, NARMAX, errors
+from sandlot.studies.indoor.source import BEST, OTHER, RANKS, SOURCE
+from sandlot.studies.indoor.timing import time_methods
 from sandlot.studies.plots import COLOURS, canvas, points
 from sandlot.studies.statistics import Comparison, compare, mean_interval
 from sandlot.surrogates.sensorgraph import SEGMENTS, Sensorgraph
@@ -25,42 +23,35 @@ from sandlot.typing import Array
 from sandlot.worlds.indoor.learned import explore
 from sandlot.worlds.indoor.settings import IndoorSettings
 
-T = TypeVar("T")
 Method = Literal["sectors", "headings", "local", "lookup", "net", "large net", "map"]
 ALL: tuple[Method, ...] = get_args(Method)
 PlanName = Literal["arena", "cluttered", "office", "flat"]
-BEST, OTHER = (float(100.0 * each) for each in TABLES.mean(1))
-"""Mean absolute errors over all segments in the source's tables [cm]."""
 TEST = "Mann-Whitney U, Holm-corrected, p < 0.05"
-SILENT = "not compared"
-TIMED, ASKED = 350, 1000
-"""Scans that are fitted, and poses that are asked about at once, where time is measured."""
-PATIENCE = 1.0
-"""What takes longer is timed only once [s]."""
+NOT_COMPARED = "not compared"
 
 
 @study("indoor.rivals", source=SOURCE)
 class Rivals(Study):
-    """Which sensor model is least wrong, and what does it cost?
+    """Which sensor model is most accurate, and how large is it?
 
     Readable models are ``sectors``, the source's own, with a polynomial for each of 12 headings and each segment;
-    ``headings``, one polynomial for each segment; and ``local``, many small ones. Beside them stands what others use:
-    ``lookup``, the nearest scans of the log (Lund and Miglino 1996); ``net``, a small neural net (Lee, Nehmzow and
-    Hubbard 1998), and a ``large net``, which is shown as much of each scan as ``local`` is; and ``map``, in which rays
-    are cast. All are fitted to the same logs of a robot that wanders about, and asked about two further ways of it.
+    ``headings``, one polynomial for each segment; and ``local``, many small ones. They are compared with models from
+    the literature: ``lookup``, the nearest scans of the log (Lund and Miglino 1996); ``net``, a small neural net (Lee,
+    Nehmzow and Hubbard 1998), and a ``large net``, which is fitted to as much of each scan as ``local``; and ``map``,
+    ray casting in a map. All are fitted to the same logs of a wandering robot, and predict two further drives of it.
 
     Attributes:
-        plans: Where the robot wanders.
-        methods: Which models to compare.
+        plans: Floor plans in which the robot wanders.
+        methods: Models to compare.
         samples: Scans of a log; the source has 1,400.
-        validation: Scans of each of the two further ways.
-        replicates: Logs in each plan; all methods are fitted to the same.
+        validation: Scans of each of the two further drives.
+        replicates: Logs in each plan; all methods are fitted to the same logs.
     """
 
     outcomes: ClassVar[Mapping[str, Quantity]] = {
         "error": Quantity("m", "mean absolute error of each segment", ("segment",), (SEGMENTS,)),
         "spearman": Quantity("1", "rank correlation of predicted and actual", ("segment",), (SEGMENTS,)),
-        "size": Quantity("1", "numbers that the model consists of"),
+        "size": Quantity("1", "number of stored values in the model"),
     }
 
     plans: Annotated[tuple[PlanName, ...], Field(min_length=1), AfterValidator(distinct)] = ("arena", "cluttered")
@@ -74,47 +65,47 @@ class Rivals(Study):
         return self.cross(plan=self.plans, method=self.methods, replicate=range(self.replicates))
 
     def logs(self, plan: str, replicate: int) -> tuple[Sensorgraph, Sensorgraph]:
-        """A log, and the two further ways one after the other; the same for every method."""
+        """A log, and two further drives one after the other; the same for every method."""
         seeds = np.random.SeedSequence(self.seed, spawn_key=(SHIPPED.index(plan), replicate)).generate_state(3)
         settings = IndoorSettings.model_validate({"plan": plan})
         lengths = (self.samples, self.validation, self.validation)
-        log, *ways = (explore(settings, each, int(seed)) for each, seed in zip(lengths, seeds, strict=True))
-        return log, Sensorgraph.join(ways)
+        log, *drives = (explore(settings, each, int(seed)) for each, seed in zip(lengths, seeds, strict=True))
+        return log, Sensorgraph.join(drives)
 
     def run(self, job: Job) -> Mapping[str, Found]:
-        """One method, fitted to one log."""
+        """Fit one method to one log, and predict the further drives."""
         log, asked = self.logs(str(job.parameters["plan"]), int(job.parameters["replicate"]))
         model = METHODS[str(job.parameters["method"])]().fit(log)
         error, _, spearman = errors(model.predict(asked.poses), asked.segments())
         return {"error": error, "spearman": spearman, "size": model.size}
 
     def by_method(self, results: xr.Dataset, plan: str, quantity: str = "error") -> dict[str, Array]:
-        """Values of each method in a plan, one for each log, the mean over all segments."""
+        """Values of each method in a plan, one for each log, averaged over all segments."""
         there = {method: pick(results, plan=plan, method=method)[quantity].values for method in self.methods}
         return {method: values.reshape(len(values), -1).mean(1) for method, values in there.items()}
 
     def figure(self, results: xr.Dataset) -> Figure:
-        """Mean absolute error over all segments, of every log; and the medians, by how large models are."""
+        """Mean absolute error over all segments, of every log; and its median over the size of the model."""
         figure, (left, right) = canvas(2, 11.0, 4.6)
         for k, plan in enumerate(self.plans):
             wrong, sizes = self.by_method(results, plan), self.by_method(results, plan, "size")
             left.plot([], [], "o", color=COLOURS[k], label=plan)
-            for place, method in enumerate(self.methods):
+            for column, method in enumerate(self.methods):
                 shift = (k - (len(self.plans) - 1) / 2) * 0.8 / len(self.plans)
-                points(left, place + shift, 100.0 * wrong[method], COLOURS[k])
+                points(left, column + shift, 100.0 * wrong[method], COLOURS[k])
                 at = float(np.median(sizes[method])), 100.0 * float(np.median(wrong[method]))
                 mark = "o" if method in NARMAX else "s"
                 right.plot(*at, mark, color=COLOURS[k], markersize=8, fillstyle="full" if method in NARMAX else "none")
                 if plan == self.plans[-1]:
-                    below = 0, -16 if method in NARMAX else 8
-                    right.annotate(method, at, below, textcoords="offset points", ha="center", fontsize=9)
+                    offset = 0, -16 if method in NARMAX else 8
+                    right.annotate(method, at, offset, textcoords="offset points", ha="center", fontsize=9)
         if "arena" in self.plans:
             left.axhline(BEST, color=COLOURS[5], linestyle=":", label="the source's best table")
         left.set_xticks(range(len(self.methods)), [method.replace(" ", "\n") for method in self.methods])
         left.set(ylabel="mean absolute error [cm]", yscale="log")
         right.plot([], [], "o", color=COLOURS[5], label="readable")
-        right.plot([], [], "s", color=COLOURS[5], fillstyle="none", label="what others use")
-        right.set(xlabel="numbers in the model", ylabel="mean absolute error [cm]", xscale="log", yscale="log")
+        right.plot([], [], "s", color=COLOURS[5], fillstyle="none", label="others")
+        right.set(xlabel="stored values in the model", ylabel="mean absolute error [cm]", xscale="log", yscale="log")
         right.margins(0.12, 0.15)
         for axes in (left, right):
             axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
@@ -126,7 +117,7 @@ class Rivals(Study):
         return figure
 
     def against(self, results: xr.Dataset, plan: str, method: str, others: tuple[str, ...]) -> list[Comparison]:
-        """Errors of others against those of a method."""
+        """Errors of other methods against those of one."""
         groups = self.by_method(results, plan)
         return compare({name: groups[name] for name in (method, *others)}, method, f"error, {plan}")
 
@@ -137,113 +128,75 @@ class Rivals(Study):
         return [test for plan in self.plans for test in self.against(results, plan, first, others) if others]
 
     def claims(self, results: xr.Dataset) -> list[Claim]:
-        """Who is less wrong than whom, in every plan; and how large models are. Without its methods, none is made."""
+        """Accuracy in every plan, and sizes; a claim is left out if one of its methods is not in the run."""
         found = []
         rest = tuple(method for method in self.methods if method != "map")
         for plan in self.plans:
             cases = (
                 ("local", ("lookup", "net", "large net"), "Many small polynomials are", "not studied"),
-                ("sectors", ("lookup", "net"), "The source's models are", SILENT),
-                ("map", rest, "A map in which rays are cast is", "not studied"),
+                ("sectors", ("lookup", "net"), "The source's models are", NOT_COMPARED),
+                ("map", rest, "Ray casting in a map is", "not studied"),
             )
             for method, others, who, source in cases:
                 if {method, *others} <= set(self.methods) and others:
-                    text = f"In the {plan} plan, {who[0].lower() + who[1:]} less wrong than {listed(others)}."
-                    found.append(self._less_wrong(results, text, source, plan, method, others))
+                    text = f"In the {plan} plan, {who[0].lower() + who[1:]} more accurate than {listed(others)}."
+                    found.append(self._more_accurate(results, text, source, plan, method, others))
         if "arena" in self.plans and "local" in self.methods:
-            found += self._bars(results)
-        for other, what in (("lookup", "the table that is looked up"), ("net", "the small net")):
+            found += self._arena_claims(results)
+        for other, what in (("lookup", "the lookup table"), ("net", "the small net")):
             if {*NARMAX, other} <= set(self.methods):
                 found.append(self._compact(results, other, what))
         return found
 
-    def _less_wrong(
+    def _more_accurate(
         self, results: xr.Dataset, text: str, source: str, plan: str, method: str, others: tuple[str, ...]
     ) -> Claim:
-        """Whether all tests say so, and which do not."""
+        """Whether all tests are significant, and which are not."""
         groups, tests = self.by_method(results, plan), self.against(results, plan, method, others)
         said = ", ".join(f"{name}: {100.0 * np.median(groups[name]):.3g}" for name in (method, *others))
         unsure = ", ".join(f"{test.group} (p = {test.p:.2g})" for test in tests if not test.above())
-        note = f"medians over {self.replicates} logs; {TEST}" + (f". Not so: {unsure}" if unsure else "")
+        note = f"medians over {self.replicates} logs; {TEST}" + (f". Fails for: {unsure}" if unsure else "")
         return Claim(text, source, f"{said} cm", not unsure, note)
 
-    def _bars(self, results: xr.Dataset) -> list[Claim]:
-        """Whether many small polynomials are as right in the arena as they should be."""
+    def _arena_claims(self, results: xr.Dataset) -> list[Claim]:
+        """Accuracy and rank correlation of many small polynomials in the arena."""
         interval = mean_interval(100.0 * self.by_method(results, "arena")["local"])
         ranks = np.median(pick(results, plan="arena", method="local")["spearman"].values, 0)
         low = "all segments, right to left: " + ", ".join(f"{each:.2f}" for each in ranks)
         return [
             Claim(
-                "In the arena, many small polynomials are less wrong than the source's models were on its robot.",
+                "In the arena, many small polynomials are more accurate than the source's models were on its robot.",
                 f"{BEST:.1f} cm on its better drive, {OTHER:.1f} cm on the other",
                 f"{interval.mean:.1f} cm",
                 interval.high < BEST,
-                f"95% confidence: {interval.low:.1f} to {interval.high:.1f} cm; the source's arena was another",
+                f"95% confidence: {interval.low:.1f} to {interval.high:.1f} cm; the source's arena differed",
             ),
             Claim(
-                "In the arena, what many small polynomials say rises and falls with what is seen, in every segment.",
+                "In the arena, predictions of many small polynomials correlate with actual readings, in every segment.",
                 f"{RANKS.min():.2f} to {RANKS.max():.2f} on its second drive",
                 f"{ranks.min():.2f}",
                 bool(ranks.min() >= ENOUGH),
-                f"Spearman's rank correlation, least of the medians over logs, at least {ENOUGH:g}; {low}",
+                f"Spearman's rank correlation, smallest median over logs, at least {ENOUGH:g}; {low}",
             ),
         ]
 
     def _compact(self, results: xr.Dataset, other: str, what: str) -> Claim:
-        """Whether all readable models are smaller than another, in every plan."""
+        """Whether all readable models are smaller than another model, in every plan."""
         said, larger = [], []
         for plan in self.plans:
             sizes = {name: float(np.median(found)) for name, found in self.by_method(results, plan, "size").items()}
             said.append(f"{plan}: " + ", ".join(f"{name} {sizes[name]:,.0f}" for name in (*NARMAX, other)))
             larger += [f"{name}, {plan}" for name in NARMAX if sizes[name] >= sizes[other]]
-        note = "numbers in the model, medians over logs" + (f". Not so: {'; '.join(larger)}" if larger else "")
+        note = "stored values in the model, medians over logs" + (f". Fails for: {'; '.join(larger)}" if larger else "")
         text = f"Readable models are compact: each is smaller than {what}."
         return Claim(text, "compact", "; ".join(said), not larger, note)
 
     def scenes(self, results: xr.Dataset) -> Iterator[Picture]:
-        """How long each method takes, here and now."""
+        """How long each method takes on this machine."""
         plan = self.plans[0]
-        log, asked = self.logs(plan, 0)
-        log, poses = log.part(slice(TIMED)), np.resize(asked.poses, (ASKED, 3))
-        fit, predict = [], []
-        for method in self.methods:
-            METHODS[method]().fit(log.part(slice(50))).predict(poses)  # kernels are compiled at first use
-            model, seconds = _timed(functools.partial(METHODS[method]().fit, log))
-            fit.append(seconds)
-            predict.append(1e6 / ASKED * _timed(functools.partial(model.predict, poses))[1])
-        laser, drawn = IndoorSettings().laser, load_plan(plan)
-        rays = 1e6 / ASKED * _timed(lambda: laser.scan(drawn, poses, np.random.default_rng(0), threads=1))[1]
-        figure, (left, right) = canvas(2, 10.0, 3.8)
-        for axes, values, label in ((left, fit, "to fit [s]"), (right, predict, "to predict a scan [µs]")):
-            kinds = [COLOURS[0] if method in NARMAX else COLOURS[1] for method in self.methods]
-            shown = axes.barh(range(len(values)), values, color=kinds)
-            axes.bar_label(shown, [f"{value:.2g}" if value < 10 else f"{value:,.0f}" for value in values], padding=3)
-            axes.set_yticks(range(len(values)), self.methods)
-            axes.set(xlabel=label, xscale="log")
-            axes.invert_yaxis()
-            axes.margins(x=0.15)
-            axes.grid(visible=False, axis="y")
-        right.axvline(rays, color=COLOURS[5], linestyle=":", label="rays cast in the plan itself")
-        right.legend(frameon=False, loc="upper right")
-        yield Picture(
-            f"Time to fit {len(log):,} scans of the {plan} plan, and to predict one of {ASKED:,} scans that are asked "
-            "for at once, on one core: the best of up to three, measured on this machine while the page was written, "
-            "and no part of the results. Readable models in blue, what others use in orange.",
-            figure,
-        )
-
-
-def _timed(do: Callable[[], T]) -> tuple[T, float]:
-    """What is done, and the least time of up to three; what is slow is not done again [s]."""
-    spent: list[float] = []
-    with threadpool_limits(1):
-        while len(spent) < 3 and sum(spent) < PATIENCE:
-            begin = time.perf_counter()
-            done = do()
-            spent.append(time.perf_counter() - begin)
-    return done, min(spent)
+        yield time_methods(plan, self.methods, *self.logs(plan, 0))
 
 
 def listed(names: tuple[str, ...]) -> str:
-    """Names as in a sentence."""
+    """Names listed as in a sentence."""
     return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]

@@ -1,4 +1,4 @@
-"""Walks along a path: somebody's uneven rounds, poses beside them, and turns that lead back."""
+"""Walks along a path: uneven rounds of a person, poses beside them, and turn rates that lead back."""
 
 import math
 
@@ -8,13 +8,13 @@ from sandlot.studies.indoor.shared import follow
 from sandlot.typing import Array
 
 SPACING = 0.02
-"""Between two positions of the walker [m]."""
+"""Distance between two positions of the walker [m]."""
 WAVE = 3.0
-"""A walker's unevenness has no waves that are shorter [m]."""
+"""Shortest wavelength of the walker's deviation from the path [m]."""
 
 
 def curve(path: str) -> Array:
-    """A path around the middle of the arena: (points, 2) [m], the last being the first; counter-clockwise."""
+    """A closed path around the middle of the arena, counter-clockwise: (points, 2) [m]; the last point is the first."""
     angle = np.linspace(0.0, 2.0 * np.pi, 4001)
     if path == "loop":
         radius = (np.abs(np.cos(angle) / 2.8) ** 4 + np.abs(np.sin(angle) / 2.3) ** 4) ** -0.25
@@ -24,13 +24,13 @@ def curve(path: str) -> Array:
 
 
 def walk(path: str, rounds: int, uneven: float, rng: np.random.Generator) -> Array:
-    """Somebody's rounds along a path: (points, 2) [m], as many in each round.
+    """Uneven rounds along a path: (points, 2) [m], as many in each round.
 
     Args:
         path: ``loop`` or ``kidney``.
-        rounds: How many.
+        rounds: Number of rounds.
         uneven: Standard deviation from the path [m].
-        rng: Where chance comes from.
+        rng: Random generator.
     """
     exact_curve = curve(path)
     length = float(np.hypot(*np.diff(exact_curve, axis=0).T).sum())
@@ -43,18 +43,18 @@ def walk(path: str, rounds: int, uneven: float, rng: np.random.Generator) -> Arr
 
 
 def poses(walked: Array) -> Array:
-    """With where a walker looks: (points, 3) x [m], y [m], heading [rad]."""
+    """Poses of a walker who faces forward: (points, 3) x [m], y [m], yaw [rad]."""
     dx, dy = (np.roll(walked, -1, 0) - np.roll(walked, 1, 0)).T
     return np.column_stack([walked, np.arctan2(dy, dx)])
 
 
 def shifted(given: Array, sides: Array, turns: Array) -> Array:
     """Poses (n, 3) moved to their left by (n,) [m], then turned to the left by (n,) [rad]."""
-    x, y, heading = given.T
-    return np.column_stack([x - sides * np.sin(heading), y + sides * np.cos(heading), heading + turns])
+    x, y, yaw = given.T
+    return np.column_stack([x - sides * np.sin(yaw), y + sides * np.cos(yaw), yaw + turns])
 
 
 def pursue(given: Array, aims: Array, speed: float) -> Array:
-    """Turns on the arcs from poses (n, 3) to aims (n, 2) at a speed [m/s]: (n,) [rad/s]; known as pure pursuit."""
+    """Pure pursuit: turn rates on the arcs from poses (n, 3) to aims (n, 2) at a speed [m/s]: (n,) [rad/s]."""
     dx, dy = (aims - given[:, :2]).T
     return 2.0 * speed * np.sin(np.arctan2(dy, dx) - given[:, 2]) / np.hypot(dx, dy)

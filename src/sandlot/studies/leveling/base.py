@@ -1,4 +1,4 @@
-"""What the leveling studies share: a terrain, a swarm, and runs until it is flat."""
+"""What the leveling studies share: a terrain, a swarm, and runs until the terrain is flat."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -21,13 +21,13 @@ from sandlot.worlds.leveling.world import Leveling, LevelingSettings
 
 
 class LevelingStudy(Study):
-    """What the leveling studies share: a terrain, a swarm, and runs until it is flat.
+    """A study in which a swarm levels a terrain until it is flat.
 
     Attributes:
         world: Settings of the world.
-        terrain_seed: Which terrain; the same one for every job, unless the study says otherwise.
+        terrain_seed: Seed of the terrain; all jobs share a terrain, unless the study says otherwise.
         replicates: Runs for each value.
-        max_cycles: A run that is not flat by then is cut, and counted as such.
+        max_cycles: A run that is not flat by then is stopped, and counted as such.
     """
 
     outcomes: ClassVar[Mapping[str, Quantity]] = {
@@ -46,22 +46,22 @@ class LevelingStudy(Study):
         return self.world.heights(np.random.default_rng(self.terrain_seed + number))
 
     def level(self, rule: Rule, job: Job, heights: NDArray[np.int16], world: LevelingSettings) -> dict[str, float]:
-        """Let a swarm follow a rule until the terrain is flat; returns the outcomes."""
+        """Let a swarm level a terrain by a rule; returns the outcomes."""
         place, controller = begin(rule, job.seed, heights, world)
         place.run(controller, self.max_cycles)
         return {"cycles": place.cycles, "moved": place.swarm.tally[MOVED], "flat": place.flat}
 
     def example(self) -> Rule:
-        """The rule that the scenes show."""
+        """The rule in the pictures."""
         return Rule()
 
     def scenes(self, results: xr.Dataset) -> Iterator[Picture]:
-        """The terrain before and after, and how flat it was in between."""
+        """The terrain before and after, and its flatness over time."""
         place, controller = begin(self.example(), np.random.SeedSequence(self.seed), self.terrain(), self.world)
         before, trace = place.swarm.heights.copy(), []
         while not place.flat and place.cycles < self.max_cycles:
             trace.append((place.cycles, np.ptp(place.swarm.heights), place.swarm.heights.std()))
-            # Finer steps at the start, where most happens.
+            # Shorter intervals at the start, where heights change fastest.
             place.run(controller, 2 * (1 + place.cycles // 100))
         trace.append((place.cycles, np.ptp(place.swarm.heights), place.swarm.heights.std()))
         after, agents = place.swarm.heights, self.world.agents
@@ -75,14 +75,14 @@ class LevelingStudy(Study):
             f"A {nx} x {ny} terrain before and after {agents} agents leveled it by the {kind} rule.", terrains
         )
 
-        cycles, spread, deviation = np.array(trace).T
+        cycles, height_range, deviation = np.array(trace).T
         figure, (axes,) = canvas()
-        axes.step(cycles, spread, where="post", color=COLOURS[1], label="height range (flat: at most 1)")
+        axes.step(cycles, height_range, where="post", color=COLOURS[1], label="height range (flat: at most 1)")
         axes.plot(cycles, deviation, color=COLOURS[0], label="standard deviation of height")
         axes.set(xlabel="cycles", ylabel="height [unit]", ylim=(0, None))
         axes.xaxis.set_major_formatter(thousands)
         axes.legend(frameon=False)
-        yield Picture("How flat the terrain of that run was over time.", figure)
+        yield Picture("Height range and standard deviation of that terrain over time.", figure)
 
 
 def begin(
@@ -94,15 +94,17 @@ def begin(
         SandlotError: If there is nothing to level.
     """
     place_seed, rule_seed = children(seed, 2)
-    place = Leveling(**world.model_dump())
+    place = Leveling(settings=world)
     place.reset(seed=int(place_seed.generate_state(1)[0]), options={"heights": heights})
     if place.flat:
         raise SandlotError("the terrain is flat from the start; choose a larger world.relief")
-    return place, LevelingController(rule, world.agents, rule_seed)
+    controller = LevelingController(rule, world.agents)
+    controller.reset([rule_seed])
+    return place, controller
 
 
 def uncut(results: xr.Dataset, claims: list[Claim]) -> list[Claim]:
-    """The claims, if every run became flat; otherwise none of them holds, and each says why."""
+    """The claims, if every run became flat; otherwise none of them holds, and their notes say why."""
     cut = int((results["flat"] == 0).sum())
     if cut == 0:
         return claims

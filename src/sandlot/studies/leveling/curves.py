@@ -1,4 +1,4 @@
-"""Two curves with a minimum: how often to act, and how steeply that should depend on height."""
+"""Cycles until flat over the probability of acting, and over how steeply it depends on height."""
 
 from collections.abc import Iterator
 from typing import Annotated
@@ -14,12 +14,14 @@ from sandlot.studies.leveling.base import LevelingStudy, groups, uncut
 from sandlot.studies.plots import COLOURS, canvas, curve, thousands
 from sandlot.studies.statistics import Comparison, compare
 
+PROBABILITIES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+STEEPNESSES = (2, 4, 6, 8, 10, 12, 14, 16, 18, 20)
 Probability = Annotated[float, Field(gt=0.0, le=1.0)]
 Positive = Annotated[float, Field(gt=0.0)]
 
 
 def _name(value: float) -> str:
-    """A value in words, short where that loses nothing."""
+    """A value as text, in its short form if that is exact."""
     return f"{value:g}" if float(f"{value:g}") == value else str(value)
 
 
@@ -47,7 +49,7 @@ def claim_u_shape(results: xr.Dataset, by: str, comparisons: list[Comparison]) -
 
 
 def claim_minimum(source: float, within: float, comparisons: list[Comparison]) -> Claim:
-    """Whether the minimum is where the source has it, give or take ``within``."""
+    """Whether the minimum is at the source's value, within a tolerance."""
     fastest = float(comparisons[0].baseline)
     here = next((c for c in comparisons if float(c.group) == source), None)
     beside = f"; {source:g} needs {100 * (here.ratio - 1):+.1f}% (p={here.p:.2g})" if here else ""
@@ -73,26 +75,16 @@ def draw_cycles(results: xr.Dataset, by: str, label: str, source: float) -> Figu
 
 @study("leveling.probabilities", source="Cook 2017, figure 4.2")
 class Probabilities(LevelingStudy):
-    """How often should an agent act on what it sees?
+    """How often should an agent act on what it senses?
 
     Pick-up and put-down happen with the same constant probability. An agent that always acts shuffles material
-    between neighbours; one that rarely acts walks further before it does, and wastes its time if too rarely.
+    between neighbouring cells; one that rarely acts carries it further, but wastes time if it acts too rarely.
 
     Attributes:
-        probabilities: Those to try, at least three.
+        probabilities: At least three values.
     """
 
-    probabilities: Annotated[tuple[Probability, ...], Field(min_length=3), AfterValidator(distinct)] = (
-        0.1,
-        0.2,
-        0.3,
-        0.4,
-        0.5,
-        0.6,
-        0.7,
-        0.8,
-        0.9,
-    )
+    probabilities: Annotated[tuple[Probability, ...], Field(min_length=3), AfterValidator(distinct)] = PROBABILITIES
 
     def jobs(self) -> Iterator[Job]:
         """Every probability, ``replicates`` times."""
@@ -123,25 +115,14 @@ class Probabilities(LevelingStudy):
 class Steepness(LevelingStudy):
     """How steeply should the chance to act depend on height?
 
-    An agent picks up with probability (h / (k + h))^2 and puts down with (k / (k + h))^2, h being the height beneath
-    it: high cells invite picking up, low ones putting down, and k is the height where both are equally likely.
+    An agent picks up with probability (h / (k + h))^2 and puts down with (k / (k + h))^2, where h is the height of its
+    cell. On high cells it rather picks up, on low ones it rather puts down; at height k both are equally likely.
 
     Attributes:
-        steepnesses: The k to try [unit], at least three.
+        steepnesses: At least three values of k [unit].
     """
 
-    steepnesses: Annotated[tuple[Positive, ...], Field(min_length=3), AfterValidator(distinct)] = (
-        2,
-        4,
-        6,
-        8,
-        10,
-        12,
-        14,
-        16,
-        18,
-        20,
-    )
+    steepnesses: Annotated[tuple[Positive, ...], Field(min_length=3), AfterValidator(distinct)] = STEEPNESSES
 
     def jobs(self) -> Iterator[Job]:
         """Every k, ``replicates`` times."""

@@ -1,4 +1,4 @@
-"""Evolved sequences of actions against plain chance, and what the difference depends on."""
+"""Evolved sequences of actions compared with the probabilistic rule, and the effect of the mean height."""
 
 from collections.abc import Iterator
 from typing import Annotated
@@ -16,6 +16,7 @@ from sandlot.studies.leveling.base import LevelingStudy, groups, uncut
 from sandlot.studies.plots import COLOURS, bars, canvas, curve, thousands
 from sandlot.studies.statistics import Comparison, compare
 
+FRACTIONS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 Fraction = Annotated[float, Field(ge=0.0, lt=1.0)]
 RULES = {
     "probabilistic": Rule(kind="probabilistic"),
@@ -32,7 +33,7 @@ class Memetic(LevelingStudy):
     terrain's mean height; ``leveling.remainder`` looks into that.
 
     Attributes:
-        terrains: On how many terrains; their seeds follow ``terrain_seed``.
+        terrains: Number of terrains; their seeds are ``terrain_seed`` and the following.
     """
 
     terrains: int = Field(3, ge=1)
@@ -47,7 +48,7 @@ class Memetic(LevelingStudy):
         return self.level(RULES[str(job.parameters["rule"])], job, heights, self.world)
 
     def example(self) -> Rule:
-        """The thriftier of the memetic rules."""
+        """The memetic rule that moves less material."""
         return Rule(kind="pool")
 
     def figure(self, results: xr.Dataset) -> Figure:
@@ -89,7 +90,7 @@ class Memetic(LevelingStudy):
         return uncut(results, found)
 
     def _name(self, terrain: int) -> str:
-        """A terrain with its mean height, which decides how much there is to save."""
+        """A terrain and its mean height, on which the savings depend."""
         return f"terrain {terrain + 1}\nmean {self.terrain(terrain).mean():.2f}"
 
     def _by_rule(self, results: xr.Dataset, terrain: int, quantity: str) -> dict[str, NDArray[np.float64]]:
@@ -101,26 +102,16 @@ class Memetic(LevelingStudy):
 class Remainder(LevelingStudy):
     """Why do evolved sequences save material on some terrains and not on others?
 
-    The mean height of a terrain decides how many of its cells lie on each of the two levels of the flat state. Close to
-    a whole number, one of the levels is rare. Here units are taken from, or put on, random cells of one terrain until
-    its mean has a given fraction above the whole number below it; then the rules of ``leveling.memetic`` level it.
+    The mean height of a terrain determines how many of its cells end on each of the two levels of the flat state. If it
+    is close to a whole number, one of the levels is rare. Here units are removed from, or added to, random cells of one
+    terrain until the fractional part of its mean height has a given value; then the rules of ``leveling.memetic`` level
+    it.
 
     Attributes:
-        fractions: Fractions of the mean height [unit].
+        fractions: Fractional parts of the mean height [unit].
     """
 
-    fractions: Annotated[tuple[Fraction, ...], Field(min_length=3), AfterValidator(distinct)] = (
-        0.0,
-        0.1,
-        0.2,
-        0.3,
-        0.4,
-        0.5,
-        0.6,
-        0.7,
-        0.8,
-        0.9,
-    )
+    fractions: Annotated[tuple[Fraction, ...], Field(min_length=3), AfterValidator(distinct)] = FRACTIONS
     replicates: int = Field(10, ge=1, le=100_000)
 
     def jobs(self) -> Iterator[Job]:
@@ -133,7 +124,7 @@ class Remainder(LevelingStudy):
         return self.level(RULES[str(job.parameters["rule"])], job, heights, self.world)
 
     def shifted(self, fraction: float) -> NDArray[np.int16]:
-        """The terrain with the wanted fraction of mean height."""
+        """The terrain with a given fractional part of the mean height."""
         heights = self.terrain()
         excess = int(heights.sum()) - round((heights.sum() // heights.size + fraction) * heights.size)
         cells = np.flatnonzero(heights > 0) if excess > 0 else np.arange(heights.size)
@@ -142,7 +133,7 @@ class Remainder(LevelingStudy):
         return heights
 
     def figure(self, results: xr.Dataset) -> Figure:
-        """What the memetic rules move and need, relative to the probabilistic one: means with 95% intervals."""
+        """Units moved and cycles of the memetic rules, relative to the probabilistic one: means with 95% intervals."""
         figure, axes = canvas(2, width=9.5)
         for each, quantity, label in zip(axes, ("moved", "cycles"), ("units moved", "cycles until flat"), strict=True):
             for colour, rule in zip(COLOURS[1:], list(RULES)[1:], strict=False):
@@ -153,7 +144,7 @@ class Remainder(LevelingStudy):
         return figure
 
     def claims(self, results: xr.Dataset) -> list[Claim]:
-        """Savings are largest in the middle."""
+        """Savings are largest at a fraction of 0.5."""
         found = []
         whole = min(self.fractions, key=lambda fraction: min(fraction, 1.0 - fraction))
         middle = min(self.fractions, key=lambda fraction: abs(fraction - 0.5))

@@ -1,4 +1,4 @@
-"""How the work grows with the terrain, and shrinks with the swarm."""
+"""How the number of cycles depends on the size of the terrain and of the swarm."""
 
 import itertools
 from collections.abc import Iterator, Mapping
@@ -22,11 +22,11 @@ Counts = Annotated[tuple[Annotated[int, Field(ge=1)], ...], Field(min_length=1),
 
 @study("leveling.scaling", source="a question beyond Cook 2017")
 class Scaling(LevelingStudy):
-    """How does the work grow with the terrain, and shrink with the swarm?
+    """How does the number of cycles depend on the size of the terrain and of the swarm?
 
-    The probabilistic rule at 0.3, on terrains of the same kind but different size. ``world.sensing`` is what agents use
-    on 32 x 32 cells; on other sizes it is changed in inverse proportion to the number of cells, so that eight stored
-    heights always come from all over the terrain.
+    The probabilistic rule at 0.3, on terrains of the same kind but different size. ``world.sensing`` applies to 32 x 32
+    cells; on other sizes it is scaled in inverse proportion to the number of cells, so that the eight stored heights
+    always come from the whole terrain.
 
     Attributes:
         sizes: Cells along each side.
@@ -74,7 +74,7 @@ class Scaling(LevelingStudy):
         return figure
 
     def claims(self, results: xr.Dataset) -> list[Claim]:
-        """Nothing to compare with: what the exponents are, and whether agents hinder each other."""
+        """Exponents of the scaling, and whether agents hinder each other; the source has none to compare with."""
         exponents = {}
         for size in self.sizes:
             cycles = groups(results.isel(job=results["size"].values == size), "agents", "cycles")
@@ -88,21 +88,21 @@ class Scaling(LevelingStudy):
                 "not studied",
                 measured,
                 all(abs(value + 1.0) <= 0.1 for value in exponents.values()),
-                "within 0.1, by a straight line through the logarithms",
+                "within 0.1, by linear regression of the logarithms",
             ),
             Claim(
                 "The work of all agents grows faster than the number of cells: with a power above 1.",
                 "not studied",
                 round(growth, 3),
                 growth > 1.0,
-                "by a straight line through the logarithms",
+                "by linear regression of the logarithms",
             ),
         ]
         return uncut(results, found)
 
 
 def _exponent(groups: Mapping[float, NDArray[np.float64]]) -> float:
-    """The power with which the means of groups grow; 0 for a single group."""
+    """Exponent of the power law through the means of groups; 0 for a single group."""
     if len(groups) < 2:
         return 0.0
     return float(np.polyfit(np.log(list(groups)), np.log([group.mean() for group in groups.values()]), 1)[0])

@@ -1,6 +1,11 @@
-"""The studies of the terrain world: whether the ground is right, and what it does to a drive."""
+"""The studies of the terrain world: whether the ground is right, and what it does to a drive.
 
-from sandlot.studies.terrain.validation import Validation  # isort: skip
-from sandlot.studies.terrain.drive import Drive
+They are listed in the order in which they are loaded here.
+"""
 
-__all__ = ["Drive", "Validation"]
+# isort: off
+from sandlot.studies.terrain import plate, wheel, turning, slope, heaps, volume, particles, steps, energy
+from sandlot.studies.terrain import drive
+# isort: on
+
+__all__ = ["drive", "energy", "heaps", "particles", "plate", "slope", "steps", "turning", "volume", "wheel"]

@@ -1,5 +1,6 @@
-"""A rover on soil that goes on without end, for the trials that drive one."""
+"""A rover on soil without edges, for the studies that drive one."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import mujoco
@@ -12,29 +13,39 @@ from sandlot.robots.rover_model import GRAVITY, build_model, drive
 from sandlot.typing import Array
 
 SIDE, SPACING = 2.0, 0.01
-"""Of the ground, and of its nodes [m]."""
-STANDS = 0.0515
-"""Height of a rover's chassis above firm ground [m]."""
+"""Side of the ground, and its grid spacing [m]."""
+CHASSIS_HEIGHT = 0.0515
+"""Of a rover on firm ground [m]."""
+COMMAND_STEPS = 500
+"""Steps for which a random command lasts."""
 
 
-def waves(high: float, side: float = SIDE, spacing: float = SPACING) -> Array:
-    """Ground that fits together at its edges: (ny, nx) from 0 to ``high`` [m]."""
+def random_commands(seed: np.random.SeedSequence, steps: int) -> Iterator[tuple[int, float, float]]:
+    """A random drive: how many steps, speed [m/s] and turn rate [rad/s] of each command."""
+    rng = np.random.default_rng(seed)
+    for begin in range(0, steps, COMMAND_STEPS):
+        yield min(COMMAND_STEPS, steps - begin), float(rng.uniform(-0.1, 0.25)), float(rng.uniform(-2.0, 2.0))
+
+
+def waves(relief: float, side: float = SIDE, spacing: float = SPACING) -> Array:
+    """Periodic ground: (ny, nx) heights from 0 to ``relief`` [m]."""
     count = round(side / spacing)
     angle = 2.0 * np.pi * np.arange(count) / count
-    return np.asarray(0.25 * high * (2.0 + np.sin(3.0 * angle)[None, :] + np.cos(2.0 * angle)[:, None]))
+    return np.asarray(0.25 * relief * (2.0 + np.sin(3.0 * angle)[None, :] + np.cos(2.0 * angle)[:, None]))
 
 
 class Ride:
-    """A shipped rover on soil.
+    """A shipped rover on periodic soil.
 
-    A slope is made by tilting gravity: the angle is exact, the slope has no end, and it can be steeper than soil could
-    lie. A slope made of soil would slide from under the rover near the angle of friction, where it is to stall.
+    A slope is made by tilting gravity. Its angle is exact, it has no end, and it can be steeper than the angle of
+    repose. A slope of tilted soil would slide away under the rover near the angle of friction, where rovers should
+    stall.
 
     Attributes:
-        model: MuJoCo's.
-        data: MuJoCo's.
-        parts: Where the rover is in them.
-        soil: Below it.
+        model: MuJoCo's model.
+        data: MuJoCo's data.
+        parts: Addresses of the rover in both.
+        soil: The ground.
     """
 
     def __init__(
@@ -46,26 +57,26 @@ class Ride:
         above: float = 0.0,
         heights: ArrayLike | None = None,
         spacing: float = SPACING,
-        place: tuple[float, float, float] = (0.0, 0.0, 0.0),
+        pose: tuple[float, float, float] = (0.0, 0.0, 0.0),
     ) -> None:
-        """Put it on the ground, where it has yet to sink in.
+        """Put a rover on the ground; it has not sunk in yet.
 
         Args:
             name: Of the rover.
-            ground: Name of a preset.
-            slope: That it looks up [deg].
-            step: Of the simulation [s].
-            above: How high above the ground [m].
-            heights: (ny, nx) of the ground, which goes on at the other edge [m]; level if not given.
-            spacing: Of its nodes [m].
-            place: x, y [m] and heading [rad].
+            ground: Name of a soil preset.
+            slope: Slope that the rover faces uphill [deg].
+            step: Time step [s].
+            above: Height above the ground [m].
+            heights: (ny, nx) of periodic ground [m]; level if not given.
+            spacing: Grid spacing of the ground [m].
+            pose: x, y [m] and yaw [rad].
         """
         count = round(SIDE / spacing)
         self.soil = Soil(np.zeros((count, count)) if heights is None else heights, spacing, ground, wrap=True)
-        x, y, heading = place
+        x, y, yaw = pose
         corners = [(x + dx, y + dy) for dx in (-0.12, 0.0, 0.12) for dy in (-0.1, 0.0, 0.1)]
         top = float(self.soil.height_at(*np.transpose(corners)).max())
-        self._made = build_model([load_rover(name)], [[x, y, top + STANDS + above, 0.0, 0.0, heading]], step)
+        self._made = build_model([load_rover(name)], [[x, y, top + CHASSIS_HEIGHT + above, 0.0, 0.0, yaw]], step)
         self.model: Any = self._made.model
         self.parts = self._made.rovers[0]
         angle = np.radians(slope)
@@ -75,32 +86,32 @@ class Ride:
         mujoco.mj_forward(self.model, self.data)
 
     def go(self, linear: float, angular: float, seconds: float) -> None:
-        """Drive at wanted speeds [m/s, rad/s] for a while [s]."""
+        """Drive at commanded speeds [m/s, rad/s] for a while [s]."""
         drive(self._made, self.data, [[linear, angular]])
         self.wait(seconds)
 
     def wait(self, seconds: float) -> None:
-        """Go on as before."""
+        """Simulate with the last command."""
         self.soil.step(self.data, round(seconds / self.model.opt.timestep))
 
     @property
-    def place(self) -> Array:
+    def position(self) -> Array:
         """Of the chassis: (2,) [m]."""
         return self.data.qpos[self.parts.qpos : self.parts.qpos + 2].copy()
 
     @property
-    def heading(self) -> float:
-        """Where it looks [rad]."""
+    def yaw(self) -> float:
+        """Of the chassis [rad]."""
         ahead = self.data.xmat[self.parts.chassis]
         return float(np.arctan2(ahead[3], ahead[0]))
 
     @property
     def rolled(self) -> float:
-        """Way that the powered wheels have rolled, on average [m]."""
+        """Mean distance that the powered wheels have rolled [m]."""
         return float(np.mean([self.data.qpos[wheel.qpos] for wheel in self.parts.wheels])) * self.parts.radius
 
     @property
     def sinkage(self) -> float:
-        """Depth of the powered wheels below level 0, on average [m]."""
+        """Mean depth of the powered wheels below height 0 [m]."""
         bottoms = [self.data.xpos[wheel.body, 2] - self.parts.radius for wheel in self.parts.wheels]
         return -float(np.mean(bottoms))

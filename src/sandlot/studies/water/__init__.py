@@ -1,4 +1,7 @@
-"""Studies of the swimming snake; they are listed in the order in which they are loaded here: the source's."""
+"""The studies of the swimming snake (Draschwandtner 2015).
+
+They are listed in the order in which they are loaded here, that of the source.
+"""
 
 # isort: off
 from sandlot.studies.water import evolve, neat, turn, drift, stop, spin

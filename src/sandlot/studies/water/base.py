@@ -1,4 +1,4 @@
-"""What the water studies share: the source's bodies, how gaits are scored, and how an evolution is drawn."""
+"""What the water studies share: the source's bodies, the fitness of gaits, and figures of an evolution."""
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,14 +20,14 @@ from sandlot.studies.statistics import Comparison, compare, mean_interval
 from sandlot.typing import Array
 
 FOLLOWED = 0.95
-"""Least `drive` of a gait that counts: of the acceleration its servos want, the motors give at least this share."""
+"""Minimum `drive` of a gait that counts: the share of the commanded acceleration that its motors deliver."""
 
 CONVERGED = 0.02
-"""By less than this share halving its step may change what the reference says, or it is not to be trusted."""
+"""The reference has converged if half its time step changes the distance by less than this share."""
 
 LIGHT = Snake(links=8, mass=0.3, faces="all", max_torque=100.0)
-"""The body of section 7.1, of density 0.1. Its motors have 10 there, which could hardly move it against the drag fitted
-here; section 7.4 gives 100 for what seems to be the same body (figure 7.11)."""
+"""The body of section 7.1, of density 0.1. Its motors have 10 N m there, which hardly moves it against the drag fitted
+here; section 7.4 gives 100 N m for what seems to be the same body (figure 7.11)."""
 
 SHORT = Snake(links=8, length=1.25, mass=5.0, faces="all", max_torque=100.0)
 """The body of section 7.2. The source gives a density of 6.25 and a mass of 5; 8 links of 1.25 x 0.5 x 0.5 with that
@@ -41,13 +41,13 @@ LOW, HIGH = (0.1, 0.1, 0.0), (1.5, 3.0, 2.0 * np.pi)
 def score(swimmers: FastSwimmers, distance: Array, followed: float = FOLLOWED) -> Array:
     """Fitness: the distance swum [m], if the motors could follow the gait.
 
-    One that overloads them is not the gait that was asked for: it gets its drive less one, which is below that of all
-    that move forwards. What has exploded has no fitness: not a number.
+    A gait that overloads the motors is not swum as specified. Its fitness is its drive minus one, which is below that
+    of all gaits that move forwards. The fitness of an exploded simulation is NaN.
 
     Args:
         swimmers: After they have swum.
         distance: (individuals,) [m]
-        followed: Least drive of a gait that counts; 0 where the source's motors are overloaded too.
+        followed: Minimum drive of a gait that counts; 0 where the source's motors are overloaded too.
     """
     fitness = np.where(swimmers.drive >= followed, distance, swimmers.drive - 1.0)
     return np.where(swimmers.exploded, np.nan, fitness)
@@ -59,8 +59,8 @@ def shared_waves(genes: Array, joints: int, first: int = 0, pose: Array | None =
     Args:
         genes: (individuals, 3) amplitude [rad], frequency [Hz], phase [rad].
         joints: Of the body.
-        first: The first joint that swims; those before it keep the pose.
-        pose: (joints,) added to all [rad].
+        first: The first joint that swims; joints before it keep the pose.
+        pose: (joints,) offset of all joints [rad].
     """
     index = np.arange(joints)[:, None]
     swims = (index >= first).astype(np.float64)
@@ -74,7 +74,7 @@ class SwimStudy(Study):
     """A study in which bodies swim for some time.
 
     Attributes:
-        seconds: Each individual swims for so long [s].
+        seconds: Duration of a simulation [s].
         snake: The body.
     """
 
@@ -90,17 +90,17 @@ class SwimStudy(Study):
         return self
 
     def begin(self) -> float:
-        """When the body begins to swim [s]."""
+        """Time at which the body begins to swim [s]."""
         return 0.0
 
     def swim_shared(self, genes: Array) -> tuple[FastSwimmers, Array]:
-        """Let bodies swim from rest, with one amplitude, frequency and phase each for all joints.
+        """Let bodies swim from rest, each with one amplitude, frequency and phase for all its joints.
 
         Args:
             genes: (individuals, 3) as for `shared_waves`.
 
         Returns:
-            The bodies, and how far they swam along x (equation 7.4): (individuals,) [m].
+            The bodies, and the distance they swam along x (equation 7.4): (individuals,) [m].
         """
         swimmers = FastSwimmers(self.snake, len(genes))
         start = swimmers.centre[:, 0].copy()
@@ -112,7 +112,7 @@ class EvolutionStudy(SwimStudy):
     """A study that evolves gaits, a job for each replicate.
 
     Attributes:
-        replicates: How many runs, each with a seed of its own.
+        replicates: Number of runs, each with its own seed.
         genetic: The genetic algorithm.
     """
 
@@ -131,7 +131,7 @@ class EvolutionStudy(SwimStudy):
         return self.cross(replicate=range(self.replicates))
 
     def limits(self) -> tuple[Sequence[float], Sequence[float]]:
-        """Least and greatest value of every gene."""
+        """Minimum and maximum of every gene."""
         return LOW, HIGH
 
     @abstractmethod
@@ -150,7 +150,7 @@ class EvolutionStudy(SwimStudy):
 
 
 def near(text: str, source: float, measured: float, within: float = 0.1, note: str = "") -> Claim:
-    """A claim that holds if what was measured is within a share of what the source says."""
+    """A claim that holds if the measured value is within a share of the source's value."""
     said = f"holds within {within:.0%}" + (f"; {note}" if note else "")
     close = bool(abs(measured - source) <= within * abs(source))
     return Claim(text, source, round(float(measured), 4), close, said)
@@ -164,7 +164,7 @@ def claim_better(comparisons: list[Comparison]) -> Claim:
 
 
 def draw_band(axes: Axes, values: Array, colour: str, label: str) -> None:
-    """Mean over replicates with its 95% confidence interval, and dashed the least and greatest; (replicates, x)."""
+    """Mean over replicates with its 95% confidence interval, and minimum and maximum dashed; (replicates, x)."""
     x = np.arange(1, values.shape[1] + 1)
     intervals = [mean_interval(column) for column in values.T]
     axes.plot(x, [each.mean for each in intervals], color=colour, label=label)
@@ -176,12 +176,12 @@ def draw_band(axes: Axes, values: Array, colour: str, label: str) -> None:
 
 
 def draw_fitness(axes: Axes, results: xr.Dataset, source: float, title: str = "") -> None:
-    """Best and mean fitness over generations, beside the source's best."""
+    """Best and mean fitness over generations, and the source's best."""
     draw_band(axes, results["best"].values, COLOURS[0], "best individual")
     draw_band(axes, results["mean"].values, COLOURS[1], "average individual")
     axes.axhline(source, color=COLOURS[5], linestyle=":", label=f"the source's best, {source:g}")
     floor = min(0.0, float(results["mean"].values[:, -1].min()))
-    # Room above for the legend.
+    # Leaves room for the legend above the curves.
     top = 1.4 * max(source, float(results["best"].values.max()))
     axes.set(xlabel="generation", ylabel="fitness [m]", title=title, ylim=(floor, top))
     axes.legend(frameon=False, loc="upper left")
@@ -207,7 +207,7 @@ def champion(results: xr.Dataset) -> Array:
 
 
 def claim_parameters(results: xr.Dataset, source: Mapping[str, float], note: str = "") -> list[Claim]:
-    """Amplitude, frequency and phase of the last generation's best individuals, beside the source's."""
+    """Amplitude, frequency and phase of the last generation's best individuals, compared with the source's."""
     ends: dict[str, Any] = dict(zip(PARAMETERS, results["genes"].values[:, -1].mean(axis=0), strict=True))
     return [
         near(f"The {name} converges to {source[name]:g}.", source[name], ends[name], 0.1, note) for name in PARAMETERS

@@ -15,8 +15,8 @@ from sandlot.studies.water.fetching import HOW, WORDS, FetchStudy, claim_all, dr
 class Capture(FetchStudy):
     """Can the snake capture a ball wherever it lies?
 
-    It steers by a bend in proportion to the angle to the ball, and grasps when it is near: once as the source does, and
-    once with care.
+    It steers by a bend proportional to the angle to the ball, and grasps when it is near: once with the source's
+    settings, and once with more careful ones.
 
     Attributes:
         distance: Of the targets, along x and y [m].
@@ -25,7 +25,7 @@ class Capture(FetchStudy):
     distance: float = Field(30.0, gt=0.0)
 
     def jobs(self) -> Iterator[Job]:
-        """All quadrants, in both ways."""
+        """All quadrants, with both settings."""
         return self.cross(how=tuple(HOW))
 
     def run(self, job: Job) -> Mapping[str, Found]:
@@ -41,5 +41,5 @@ class Capture(FetchStudy):
         return figure
 
     def claims(self, results: xr.Dataset) -> list[Claim]:
-        """All are captured."""
+        """The snake captures all balls."""
         return [claim_all(results, how, "captured") for how in HOW]

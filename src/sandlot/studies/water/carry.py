@@ -1,4 +1,4 @@
-"""Gaits that evolve with a ball in the body's grasp."""
+"""Gaits of a body that holds a ball, found by evolution."""
 
 from collections.abc import Iterator, Mapping
 from typing import ClassVar
@@ -32,15 +32,15 @@ class Carry(SharedStudy):
     """How should the body swim once four of its links hold a ball?
 
     The body forms a circle, tightens it until its first four links hold the ball, and swims with the others. Evolution
-    takes place in the fast model, which has no ball; every replicate's best is then tried in the reference, with one.
-    Evolution goes to the edge of what the motors can do, and a ball is more than that.
+    uses the fast model, which has no ball; the best individual of every replicate is then simulated in the reference
+    with a ball. Evolution ends at the limit of the motors, and a ball overloads them.
     """
 
     outcomes: ClassVar[Mapping[str, Quantity]] = {
         **EvolutionStudy.outcomes,
         "reference": Quantity("m", "distance of the best individual in the reference, with the ball"),
-        "drive": Quantity("1", "share of the wanted acceleration that its motors could give there while it swam"),
-        "held": Quantity("1", "whether it still held the ball in the end"),
+        "drive": Quantity("1", "share of the commanded acceleration that its motors delivered there while it swam"),
+        "held": Quantity("1", "whether it held the ball at the end"),
         "exploded": Quantity("1", "whether the simulation exploded"),
     }
     SOURCE: ClassVar[Mapping[str, float]] = {"amplitude": 0.61, "frequency": 1.82, "phase": 0.75}
@@ -55,16 +55,16 @@ class Carry(SharedStudy):
         super().check()
 
     def before(self, job: Job) -> Schedule:
-        """A circle, then ever tighter ones, as fast as the motors can."""
+        """A circle, then tighter ones, as fast as the motors can."""
         poses = grasp_poses(self.snake.joints, self.HOLDING)
         circle = fold(np.zeros(self.snake.joints), poses[0], 1.2, self.snake.interval)
         steps = np.linspace(1.2, 2.7, len(poses), endpoint=False)[1:]
         return then(circle, Schedule(tuple(steps.tolist()), tuple(pose(each) for each in poses[1:])))
 
     def distance(self, ready: FastSwimmers, swimmers: FastSwimmers) -> Array:
-        """Distance swum the way the body points when it has grasped: (individuals,) [m].
+        """Distance swum in the direction of the body after the grasp: (individuals,) [m].
 
-        The source counts along x. But grasping turns the body, and by how much has nothing to do with how it swims.
+        The source measures along x. But grasping turns the body, by an angle that does not depend on the gait.
         """
         ahead = ready.directions[0, self.HOLDING + 1 :].mean()
         return (swimmers.centre - ready.centre) @ np.array([np.cos(ahead), np.sin(ahead)])
@@ -76,7 +76,7 @@ class Carry(SharedStudy):
         return shared_waves(genes, self.snake.joints, self.HOLDING + 1, held)
 
     def run(self, job: Job) -> Mapping[str, Found]:
-        """Evolve once, and try the best in the reference."""
+        """Evolve once, and simulate the best individual in the reference."""
         found = dict(super().run(job))
         return found | self.carry(job, np.asarray(found["champion"]))
 
@@ -91,16 +91,16 @@ class Carry(SharedStudy):
         for k in range(commands):
             if k == begins:
                 start, ahead = swimmers.centre[0].copy(), swimmers.directions[0, holding:].mean()
-                given = swimmers.drive[0] * begins
-            told = plan.targets((k + 1) * interval, self.snake)
-            told[:holding] = give_way(told[:holding], swimmers.angles[0, :holding])
-            swimmers.command(told[None])
+                delivered = swimmers.drive[0] * begins
+            targets = plan.targets((k + 1) * interval, self.snake)
+            targets[:holding] = give_way(targets[:holding], swimmers.angles[0, :holding])
+            swimmers.command(targets[None])
         if swimmers.exploded[0]:
             return {"reference": np.nan, "drive": np.nan, "held": 0.0, "exploded": 1.0}
         gaps = np.linalg.norm(swimmers.centres[0, :holding] - swimmers.balls[0], axis=1)
         return {
             "reference": float((swimmers.centre[0] - start) @ np.array([np.cos(ahead), np.sin(ahead)])),
-            "drive": float((swimmers.drive[0] * commands - given) / (commands - begins)),
+            "drive": float((swimmers.drive[0] * commands - delivered) / (commands - begins)),
             "held": float(gaps.max() < 2.0 * self.snake.length),
             "exploded": 0.0,
         }
@@ -121,29 +121,30 @@ class Carry(SharedStudy):
             *claim_parameters(results, self.SOURCE),
             self.claim_carried(results),
             Claim(
-                "They still hold the ball in the end.", "all", f"{held} of {count}", held == count, f"{lost} exploded"
+                "They still hold the ball at the end.", "all", f"{held} of {count}", held == count, f"{lost} exploded"
             ),
             Claim(
                 "The source's best gait carries the ball 24.92 m.",
                 24.92,
                 f"{own['reference']:.1f} m, {said}",
                 bool(own["held"]) and abs(float(own["reference"]) - 24.92) < 2.5,
-                f"holds within 10%, if the ball is held; the motors give {own['drive']:.2f} of what is wanted",
+                f"holds within 10%, if the ball is held; the motors deliver {own['drive']:.2f} of the commanded "
+                "acceleration",
             ),
             claim_better(self.comparisons(results)),
         ]
 
     def claim_carried(self, results: xr.Dataset) -> Claim:
-        """How far the best individuals get with a ball, of those whose simulations did not explode."""
+        """Distance of the best individuals with a ball, without exploded simulations."""
         well = results.isel(job=results["exploded"].values == 0.0)
         text = "The best individuals swim 24.92 m with a ball in their grasp."
-        left_out = f"{results.sizes['job'] - well.sizes['job']} of {results.sizes['job']} exploded, and do not count"
+        left_out = f"{results.sizes['job'] - well.sizes['job']} of {results.sizes['job']} exploded and are left out"
         if well.sizes["job"] == 0:
             return Claim(text, 24.92, "none to judge", False, left_out)
-        way, drive = float(well["reference"].mean()), float(well["drive"].mean())
-        gap = way / float(well["best"].max("generation").mean()) - 1.0
-        gives = f"the motors give {drive:.2f} of what is wanted"
-        return near(text, 24.92, way, note=f"{gap:+.0%} from fast to reference; {gives}; {left_out}")
+        distance, drive = float(well["reference"].mean()), float(well["drive"].mean())
+        gap = distance / float(well["best"].max("generation").mean()) - 1.0
+        gives = f"the motors deliver {drive:.2f} of the commanded acceleration"
+        return near(text, 24.92, distance, note=f"{gap:+.0%} from fast to reference; {gives}; {left_out}")
 
     def scenes(self, results: xr.Dataset) -> Iterator[Picture]:
         """The best individual, with the ball."""

@@ -1,4 +1,4 @@
-"""Fetching a ball in water that flows."""
+"""Fetching a ball in a current."""
 
 from collections.abc import Iterator, Mapping
 from typing import Annotated
@@ -21,7 +21,7 @@ from sandlot.studies.water.fetching import BLOCK, FetchStudy
 
 
 def swimming_speed(snake: Snake, gait: Gait) -> float:
-    """Of a body that has swum straight on for a minute [m/s]."""
+    """Speed of a body after a minute of swimming straight on [m/s]."""
     swimmers = FastSwimmers(snake, 1)
     genes = np.array([[gait.amplitude, gait.frequency, gait.phase]], np.float64)
     swimmers.swim([0.0], shared_waves(genes, snake.joints)[None], 60.0)
@@ -32,13 +32,13 @@ def swimming_speed(snake: Snake, gait: Gait) -> float:
 class Currents(FetchStudy):
     """How strong a current can the snake deliver in?
 
-    The water flows, each time in another direction, and takes the ball along. A ball counts as delivered if it lies
-    within 8 m of home when the snake, having let go, is clear of it; it then drifts on.
+    Water flows in a random direction and carries the ball along. A ball counts as delivered if it is within 8 m of home
+    when the snake has released it and is clear of it; it then drifts on.
 
     Attributes:
-        strengths: Of the current, as shares of the swimming speed.
+        strengths: Speeds of the current, as shares of the swimming speed.
         targets: Random targets for each strength; a multiple of 4.
-        distance: Of targets, at most [m].
+        distance: Maximum distance of targets [m].
     """
 
     strengths: Annotated[tuple[Annotated[float, Field(ge=0.0)], ...], Field(min_length=1), AfterValidator(distinct)] = (
@@ -50,7 +50,7 @@ class Currents(FetchStudy):
     distance: float = Field(60.0, gt=0.0)
 
     def jobs(self) -> Iterator[Job]:
-        """Every strength, targets by fours."""
+        """Every strength, four targets to a job."""
         return self.cross(strength=self.strengths, block=range(self.targets // BLOCK))
 
     def run(self, job: Job) -> Mapping[str, Found]:

@@ -1,4 +1,4 @@
-"""Fetching a ball and bringing it home."""
+"""Fetching balls and bringing them home."""
 
 from collections.abc import Iterator, Mapping
 
@@ -7,28 +7,29 @@ import xarray as xr
 from matplotlib.figure import Figure
 from pydantic import Field
 
+from sandlot.control.controller import as_controller
 from sandlot.control.snake.fetching import CAREFUL, Fetcher
 from sandlot.studies.base import Claim, Found, Job, Picture, study
 from sandlot.studies.plots import COLOURS, canvas
 from sandlot.studies.water.drawing import draw_body, draw_region
 from sandlot.studies.water.fetching import BLOCK, HOW, WORDS, FetchStudy, claim_all, draw_paths, quadrants
 from sandlot.typing import Array
-from sandlot.worlds.water.task import WaterTask
-from sandlot.worlds.water.world import WaterSettings
+from sandlot.worlds.rollout import rollout
+from sandlot.worlds.water.world import Water
 
 
 @study("water.deliver", source="Draschwandtner 2015, section 7.12")
 class Deliver(FetchStudy):
     """Can the snake fetch a ball and bring it home, wherever it lies?
 
-    First from the four places of the source, as the source does it and with care; then, beyond the source, from
-    random places around home. If a grasp fails, the snake backs off and tries again. A ball is delivered when it lies
-    within 8 m of home and the snake, having let go, is clear of it.
+    First from the source's four places, with the source's settings and with more careful ones; then, beyond the source,
+    from random places around home. If a grasp fails, the snake backs off and tries again. A ball is delivered when it
+    is within 8 m of home and the snake has released it and is clear of it.
 
     Attributes:
         quadrant: Distance of the source's targets, along x and y [m].
-        distance: Of random targets, at most [m].
-        targets: How many of them; a multiple of 4.
+        distance: Maximum distance of random targets [m].
+        targets: Number of random targets; a multiple of 4.
     """
 
     quadrant: float = Field(40.0, gt=0.0)
@@ -36,7 +37,7 @@ class Deliver(FetchStudy):
     targets: int = Field(200, ge=BLOCK, multiple_of=BLOCK)
 
     def jobs(self) -> Iterator[Job]:
-        """The source's places, in both ways; then random ones, by fours."""
+        """The source's places, with both settings; then random ones, four to a job."""
         kinds: list[dict[str, str | int]] = [{"how": how, "place": "quadrant", "block": 0} for how in HOW]
         kinds += [{"how": "sure", "place": "random", "block": k} for k in range(self.targets // BLOCK)]
         for index, kind in enumerate(kinds):
@@ -49,7 +50,7 @@ class Deliver(FetchStudy):
         return self.fetch(HOW[str(job.parameters["how"])], marks)
 
     def figure(self, results: xr.Dataset) -> Figure:
-        """Paths of body and ball from the source's places (as figure 7.34), and where random balls were."""
+        """Paths of body and ball from the source's places (as figure 7.34), and positions of random balls."""
         figure, axes = canvas(3, 14.0, 4.8)
         places = results.isel(job=results["place"].values == "quadrant")
         for each, how in zip(axes, HOW, strict=False):
@@ -81,10 +82,11 @@ class Deliver(FetchStudy):
                 "1",
                 failed,
                 failed > 0,
-                f"{again} took more than one grasp: the others lost the ball on the way, or let go too far from home",
+                f"{again} took more than one grasp: the others lost the ball on the way, or released it too far from "
+                "home",
             ),
             Claim(
-                f"Of random places up to {self.distance:g} m away, at least 95% are delivered from.",
+                f"Of balls at random places up to {self.distance:g} m away, at least 95% are delivered.",
                 "beyond the source: 95%",
                 f"{int(good.sum())} of {good.size} ({good.mean():.1%}), half of them within {middle:.0f} s",
                 bool(good.mean() >= 0.95),
@@ -93,20 +95,17 @@ class Deliver(FetchStudy):
         ]
 
     def scenes(self, results: xr.Dataset) -> Iterator[Picture]:
-        """One delivery, from the first stroke to the last."""
-        place = quadrants(self.quadrant)[1]
-        fetcher, task = Fetcher(self.snake, CAREFUL), WaterTask(WaterSettings(fidelity="reference", snake=self.snake))
-        task.restart(np.array([0]), place[None])
+        """One delivery, from start to end."""
+        fetcher, place = Fetcher(self.snake, CAREFUL), quadrants(self.quadrant)[1]
+        world = Water(fidelity="reference", snake=self.snake, target=tuple(place.tolist()))
+        task, commands = world.task, round(self.seconds / self.snake.interval)
         shots: list[tuple[str, float, Array, Array, Array]] = []
         state = ""
-        for _ in range(round(self.seconds / self.snake.interval)):
-            task.command(fetcher(task.observe()[0])[None])
-            if fetcher.state != state and len(shots) < 8:
+        for step in rollout(world, as_controller(fetcher), 0, commands):
+            if step.number and fetcher.state != state and len(shots) < 8:
                 state = fetcher.state
                 time = float(task.swimmers.time[0])
                 shots.append((state, time, task.centres[0].copy(), task.directions[0].copy(), task.targets[0].copy()))
-            if task.delivered[0]:
-                break
         time = float(task.swimmers.time[0])
         shots.append(("done", time, task.centres[0], task.directions[0], task.targets[0].copy()))
         figure = Figure(figsize=(11.0, 3.0 * -(-len(shots) // 4)), layout="constrained")
@@ -116,4 +115,4 @@ class Deliver(FetchStudy):
             middle = centres.mean(axis=0)
             axes.set(xlim=(middle[0] - 18, middle[0] + 18), ylim=(middle[1] - 18, middle[1] + 18))
             axes.set(xticks=[], yticks=[], title=f"{word}, {time:.0f} s")
-        yield Picture("A delivery, whenever the snake begins to do something else. Home is the grey disc.", figure)
+        yield Picture("A delivery, at each change of the snake's state. Home is the grey disc.", figure)

@@ -22,17 +22,17 @@ def draw_body(
     region: float = 8.0,
     alpha: float = 1.0,
 ) -> None:
-    """Draw a body at one moment; its head has another colour.
+    """Draw a body at one time; its head has another colour.
 
     Args:
         axes: To draw on.
         centres: Of the links: (links, 2) [m].
         directions: Of the links: (links,) [rad].
         snake: The body.
-        ball: Where it is: (2,) [m].
+        ball: Position of a ball: (2,) [m].
         ball_radius: [m]
-        destination: Where the ball should go: (2,) [m].
-        region: Radius around it that counts [m].
+        destination: Of the ball: (2,) [m].
+        region: Radius of the destination [m].
         alpha: Opacity.
     """
     if destination is not None:
@@ -49,6 +49,6 @@ def draw_body(
 
 
 def draw_region(axes: Axes, destination: ArrayLike, region: float = 8.0) -> None:
-    """Mark where the ball should go."""
+    """Draw the destination of the ball."""
     x, y = np.asarray(destination, np.float64)
     axes.add_patch(Circle((x, y), region, color="0.85", zorder=0))

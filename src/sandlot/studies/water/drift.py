@@ -1,4 +1,4 @@
-"""How far a body drifts on when it stops swimming."""
+"""How far a body drifts after it stops swimming."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -17,31 +17,31 @@ from sandlot.studies.base import Claim, Found, Job, Picture, Study, study
 from sandlot.studies.plots import COLOURS, canvas
 from sandlot.studies.water.base import FOLLOWED, LIGHT, near
 from sandlot.studies.water.strips import strip
-from sandlot.studies.water.tracks import FIDELITIES, FORWARD, UNITS, Positive, at, draw_both, follow, pick
+from sandlot.studies.water.tracks import FIDELITIES, FORWARD, UNITS, Positive, at, draw_both, follow, pick_job
 
 
 @study("water.drift", source="Draschwandtner 2015, section 7.4")
 class Drift(Study):
     """How far does a body drift when it stops swimming, and at which frequency does it swim furthest?
 
-    Before: all faces of all links feel the water, the motors have 100 N m, the wave runs at 0.6 Hz. After: the faces
-    between links are hidden, the motors have 1000 N m, the wave runs at 2 Hz, or at other frequencies. It swims for
-    10 s, then straightens. The source's body is "similar to section 7.1", which is 12 m long and weighs 0.3 kg, while
-    that of sections 7.2, 7.3 and 7.5 weighs 5 kg. Drag along the body stops 0.3 kg in 0.2 s and 5 kg in 3.3 s, and the
-    source reports a drift of (8 - 5.72) body lengths from a velocity of 0.69 per second, that is 3.3 s: so it must
-    have been the latter. Both are tried; the claims are about the last of ``masses``, in the reference.
+    Before the change: drag acts on all faces of all links, the motors have 100 N m, the wave has 0.6 Hz. After the
+    change: the faces between links have no drag, the motors have 1000 N m, the wave has 2 Hz, or other frequencies. The
+    body swims for 10 s, then straightens. The source's body is "similar to section 7.1", which is 12 m long and weighs
+    0.3 kg, while that of sections 7.2, 7.3 and 7.5 weighs 5 kg. Drag along the body stops 0.3 kg in 0.2 s and 5 kg in
+    3.3 s. The source reports a drift of (8 - 5.72) body lengths from a velocity of 0.69 per second, that is 3.3 s, so
+    it must have used 5 kg. Both are tried; the claims are about the last of ``masses``, in the reference.
 
     Attributes:
         masses: Of the body [kg].
         frequencies: After the change [Hz].
-        swims: For how long it swims [s].
-        seconds: In all [s]; it drifts for a second at least.
+        swims: Duration of swimming [s].
+        seconds: Total duration [s]; at least a second longer than ``swims``.
     """
 
     outcomes: ClassVar[Mapping[str, Quantity]] = {
         "distance": Quantity("1", "distance from the start, in body lengths", ("sample",), (0,)),
         "velocity": Quantity("1/s", "velocity along the body, in body lengths per second", ("sample",), (0,)),
-        "drive": Quantity("1", "mean share of the wanted acceleration that the motors could give"),
+        "drive": Quantity("1", "mean share of the commanded acceleration that the motors deliver"),
     }
 
     masses: Annotated[tuple[Positive, ...], Field(min_length=1), AfterValidator(distinct)] = (0.3, 5.0)
@@ -77,7 +77,7 @@ class Drift(Study):
         return self.cross(mass=self.masses, case=["before", *after], fidelity=FIDELITIES)
 
     def setup(self, mass: float, case: str) -> tuple[Snake, Schedule]:
-        """The body, and what it does."""
+        """The body, and its joint angles over time."""
         before = case == "before"
         changes = {"faces": "all", "max_torque": 100.0} if before else {"faces": "open", "max_torque": 1000.0}
         frequency = 0.6 if before else float(case.removesuffix(" Hz"))
@@ -115,16 +115,16 @@ class Drift(Study):
 
     @property
     def _after(self) -> str:
-        """The case that the source compares with the one before: 2 Hz, or what comes closest."""
+        """The case that the source compares with the one before the change: 2 Hz, or the closest frequency."""
         return f"{min(self.frequencies, key=lambda frequency: abs(frequency - 2.0)):g} Hz"
 
     def best(self, results: xr.Dataset) -> float:
-        """The frequency at which it has swum furthest by the time it stops [Hz]."""
+        """The frequency with the largest distance at the time it stops swimming [Hz]."""
         return max(self.frequencies, key=lambda frequency: self._at_stop(results, f"{frequency:g} Hz")[0])
 
     def _at_stop(self, results: xr.Dataset, case: str, mass: float | None = None) -> tuple[float, float, float]:
-        """Distance and velocity when it stops swimming, averaged over a second, and distance in the end."""
-        mine = pick(results, mass=mass or self.masses[-1], case=case, fidelity="reference")["distance"].values
+        """Distance and velocity (mean of a second) when it stops swimming, and final distance."""
+        mine = pick_job(results, mass=mass or self.masses[-1], case=case, fidelity="reference")["distance"].values
         stop = at(self.swims)
         return float(mine[stop]), float(mine[stop] - mine[stop - at(1.0)]), float(mine[-1])
 
@@ -134,17 +134,17 @@ class Drift(Study):
         light0, light1 = (self._at_stop(results, case, self.masses[0]) for case in ("before", self._after))
         first = f"{self.masses[0]:g} kg:"
 
-        def way(frequency: float) -> float:
+        def distance(frequency: float) -> float:
             return self._at_stop(results, f"{frequency:g} Hz")[0]
 
         drives = {
             frequency: float(
-                pick(results, mass=self.masses[-1], case=f"{frequency:g} Hz", fidelity="reference")["drive"]
+                pick_job(results, mass=self.masses[-1], case=f"{frequency:g} Hz", fidelity="reference")["drive"]
             )
             for frequency in self.frequencies
         }
         able = [frequency for frequency, share in drives.items() if share >= FOLLOWED]
-        among = f"of those that the motors can follow, {max(able, key=way):g} Hz; " if able else ""
+        among = f"of those that the motors can follow, {max(able, key=distance):g} Hz; " if able else ""
         best, shares = self.best(results), ", ".join(f"{f:g} Hz {share:.2f}" for f, share in drives.items())
         servo = "these servos follow their commands, those of the source may lag"
         spikes = [self._spike(results, frequency) for frequency in sorted(self.frequencies)[:2]]
@@ -155,7 +155,7 @@ class Drift(Study):
             near("After the change it drifts on to 8 body lengths.", 8.0, e1, note=f"{first} {light1[2]:.2f}; {servo}"),
             near("It reaches 0.69 body lengths per second.", 0.69, v1, note=f"{first} {light1[1]:.2f}; {servo}"),
             near(
-                "It drifts on for 3.3 s' worth of its velocity: (8 - 5.72) / 0.69.",
+                "Its drift distance over its velocity is 3.3 s: (8 - 5.72) / 0.69.",
                 3.3,
                 (e1 - d1) / v1,
                 note=f"{first} {(light1[2] - light1[0]) / light1[1]:.2f}",
@@ -167,36 +167,38 @@ class Drift(Study):
                 bool(d1 > 5.0 * d0 and v1 > 6.0 * v0),
             ),
             Claim(
-                "After the change it drifts for longer, for its velocity.",
+                "After the change its drift distance over its velocity is larger.",
                 "3.3 s instead of 0.7 s",
                 f"{(e1 - d1) / v1:.1f} s instead of {(e0 - d0) / v0:.1f} s",
                 bool((e1 - d1) / v1 > 2.0 * (e0 - d0) / v0),
-                "way after 10 s over velocity at 10 s; holds if more than twice as long",
+                "distance after 10 s over velocity at 10 s; holds if more than twice as large",
             ),
             Claim(
                 "A frequency of 2 Hz swims furthest.",
                 2.0,
                 best,
                 best == 2.0,
-                f"{among}share of the wanted acceleration that they could give: {shares}; {servo}",
+                f"{among}share of the commanded acceleration that they deliver: {shares}; {servo}",
             ),
             Claim(
                 "The two lowest frequencies show a spike in velocity when the body straightens.",
                 "a spike",
                 ", ".join(f"{before:.2f} to {after:.2f}" for before, after in spikes),
                 all(after > 1.5 * before for before, after in spikes),
-                "greatest velocity within 1 s after, to that within 1 s before; holds if half as much again",
+                "maximum velocity within 1 s before, and within 1 s after; holds if it grows by half",
             ),
         ]
-        weak = float(pick(results, mass=self.masses[-1], case="before", fidelity="reference")["drive"])
+        weak = float(pick_job(results, mass=self.masses[-1], case="before", fidelity="reference")["drive"])
         if weak < FOLLOWED:
-            why = f"the motors could give {weak:.2f} of what was wanted: no gait to compare with"
+            why = f"the motors deliver only {weak:.2f} of the commanded acceleration: the gait is not comparable"
             for k in (0, 1, 6):
                 found[k] = replace(found[k], holds=False, note="; ".join(filter(None, (why, found[k].note))))
         return found
 
     def _spike(self, results: xr.Dataset, frequency: float) -> tuple[float, float]:
-        mine = pick(results, mass=self.masses[-1], case=f"{frequency:g} Hz", fidelity="reference")["velocity"].values
+        mine = pick_job(results, mass=self.masses[-1], case=f"{frequency:g} Hz", fidelity="reference")[
+            "velocity"
+        ].values
         stop, second = at(self.swims), at(1.0)
         return float(mine[stop - second : stop].max()), float(mine[stop + 1 : stop + second].max())
 

@@ -1,4 +1,4 @@
-"""Gaits that evolve joint by joint."""
+"""Gaits with separate parameters for every joint, found by evolution."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -33,9 +33,9 @@ from sandlot.typing import Array
 class Evolve(EvolutionStudy):
     """Can evolution find 21 parameters with which an eight-link body swims?
 
-    Every joint has an amplitude, a frequency and a phase of its own. A genetic algorithm with one-point crossover
-    maximises the distance swum in 20 s; swimming backwards counts negative. The body is light, and all faces of its
-    links feel the water. Joints are counted from the head; the source counts from the tail.
+    Every joint has its own amplitude, frequency and phase. A genetic algorithm with one-point crossover maximises the
+    distance swum in 20 s; swimming backwards counts as negative. The body is light, and drag acts on all faces of its
+    links. Joints are counted from the head; the source counts from the tail.
     """
 
     snake: Snake = LIGHT
@@ -53,15 +53,15 @@ class Evolve(EvolutionStudy):
         return Gait(amplitude=amplitude, frequency=frequency, phase=phase)
 
     def evaluate(self, job: Job, genes: Array) -> Array:
-        """Distance swum, negative if to the rear (equation 7.1)."""
+        """Distance swum, negative if backwards (equation 7.1)."""
         swimmers = FastSwimmers(self.snake, len(genes))
         start = swimmers.centre
         joints = self.snake.joints
         amplitude, frequency, phase = genes.reshape(-1, joints, 3).T
         waves = [amplitude, 2.0 * np.pi * frequency, np.arange(joints)[:, None] * phase, np.zeros_like(phase)]
         swimmers.swim([0.0], np.stack(waves)[None], self.seconds)
-        way = swimmers.centre - start
-        return score(swimmers, np.sign(way[:, 0]) * np.linalg.norm(way, axis=1), followed=0.0)
+        travelled = swimmers.centre - start
+        return score(swimmers, np.sign(travelled[:, 0]) * np.linalg.norm(travelled, axis=1), followed=0.0)
 
     def figure(self, results: xr.Dataset) -> Figure:
         """Fitness over generations (as figure 7.1), and the parameters of the replicates' best (as figure 7.2)."""
@@ -75,7 +75,7 @@ class Evolve(EvolutionStudy):
         return figure
 
     def claims(self, results: xr.Dataset) -> list[Claim]:
-        """Distances; quick progress, then slow; a lively front and a stiff tail."""
+        """Distances; fast, then slow progress; larger amplitudes at the front."""
         best, mean = results["best"].values, results["mean"].values
         genes = results["champion"].values.reshape(len(best), -1, 3)
         joints = genes.shape[1]
@@ -112,10 +112,10 @@ class Evolve(EvolutionStudy):
             ),
         ]
 
-    def files(self, results: xr.Dataset) -> Mapping[str, str]:
-        """The best gait."""
-        return {"best.toml": gait_text(self.gait(champion(results)), self.snake)}
-
     def scenes(self, results: xr.Dataset) -> Iterator[Picture]:
         """The best individual swims."""
         yield strip(self.snake, Schedule((0.0,), (self.gait(champion(results)),)), self.seconds, "The best individual.")
+
+    def files(self, results: xr.Dataset) -> Mapping[str, str]:
+        """The best gait."""
+        return {"best.toml": gait_text(self.gait(champion(results)), self.snake)}

@@ -1,6 +1,6 @@
-"""What the studies share in which a body swims to a target, and perhaps brings it home."""
+"""What the studies share in which a snake swims to a ball, and may bring it home."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import ClassVar
 
 import numpy as np
@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 from pydantic import Field
 
+from sandlot.control.controller import Controller, Separate
 from sandlot.control.snake.fetching import CAREFUL, Fetcher, FetchSettings
 from sandlot.recordings import Quantity
 from sandlot.robots.reference_swimmers import check_stable
@@ -16,21 +17,22 @@ from sandlot.robots.snake import Snake
 from sandlot.studies.base import Claim, Found, Job, Study
 from sandlot.studies.plots import COLOURS
 from sandlot.studies.water.drawing import draw_region
-from sandlot.typing import Array
-from sandlot.worlds.base import Controller
+from sandlot.typing import Array, BoolArray
+from sandlot.worlds.rollout import rollout
 from sandlot.worlds.water.task import WaterTask
+from sandlot.worlds.water.vector import WaterVector
 from sandlot.worlds.water.world import WaterSettings
 
 SAMPLES = 200
-"""Points of a path that are kept."""
+"""Points of a path in the results."""
 BLOCK = 4
-"""Targets of a job: simulations are stepped together."""
+"""Targets of a job; their simulations are stepped together."""
 HOW = {"source": FetchSettings(), "sure": CAREFUL}
 WORDS = {"source": "as the source does it", "sure": "with care"}
 PATHS = {
     "body": Quantity("m", "path of the centre of mass", ("target", "sample", "axis"), (0, 0, 2)),
     "ball": Quantity("m", "path of the target", ("target", "sample", "axis"), (0, 0, 2)),
-    "mark": Quantity("m", "where the target was at the start", ("target", "axis"), (0, 2)),
+    "mark": Quantity("m", "position of the target at the start", ("target", "axis"), (0, 2)),
 }
 
 
@@ -42,41 +44,34 @@ def quadrants(distance: float) -> Array:
 def act(
     settings: WaterSettings,
     marks: Array,
-    controllers: Sequence[Controller],
+    controller: Controller,
     seconds: float,
-    done: Callable[[WaterTask], NDArray[np.bool_]],
+    done: Callable[[WaterTask], BoolArray],
 ) -> dict[str, Array]:
-    """Let controllers act until all are done, or the time is over.
+    """Let a controller act until all are done, or the time is over.
 
     Args:
         settings: Of the world.
-        marks: Where the targets are: (n, 2) [m].
-        controllers: One for each.
-        seconds: At most so long [s].
-        done: Which are.
+        marks: Positions of the targets: (n, 2) [m].
+        controller: Of all snakes.
+        seconds: Time limit [s].
+        done: Tells which are done: (n,).
 
     Returns:
-        ``when`` (n,) each was done [s], not a number if never; ``exploded`` (n,); and the paths.
+        ``when`` (n,) each was done [s], NaN if never; ``exploded`` (n,); and the paths.
     """
-    task = WaterTask(settings, len(marks))
-    task.restart(np.arange(len(marks)), marks)
+    world = WaterVector(len(marks), settings=settings, autoreset=False)
+    task = world.task
     when, lost = np.full(len(marks), np.nan), np.zeros(len(marks), np.bool_)
     commands = round(seconds / settings.snake.interval)
     every = max(commands // SAMPLES, 1)
     paths = np.full((2, SAMPLES, len(marks), 2), np.nan)
-    actions = np.zeros((len(marks), settings.snake.joints))
-    for k in range(commands):
-        going = np.isnan(when) & ~lost
-        if not going.any():
-            break
-        if k % every == 0 and k // every < SAMPLES:
-            paths[:, k // every, going] = np.stack([task.centre, task.targets])[:, going]
-        seen = task.observe()
-        for body in np.flatnonzero(going):
-            actions[body] = controllers[body](seen[body])
-        task.command(actions)
+    for step in rollout(world, controller, 0, commands, options={"target": marks}, until=lambda: done(task)):
         lost |= task.exploded
-        when[going & ~lost & done(task)] = (k + 1) * settings.snake.interval
+        when[step.terminated] = step.number * settings.snake.interval
+        going, k = step.running & ~step.ended, step.number // every
+        if step.number % every == 0 and k < SAMPLES and step.number < commands:
+            paths[:, k, going] = np.stack([task.centre, task.targets])[:, going]
     body, ball = paths.transpose(0, 2, 1, 3)
     return {"when": when, "exploded": lost.astype(np.float64), "body": body, "ball": ball, "mark": marks}
 
@@ -85,14 +80,14 @@ class FetchStudy(Study):
     """A study in which snakes fetch balls in the reference.
 
     Attributes:
-        seconds: An episode ends after so long [s].
+        seconds: Time limit of an episode [s].
         snake: The body.
     """
 
     outcomes: ClassVar[Mapping[str, Quantity]] = {
-        "when": Quantity("s", "time when it was done; not a number if never", ("target",), (0,)),
+        "when": Quantity("s", "time when it was done; NaN if never", ("target",), (0,)),
         "attempts": Quantity("1", "grasps tried", ("target",), (0,)),
-        "failures": Quantity("1", "of these, grasps after which the ball was not held", ("target",), (0,)),
+        "failures": Quantity("1", "grasps after which the ball was not held", ("target",), (0,)),
         "exploded": Quantity("1", "whether the simulation exploded", ("target",), (0,)),
         **PATHS,
     }
@@ -110,18 +105,18 @@ class FetchStudy(Study):
         self, how: FetchSettings, marks: Array, current: tuple[float, float] = (0.0, 0.0), captured: bool = False
     ) -> dict[str, Found]:
         """Let snakes fetch balls, or only capture them."""
-        fetchers = [Fetcher(self.snake, how) for _ in marks]
+        controller = Separate(lambda _: Fetcher(self.snake, how))
         settings = WaterSettings(fidelity="reference", snake=self.snake, current=current)
 
-        def done(task: WaterTask) -> NDArray[np.bool_]:
-            # A ball that was only touched, and drifts home by itself, is not delivered.
-            states = np.array([each.state for each in fetchers])
+        def done(task: WaterTask) -> BoolArray:
+            # A ball that was only touched and drifts home by itself does not count.
+            states = np.array([each.state for each in controller.policies])
             return states == "carry" if captured else task.delivered & (states == "retreat")
 
-        found: dict[str, Found] = dict(act(settings, marks, fetchers, self.seconds, done))
+        found: dict[str, Found] = dict(act(settings, marks, controller, self.seconds, done))
         return found | {
-            "attempts": np.array([float(each.attempts) for each in fetchers]),
-            "failures": np.array([float(each.failures) for each in fetchers]),
+            "attempts": np.array([float(each.attempts) for each in controller.policies]),
+            "failures": np.array([float(each.failures) for each in controller.policies]),
         }
 
     def draw_targets(self, job: Job, distance: float) -> Array:
@@ -132,7 +127,7 @@ class FetchStudy(Study):
 
 
 def draw_paths(axes: Axes, results: xr.Dataset, jobs: NDArray[np.bool_], region: float | None = None) -> None:
-    """Paths of bodies and balls, seen from above; a ball's start is a circle."""
+    """Draw paths of bodies and balls from above; a circle marks the start of a ball."""
     if region is not None:
         draw_region(axes, (0.0, 0.0), region)
     for body, ball, mark in zip(
@@ -146,7 +141,7 @@ def draw_paths(axes: Axes, results: xr.Dataset, jobs: NDArray[np.bool_], region:
 
 
 def claim_all(results: xr.Dataset, how: str, done: str) -> Claim:
-    """That it was done in all four quadrants."""
+    """The claim that all four quadrants succeed."""
     chosen = results["how"].values == how
     when, attempts = results["when"].values[chosen].ravel(), results["attempts"].values[chosen].ravel()
     count, lost = int(np.isfinite(when).sum()), int(results["exploded"].values[chosen].sum())

@@ -1,4 +1,4 @@
-"""Whether the fast model can be trusted: the same gaits in both, and in the reference with half its step."""
+"""The fast model compared with the reference, and with the reference at half its time step."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
@@ -25,9 +25,10 @@ SETS: Mapping[str, tuple[float, float, float] | None] = {
     "near the source's optimum": (0.46, 2.00, 0.68),
     "without drag": None,
 }
-"""Where gaits are drawn: amplitude [rad], frequency [Hz], phase [rad]; all over the range of section 7.7 without."""
-SPREAD = 0.1
-"""Around an optimum, every parameter changes by up to this share of itself, but not beyond its range."""
+"""Optimum around which gaits are drawn: amplitude [rad], frequency [Hz], phase [rad]; without one, gaits are drawn from
+the whole range of section 7.7."""
+VARIATION = 0.1
+"""Maximum relative change of a parameter around an optimum, within its range."""
 
 
 @study("water.fidelity", source="how the two fidelities of this world compare")
@@ -35,15 +36,15 @@ class Fidelity(SwimStudy):
     """Does the fast model say the same as the reference?
 
     Random gaits from the range of section 7.7, and gaits near two optima, swim for 10 s in the fast model, in the
-    reference, and in the reference with half its step. The two are compared on gaits for which the reference can be
-    trusted: halving its step changes the distance by less than 2%, and nothing exploded. Where motors are overloaded
-    the body does not do what the gait says, small differences grow, and neither should be trusted. Without drag the
-    centre of mass must stay where it is, and nothing may gain momentum.
+    reference, and in the reference with half its time step. The two are compared on gaits for which the reference has
+    converged: half its time step changes the distance by less than 2%, and nothing exploded. Where motors are
+    overloaded the body does not follow the gait, small differences grow, and neither result is reliable. Without drag
+    the centre of mass must stay in place, and angular momentum must stay zero.
 
     Attributes:
-        gaits: How many random ones.
-        near: How many near each optimum, and how many without drag.
-        block: Gaits to a job.
+        gaits: Number of random gaits.
+        near: Number of gaits near each optimum, and without drag.
+        block: Gaits of a job.
     """
 
     outcomes: ClassVar[Mapping[str, Quantity]] = {
@@ -52,8 +53,8 @@ class Fidelity(SwimStudy):
         "phase": Quantity("rad", "phase", ("gait",), (0,)),
         "fast": Quantity("m", "distance in the fast model", ("gait",), (0,)),
         "reference": Quantity("m", "distance in the reference", ("gait",), (0,)),
-        "halved": Quantity("m", "distance in the reference with half its step", ("gait",), (0,)),
-        "drive": Quantity("1", "share of the wanted acceleration the motors could give", ("gait",), (0,)),
+        "halved": Quantity("m", "distance in the reference with half its time step", ("gait",), (0,)),
+        "drive": Quantity("1", "share of the commanded acceleration that the motors deliver", ("gait",), (0,)),
         "exploded": Quantity("1", "whether a simulation exploded", ("gait",), (0,)),
         "fast_spin": Quantity("kg*m^2/s", "angular momentum in the fast model", ("gait",), (0,)),
         "spin": Quantity("kg*m^2/s", "angular momentum in the reference", ("gait",), (0,)),
@@ -68,7 +69,7 @@ class Fidelity(SwimStudy):
         check_stable(self.snake)
 
     def jobs(self) -> Iterator[Job]:
-        """Blocks of gaits from every set; the last block of a set may have more than it needs."""
+        """Blocks of gaits from every set; the last block of a set may have spare gaits."""
         blocks = [(name, k) for name in SETS for k in range(-(-self._wanted(name) // self.block))]
         for index, (name, k) in enumerate(blocks):
             yield Job(index, {"set": name, "block": k}, np.random.SeedSequence(self.seed, spawn_key=(index,)))
@@ -83,13 +84,15 @@ class Fidelity(SwimStudy):
         if middle is None:
             genes = rng.uniform(LOW, HIGH, (self.block, 3))
         else:
-            genes = np.clip(np.array(middle) * rng.uniform(1.0 - SPREAD, 1.0 + SPREAD, (self.block, 3)), LOW, HIGH)
+            genes = np.clip(
+                np.array(middle) * rng.uniform(1.0 - VARIATION, 1.0 + VARIATION, (self.block, 3)), LOW, HIGH
+            )
         snake = self.snake.model_copy(update={"drag": 0.0}) if name == "without drag" else self.snake
         half = snake.model_copy(update={"step": 0.5 * snake.step})
         fast, reference = FastSwimmers(snake, self.block), ReferenceSwimmers(snake, self.block)
         halved = ReferenceSwimmers(half, self.block)
-        ways = {"fast": fast, "reference": reference, "halved": halved}
-        distances = {word: self.swim(swimmers, genes) for word, swimmers in ways.items()}
+        all_swimmers = {"fast": fast, "reference": reference, "halved": halved}
+        distances = {word: self.swim(swimmers, genes) for word, swimmers in all_swimmers.items()}
         exploded = fast.exploded | reference.exploded | halved.exploded
         return {
             **dict(zip(("amplitude", "frequency", "phase"), genes.T, strict=True)),
@@ -101,7 +104,7 @@ class Fidelity(SwimStudy):
         }
 
     def swim(self, swimmers: Swimmers, genes: Array) -> Array:
-        """How far bodies get along x [m]; without drag, how far their centres of mass ever are from the start."""
+        """Distance along x [m]; without drag, maximum distance of the centre of mass from the start: (gaits,) [m]."""
         snake, start, furthest = self.snake, swimmers.centre.copy(), np.zeros(len(genes))
         gaits = [Gait(amplitude=a, frequency=f, phase=p) for a, f, p in genes.tolist()]
         amplitude, frequency, phase, _ = np.stack([gait.waves(snake.joints) for gait in gaits], axis=1)
@@ -111,7 +114,7 @@ class Fidelity(SwimStudy):
         return furthest if swimmers.snake.drag == 0.0 else swimmers.centre[:, 0] - start[:, 0]
 
     def table(self, results: xr.Dataset, *sets: str) -> xr.Dataset:
-        """The gaits of some sets, one after the other, with ``change`` by halving the step and ``difference``."""
+        """Gaits of some sets, with the ``change`` by half the time step and the ``difference`` between fidelities."""
         parts = []
         for name in sets:
             mine = results.isel(job=results["set"].values == name).drop_vars(["set", "block"])
@@ -123,12 +126,12 @@ class Fidelity(SwimStudy):
         )
 
     def trusted(self, results: xr.Dataset, *sets: str) -> xr.Dataset:
-        """Those gaits for which the reference has converged."""
+        """Gaits for which the reference has converged."""
         rows = self.table(results, *sets)
         return rows.isel(row=(rows["change"].values < CONVERGED) & (rows["exploded"].values == 0.0))
 
     def figure(self, results: xr.Dataset) -> Figure:
-        """Distances in both, and their differences over what motors could give, beside what half a step changes."""
+        """Distances at both fidelities, and their difference over the drive and over the change by half a step."""
         figure, axes = canvas(3, 14.0, 4.4)
         rows = self.table(results, *list(SETS)[:3])
         follows, trusted = rows["drive"].values >= FOLLOWED, rows["change"].values < CONVERGED
@@ -148,7 +151,9 @@ class Fidelity(SwimStudy):
         axes[0].set(xlabel="distance in the reference, half the step [m]", ylabel="distance in the fast model [m]")
         axes[0].legend(frameon=False, fontsize=8)
         axes[1].axvline(FOLLOWED, color=COLOURS[5], linewidth=0.7)
-        axes[1].set(xlabel="share the motors could give", ylabel="difference between the two", yscale="log")
+        axes[1].set(
+            xlabel="share of acceleration that motors deliver", ylabel="difference between the two", yscale="log"
+        )
         axes[2].axvline(CONVERGED, color=COLOURS[5], linewidth=0.7)
         axes[2].set(
             xlabel="change when the reference's step is halved", ylabel="difference", xscale="log", yscale="log"
@@ -156,7 +161,7 @@ class Fidelity(SwimStudy):
         return figure
 
     def claims(self, results: xr.Dataset) -> list[Claim]:
-        """Agreement where the reference can be trusted, and conserved momentum."""
+        """Agreement where the reference has converged, and conservation of momentum."""
         every, some = self.table(results, "random"), self.trusted(results, "random")
         exploded, loaded = int(every["exploded"].sum()), int((every["drive"] < FOLLOWED).sum())
         counts = f"{some.sizes['row']} of {every.sizes['row']} gaits; {exploded} exploded, {loaded} overload the motors"
@@ -177,9 +182,9 @@ class Fidelity(SwimStudy):
             Claim("Both agree on distances.", "median at most 3%", f"{median:.2%}", median <= 0.03, well),
         ]
         for name in list(SETS)[1:3]:
-            rows, most = self.table(results, name), self.trusted(results, name)
-            able = most["drive"].values >= FOLLOWED
-            worst, beside = (float(most["difference"].values[mine].max(initial=0.0)) for mine in (able, ~able))
+            rows, trusted = self.table(results, name), self.trusted(results, name)
+            able = trusted["drive"].values >= FOLLOWED
+            worst, beside = (float(trusted["difference"].values[mine].max(initial=0.0)) for mine in (able, ~able))
             lost = f"up to {beside:.0%} with {int((~able).sum())} that overload the motors" if (~able).any() else ""
             judged, total = int(able.sum()), rows.sizes["row"]
             text = f"They agree {name}, where motors follow."
@@ -192,14 +197,14 @@ class Fidelity(SwimStudy):
         scale = self.snake.mass * self.snake.arclength**2
         smaller = f"{float(still['halved'].values.max(initial=0.0)):.1e} m with half the step"
         for word, spins, limit in (("fast", "fast_spin", 1e-9), ("reference", "spin", 0.01)):
-            way, turns = (float(np.abs(still[each].values).max(initial=0.0)) for each in (word, spins))
-            way, turns = way / self.snake.arclength, turns / scale
+            moved, turns = (float(np.abs(still[each].values).max(initial=0.0)) for each in (word, spins))
+            moved, turns = moved / self.snake.arclength, turns / scale
             found.append(
                 Claim(
                     f"Without drag the centre of mass stays, and no angular momentum is gained, at {word} fidelity.",
                     f"at most {limit:g} body lengths, {limit:g} rad/s",
-                    f"{way:.1e} body lengths, {turns:.1e} rad/s",
-                    bool(still.sizes["row"] and way <= limit and turns <= limit),
+                    f"{moved:.1e} body lengths, {turns:.1e} rad/s",
+                    bool(still.sizes["row"] and moved <= limit and turns <= limit),
                     f"{still.sizes['row']} gaits whose motors follow; angular momentum over mass times length squared"
                     + (f"; {smaller}" if word == "reference" else ""),
                 )

@@ -1,4 +1,4 @@
-"""Grasping a ball that lies beside the body."""
+"""Grasping a ball beside the body."""
 
 import itertools
 from collections.abc import Iterator, Mapping
@@ -18,20 +18,20 @@ from sandlot.studies.water.strips import strip
 
 @study("water.grasp", source="Draschwandtner 2015, section 7.9")
 class Grasp(Study):
-    """Does a circle that gets ever smaller catch a ball?
+    """Does a shrinking circle of links grasp a ball?
 
     An eight-link body lies still for a second, forms a circle around the ball, and tightens it four times, once a
-    second. The source places the body as if it had 17 links; its ball is taken to be where it would be beside these 8.
+    second. The source places the ball for a body of 17 links; here its position is converted to a body of 8 links.
 
     Attributes:
         snake: The body.
-        ball: Where the ball is [m], for a grasp to the left; to the right it is on the other side.
+        ball: Position of the ball [m] for a grasp to the left; mirrored for a grasp to the right.
     """
 
     outcomes: ClassVar[Mapping[str, Quantity]] = {
-        "held": Quantity("1", "whether the ball is between the links that should hold it"),
-        "away": Quantity("m", "from the middle of these links to the ball"),
-        "moved": Quantity("m", "how far the ball was moved"),
+        "held": Quantity("1", "whether the ball is between the holding links"),
+        "away": Quantity("m", "distance from the middle of the holding links to the ball"),
+        "moved": Quantity("m", "distance that the ball moved"),
         "exploded": Quantity("1", "whether the simulation exploded"),
     }
     HOLDING: ClassVar[int] = 3
@@ -57,9 +57,9 @@ class Grasp(Study):
     def run(self, job: Job) -> Mapping[str, Found]:
         """Grasp once."""
         left = job.parameters["side"] == "left"
-        place = np.array([self.ball[0], self.ball[1] if left else -self.ball[1]])
+        position = np.array([self.ball[0], self.ball[1] if left else -self.ball[1]])
         plan, snake = self.plan(left), self.snake
-        swimmers = ReferenceSwimmers(snake, 1, balls=place[None])
+        swimmers = ReferenceSwimmers(snake, 1, balls=position[None])
         for k in range(round(10.0 / snake.interval)):
             swimmers.command(plan.targets((k + 1) * snake.interval, snake)[None])
         ring, ball = swimmers.centres[0, : self.HOLDING + 1], swimmers.balls[0]
@@ -67,7 +67,7 @@ class Grasp(Study):
         return {
             "held": float(inside and not swimmers.exploded[0]),
             "away": float(np.linalg.norm(ring.mean(axis=0) - ball)),
-            "moved": float(np.linalg.norm(ball - place)),
+            "moved": float(np.linalg.norm(ball - position)),
             "exploded": float(swimmers.exploded[0]),
         }
 

@@ -1,4 +1,4 @@
-"""Gaits that evolve behind a folded head."""
+"""Gaits of a body with a folded head, found by evolution."""
 
 from collections.abc import Iterator, Mapping
 from typing import ClassVar
@@ -19,10 +19,10 @@ from sandlot.typing import Array
 
 @study("water.heads", source="Draschwandtner 2015, section 7.8")
 class Heads(SharedStudy):
-    """Does the form of a folded head change how the body behind it should swim?
+    """Does the shape of a folded head change the best gait of the body behind it?
 
-    Within 3 s the first eight joints fold to a square or a circle, in which a ball might later be held; the other
-    joints then swim, for what is left of 10 s.
+    Within 3 s the first eight joints fold to a square or a circle, which could hold a ball; the other joints then swim
+    for the rest of 10 s.
     """
 
     SOURCE: ClassVar[Mapping[str, Mapping[str, float]]] = {
@@ -46,7 +46,7 @@ class Heads(SharedStudy):
         return fold(np.zeros(self.snake.joints), self.head(job), 2.5, self.snake.interval)
 
     def waves(self, job: Job, genes: Array) -> Array:
-        """The head stays folded, the rest swims."""
+        """The head stays folded, the other joints swim."""
         return shared_waves(genes, self.snake.joints, self.FOLDED, self.head(job))
 
     def figure(self, results: xr.Dataset) -> Figure:
@@ -85,7 +85,7 @@ class Heads(SharedStudy):
                 for claim in claim_parameters(group, source)
             ]
         apart = ends["circle"] / ends["square"] - 1.0
-        text = "The form of the head makes little difference to the distance."
+        text = "The shape of the head makes little difference to the distance."
         return [
             *claims,
             Claim(text, "-4%", f"{apart:+.1%}", abs(apart) < 0.1, "circle against square; holds within 10%"),

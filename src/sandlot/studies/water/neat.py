@@ -1,4 +1,4 @@
-"""Nets that evolve."""
+"""Neural nets evolved by NEAT drive the joints."""
 
 from collections.abc import Iterator, Mapping
 from typing import ClassVar
@@ -21,19 +21,21 @@ from sandlot.studies.plots import COLOURS, canvas
 from sandlot.studies.statistics import Comparison, compare
 from sandlot.studies.water.base import SHORT, SwimStudy, claim_better, draw_band, draw_fitness, near, score
 from sandlot.typing import Array
+from sandlot.worlds.rollout import rollout
+from sandlot.worlds.water.world import Water
 
 
 @study("water.neat", source="Draschwandtner 2015, section 7.2")
 class EvolveNets(SwimStudy):
     """Can evolved nets swim as well as evolved waves?
 
-    Each joint of an eight-link body is told its angle by a net that sees all joint angles and a clock. NEAT evolves the
-    net's structure and weights together with the clock's frequency. The source gives a density of 6.25 and a mass of 5,
-    which contradict each other (8 links of that density weigh 15.6); the mass is taken.
+    A net commands the angle of each joint of an eight-link body. Its inputs are all joint angles and a clock. NEAT
+    evolves the net's structure and weights together with the clock's frequency. The source gives a density of 6.25 and
+    a mass of 5, which contradict each other (8 links of that density weigh 15.6); the mass is taken.
 
     Attributes:
-        replicates: How many runs, each with a seed of its own.
-        seconds: Each individual swims for so long [s].
+        replicates: Number of runs, each with its own seed.
+        seconds: Duration of a simulation [s].
         snake: The body.
         neat: The algorithm.
     """
@@ -57,14 +59,14 @@ class EvolveNets(SwimStudy):
         return self.cross(replicate=range(self.replicates))
 
     def evaluate(self, nets: Nets, frequencies: Array) -> Array:
-        """Distance swum, negative if to the rear (equation 7.1)."""
+        """Distance swum, negative if backwards (equation 7.1)."""
         swimmers = FastSwimmers(self.snake, len(frequencies))
         start = swimmers.centre
         swimmers.drive_by(
             lambda body, state, commands: swim_nets(body, state, nets, frequencies, commands), self.seconds
         )
-        way = swimmers.centre - start
-        return score(swimmers, np.sign(way[:, 0]) * np.linalg.norm(way, axis=1), followed=0.0)
+        travelled = swimmers.centre - start
+        return score(swimmers, np.sign(travelled[:, 0]) * np.linalg.norm(travelled, axis=1), followed=0.0)
 
     def run(self, job: Job) -> Mapping[str, Found]:
         """Evolve once."""
@@ -85,12 +87,9 @@ class EvolveNets(SwimStudy):
     def angles(self, net: str) -> Array:
         """Joint angles over time of a body driven by a net: (commands, joints) [rad]."""
         controller = NetController(from_card(NetCard.model_validate_json(net)), self.snake)
-        swimmers, angles = FastSwimmers(self.snake, 1), []
-        for _ in range(round(self.seconds / self.snake.interval)):
-            seen = np.concatenate([[swimmers.time], np.zeros(7), swimmers.angles[0], swimmers.rates[0]])
-            swimmers.command(controller(seen)[None])
-            angles.append(swimmers.angles[0].copy())
-        return np.array(angles)
+        world = Water(snake=self.snake, target=(0.0, 1e5))  # too far away to be reached
+        commands = round(self.seconds / self.snake.interval)
+        return np.array([world.frame()["joint_angles"] for _ in rollout(world, controller, 0, commands)][1:])
 
     def figure(self, results: xr.Dataset) -> Figure:
         """Fitness and frequency of the clock over generations, and the joints of the best (as figures 7.4 to 7.6)."""

@@ -1,4 +1,4 @@
-"""A search that adapts, beside the genetic algorithm."""
+"""CMA-ES compared with the genetic algorithm."""
 
 from collections.abc import Iterator, Mapping
 from typing import ClassVar
@@ -22,15 +22,15 @@ from sandlot.typing import Array
 class Optimizers(SwimStudy):
     """How many evaluations does each search need to find the best gait?
 
-    The genetic algorithm of section 7.7 and CMA-ES look for the same three parameters, each for as many whole
-    generations as come nearest to the same number of evaluations. The genetic algorithm makes a few fewer, since
-    children that are like a parent are not evaluated again.
+    The genetic algorithm of section 7.7 and CMA-ES search for the same three parameters. Both run for as many whole
+    generations as come closest to the same number of evaluations. The genetic algorithm needs slightly fewer, because
+    children that equal a parent are not evaluated again.
 
     Attributes:
-        replicates: Runs of each.
-        evaluations: Of each run, nearly.
+        replicates: Runs of each algorithm.
+        evaluations: Approximate number in each run.
         genetic: The genetic algorithm; its generations follow from the evaluations.
-        adaptive: CMA-ES; likewise.
+        adaptive: CMA-ES; its generations follow from the evaluations.
     """
 
     outcomes: ClassVar[Mapping[str, Quantity]] = {
@@ -68,7 +68,7 @@ class Optimizers(SwimStudy):
         return {"best": np.where(index >= 0, so_far[index], np.minimum(so_far[0], 0.0)), "evaluations": counts}
 
     def needed(self, results: xr.Dataset, share: float = 0.99) -> dict[str, Array]:
-        """Evaluations of each run until it had that share of the best of all; infinite if it never had."""
+        """Evaluations of each run until it reached a share of the overall best; infinite if it never did."""
         goal = share * float(results["best"].max())
         there = results["best"].values >= goal
         counts = np.where(there.any(axis=1), results["evaluations"].values[0][there.argmax(axis=1)], np.inf)
@@ -91,7 +91,7 @@ class Optimizers(SwimStudy):
         return figure
 
     def comparisons(self, results: xr.Dataset) -> list[Comparison]:
-        """Evaluations to 99% of the best; runs that never had it count as needing all."""
+        """Evaluations to 99% of the best; runs that never reached it count with all their evaluations."""
         runs = {name: np.minimum(counts, self.evaluations) for name, counts in self.needed(results).items()}
         return compare(runs, "genetic", "evaluations to 99% of the best")
 

@@ -1,4 +1,4 @@
-"""Two aims at once: speed, and what it costs."""
+"""The trade-off between speed and cost of transport."""
 
 from collections.abc import Iterator, Mapping
 from typing import ClassVar
@@ -22,12 +22,12 @@ from sandlot.typing import Array
 class PriceOfSpeed(SwimStudy):
     """What does speed cost?
 
-    NSGA-II looks for gaits that no other beats both in speed and in cost of transport: the energy that the water has
-    taken, and that with which the centre of mass moves in the end, for each metre and each kilogram. What the motors
-    spend is more by what the links have in the end from moving against each other and turning, which is not counted.
+    NSGA-II searches for the Pareto front of speed and cost of transport. The cost is the energy dissipated in the water
+    plus the final kinetic energy of the centre of mass, per metre and kilogram. It leaves out the final kinetic energy
+    of the links relative to the centre of mass, which the motors also supply.
 
     Attributes:
-        replicates: How many runs; their fronts are joined.
+        replicates: Number of runs; their fronts are joined.
         nsga: The algorithm.
     """
 
@@ -50,14 +50,14 @@ class PriceOfSpeed(SwimStudy):
 
     def evaluate(self, genes: Array) -> Array:
         """Speed [m/s] and negative cost of transport [J/(kg*m)]: (individuals, 2)."""
-        swimmers, way = self.swim_shared(genes)
+        swimmers, distance = self.swim_shared(genes)
         kinetic = 0.5 * self.snake.mass * (swimmers.velocity**2).sum(axis=1)
-        cost = (swimmers.heat + kinetic) / (self.snake.mass * np.maximum(way, 1e-3))
-        good = (swimmers.drive >= FOLLOWED) & ~swimmers.exploded & (way > 0.01 * self.snake.arclength)
-        return np.where(good[:, None], np.stack([way / self.seconds, -cost], axis=1), (-1.0, -1e6))
+        cost = (swimmers.heat + kinetic) / (self.snake.mass * np.maximum(distance, 1e-3))
+        good = (swimmers.drive >= FOLLOWED) & ~swimmers.exploded & (distance > 0.01 * self.snake.arclength)
+        return np.where(good[:, None], np.stack([distance / self.seconds, -cost], axis=1), (-1.0, -1e6))
 
     def run(self, job: Job) -> Mapping[str, Found]:
-        """Search once; the front is filled up with nothing to the size of the population."""
+        """Search once; the front is padded with NaN to the size of the population."""
         front = find_front(self.evaluate, LOW, HIGH, self.nsga, job.seed)
         spare = self.nsga.population - len(front.genes)
         speed, cost = front.objectives.T
@@ -69,7 +69,7 @@ class PriceOfSpeed(SwimStudy):
         }
 
     def front(self, results: xr.Dataset) -> tuple[Array, Array, Array]:
-        """Speed, cost and genes of what no other of all replicates beats, by rising speed."""
+        """Speed, cost and genes of the Pareto front of all replicates, by increasing speed."""
         speed, cost = results["speed"].values.ravel(), results["cost"].values.ravel()
         genes = results["genes"].values.reshape(speed.size, -1)
         order = np.argsort(-np.nan_to_num(speed, nan=-np.inf), kind="stable")
@@ -99,7 +99,7 @@ class PriceOfSpeed(SwimStudy):
         return figure
 
     def claims(self, results: xr.Dataset) -> list[Claim]:
-        """Speed has its price; the source's gaits are beaten."""
+        """Cost grows with speed; gaits on the front cost less than the source's."""
         speed, cost, _ = self.front(results)
         half = float(np.interp(0.5 * speed[-1], speed, cost))
         claims = [

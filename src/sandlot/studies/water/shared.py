@@ -1,4 +1,4 @@
-"""Gaits that evolve with parameters shared by all joints that swim, and the study in which all do."""
+"""Gaits with one amplitude, frequency and phase for all swimming joints, found by evolution."""
 
 import functools
 from collections.abc import Iterator, Mapping
@@ -33,27 +33,27 @@ from sandlot.studies.water.strips import strip
 from sandlot.typing import Array
 
 AGREED = 0.05
-"""By no more than this share the two fidelities may differ, if they agree."""
+"""Maximum relative difference between fidelities that agree."""
 
 
 class SharedStudy(EvolutionStudy):
     """A study that evolves one amplitude, frequency and phase for all joints that swim."""
 
     PREPARES: ClassVar[float] = 0.0
-    """For how long, before it swims [s]."""
+    """Duration of preparations before it swims [s]."""
 
     def check(self) -> None:
-        """Refuse a body that cannot do what comes before, or swim."""
+        """Refuse a body that cannot prepare, or swim."""
         for job in self.jobs():
             if job.parameters["replicate"] == 0:
                 self.whole(job, np.array(LOW)).waves(self.snake.joints)
 
     def before(self, job: Job) -> Schedule:
-        """What the body does before it swims."""
+        """Joint angles over time before the body swims."""
         return Schedule((0.0,), (STRAIGHT,))
 
     def begin(self) -> float:
-        """When the body begins to swim: with a command [s]."""
+        """Time at which the body begins to swim, at a command [s]."""
         return round(self.PREPARES / self.snake.interval) * self.snake.interval
 
     def waves(self, job: Job, genes: Array) -> Array:
@@ -80,7 +80,7 @@ class SharedStudy(EvolutionStudy):
         return Gait(**values)
 
     def whole(self, job: Job, genes: Array) -> Schedule:
-        """All that one individual does; its gait's clock starts when it begins to swim, as in `evaluate`."""
+        """Preparations and gait of one individual; the gait's clock starts when it begins to swim, as in `evaluate`."""
         gait = self.gait(job, genes).later(self.begin())
         return then(self.before(job), Schedule((self.begin(),), (gait,)))
 
@@ -98,7 +98,7 @@ class SharedStudy(EvolutionStudy):
 
 @functools.lru_cache(maxsize=4)
 def prepared(snake: Snake, before: Schedule, seconds: float) -> FastSwimmers:
-    """A body that has done what comes before swimming; it is the same for all individuals."""
+    """A body after its preparations, which are the same for all individuals."""
     swimmers = FastSwimmers(snake, 1)
     swimmers.swim(before.starts, before.waves(snake.joints)[..., None], seconds)
     return swimmers
@@ -108,20 +108,20 @@ def prepared(snake: Snake, before: Schedule, seconds: float) -> FastSwimmers:
 class Shared(SharedStudy):
     """How far does a 17-link body swim in 10 s if all joints share amplitude, frequency and phase?
 
-    A genetic algorithm with simulated binary crossover and polynomial mutation looks for the three parameters. The
+    A genetic algorithm with simulated binary crossover and polynomial mutation searches for the three parameters. The
     drag coefficient, the one constant the source does not give, was fitted to its best distance here, 97.20 m; all
-    else is a prediction. What limits a gait is not the water but the motors: without their torque limit, the best one
-    would have a phase of 0.35, and need thirteen times the torque they have. So evolution goes to the edge of what they
-    can do; what the reference makes of it there is tried with every replicate's best.
+    other results are predictions. The motors limit a gait, not the water: without their torque limit, the best gait
+    would have a phase of 0.35, and need thirteen times the torque they have. So evolution ends at the limit of the
+    motors; the best individual of every replicate is also simulated in the reference.
     """
 
     outcomes: ClassVar[Mapping[str, Quantity]] = {
         **EvolutionStudy.outcomes,
-        "drive": Quantity("1", "share of the wanted acceleration that the motors of the best individual could give"),
+        "drive": Quantity("1", "share of the commanded acceleration that the motors of the best individual deliver"),
         "reference_distance": Quantity("m", "distance of the best individual in the reference"),
-        "reference_drive": Quantity("1", "share that its motors could give there"),
-        "halved_distance": Quantity("m", "distance of the best individual in the reference with half its step"),
-        "exploded": Quantity("1", "whether a simulation of it exploded in the reference"),
+        "reference_drive": Quantity("1", "share that its motors deliver in the reference"),
+        "halved_distance": Quantity("m", "distance of the best individual in the reference with half its time step"),
+        "exploded": Quantity("1", "whether one of its simulations in the reference exploded"),
     }
     SOURCE: ClassVar[Mapping[str, float]] = {"amplitude": 0.46, "frequency": 2.00, "phase": 0.68}
 
@@ -131,29 +131,29 @@ class Shared(SharedStudy):
         super().check()
 
     def run(self, job: Job) -> Mapping[str, Found]:
-        """Evolve once, and try the best in the reference."""
+        """Evolve once, and simulate the best individual in the reference."""
         found = dict(super().run(job))
         return found | self.judge(job, np.asarray(found["champion"]))
 
     def judge(self, job: Job, genes: Array) -> dict[str, Found]:
-        """How one individual swims in the reference, and whether the reference has converged for it."""
+        """Simulate one individual in the fast model, in the reference, and in the reference with half its time step."""
         half = self.snake.model_copy(update={"step": 0.5 * self.snake.step})
         fast, there, halved = FastSwimmers(self.snake, 1), ReferenceSwimmers(self.snake, 1), ReferenceSwimmers(half, 1)
-        ways = [self.follow(swimmers, self.whole(job, genes)) for swimmers in (fast, there, halved)]
+        distances = [self.follow(swimmers, self.whole(job, genes)) for swimmers in (fast, there, halved)]
         return {
             "drive": float(fast.drive[0]),
-            "reference_distance": ways[1],
-            "reference_drive": float(there.drive[0]) if np.isfinite(ways[1]) else np.nan,
-            "halved_distance": ways[2],
+            "reference_distance": distances[1],
+            "reference_drive": float(there.drive[0]) if np.isfinite(distances[1]) else np.nan,
+            "halved_distance": distances[2],
             "exploded": float(there.exploded[0] or halved.exploded[0]),
         }
 
     def follow(self, swimmers: Swimmers, plan: Schedule) -> float:
-        """How far one body gets along x [m]; not a number if it explodes."""
+        """Distance of one body along x [m]; NaN if the simulation explodes."""
         for k in range(round(self.seconds / self.snake.interval)):
             swimmers.command(plan.targets((k + 1) * self.snake.interval, self.snake)[None])
-        way = float(swimmers.centre[0, 0] - start_centre(self.snake)[0])
-        return np.nan if swimmers.exploded[0] else way
+        distance = float(swimmers.centre[0, 0] - start_centre(self.snake)[0])
+        return np.nan if swimmers.exploded[0] else distance
 
     def figure(self, results: xr.Dataset) -> Figure:
         """Fitness and parameters of the best individuals over generations (as figures 7.18 and 7.19)."""
@@ -166,13 +166,22 @@ class Shared(SharedStudy):
         tenth = float((best[:, min(9, best.shape[1] - 1)] / best[:, -1]).mean())
         (distance,) = self.evaluate(next(self.jobs()), np.array([[self.SOURCE[name] for name in PARAMETERS]]))
         return [
-            near("The best individuals swim 97.20 m in 10 s.", 97.20, best[:, -1].mean(), 0.02, "fitted to this"),
+            near(
+                "The best individuals swim 97.20 m in 10 s.",
+                97.20,
+                best[:, -1].mean(),
+                0.02,
+                "the drag was fitted to this",
+            ),
             near("The average individuals converge to 80.92 m.", 80.92, mean[:, -1].mean()),
             *claim_parameters(results, self.SOURCE),
             near("The source's best parameters swim 97.20 m.", 97.20, distance, 0.1),
             claim_better(self.comparisons(results)),
             Claim(
-                "All replicates find the same.", "one value", f"spread of {spread:.2f} m", spread < 0.02 * best.max()
+                "All replicates find the same distance.",
+                "one value",
+                f"spread of {spread:.2f} m",
+                spread < 0.02 * best.max(),
             ),
             Claim(
                 "Fitness rises fast within 10 generations.",
@@ -185,24 +194,24 @@ class Shared(SharedStudy):
         ]
 
     def claim_reference(self, results: xr.Dataset) -> Claim:
-        """That the best gaits, which the drag is fitted to, do in the reference what they do in the fast model."""
+        """The claim that the best gaits, to which the drag is fitted, swim the same in the reference."""
         well = results.isel(job=results["exploded"].values == 0.0)
         count, lost = well.sizes["job"], results.sizes["job"] - well.sizes["job"]
-        text = "The best individuals swim as far in the reference, and their motors give as much."
+        text = "The best individuals swim as far in the reference, and their motors deliver as much."
         note = (
             f"holds if both are within {AGREED:.0%}, on average, and none explodes; {lost} of {count + lost} exploded"
         )
         if count == 0:
             return Claim(text, "beyond the source", "none to judge", False, note)
-        ways, drives = well["reference_distance"].values, well["reference_drive"].values
-        way, drive = float(well["best"].max("generation").mean()), float(well["drive"].mean())
-        apart = max(abs(ways.mean() / way - 1.0), abs(drives.mean() / drive - 1.0))
-        unsure = int((np.abs(ways / well["halved_distance"].values - 1.0) >= CONVERGED).sum())
+        distances, drives = well["reference_distance"].values, well["reference_drive"].values
+        fast, drive = float(well["best"].max("generation").mean()), float(well["drive"].mean())
+        apart = max(abs(distances.mean() / fast - 1.0), abs(drives.mean() / drive - 1.0))
+        unsure = int((np.abs(distances / well["halved_distance"].values - 1.0) >= CONVERGED).sum())
         return Claim(
             text,
             "beyond the source",
-            f"{ways.mean():.1f} m ({ways.min():.1f} to {ways.max():.1f}), motors give {drives.mean():.2f}; "
-            f"fast: {way:.1f} m, {drive:.2f}",
+            f"{distances.mean():.1f} m ({distances.min():.1f} to {distances.max():.1f}), motors give "
+            f"{drives.mean():.2f}; fast: {fast:.1f} m, {drive:.2f}",
             lost == 0 and apart <= AGREED,
             f"{note}; for {unsure} of the others half the step changes the distance by {CONVERGED:.0%} or more",
         )

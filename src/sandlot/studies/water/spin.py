@@ -1,4 +1,4 @@
-"""Whether a body can turn on the spot."""
+"""Turning on the spot, and turns that need forward motion."""
 
 from collections.abc import Iterator, Mapping
 from typing import ClassVar
@@ -16,56 +16,56 @@ from sandlot.robots.snake import Snake
 from sandlot.studies.base import Claim, Found, Job, Picture, Study, study
 from sandlot.studies.plots import COLOURS, canvas
 from sandlot.studies.water.strips import strip
-from sandlot.studies.water.tracks import FIDELITIES, at, check_samples, draw_both, follow, pick
+from sandlot.studies.water.tracks import FIDELITIES, at, check_samples, draw_both, follow, pick_job
 
 
 @study("water.spin", source="Draschwandtner 2015, section 7.6")
 class Spin(Study):
-    """Can a body turn without going anywhere?
+    """Can a body turn on the spot?
 
-    Waves run from its middle to both ends, bent to opposite sides (equations 3.6 and 3.7): amplitude 0.2, 1 Hz, phase
-    2 pi / 16, bent by 0.3. The source's body is told to be bent from one moment to the next, for which no motor is
-    strong enough; here it is given a second before the waves begin, and what it does in that second is not counted.
-    Beside it the turns that do go somewhere (section 3.3): one wave, bent by 0.05 all along; and the coil, in which a
-    body that has swum for 10 s stops joint after joint at its peak, and after 3 s lets each go on.
+    Waves run from its middle to both ends, bent to opposite sides (equations 3.6 and 3.7): amplitude 0.2, 1 Hz, phase 2
+    pi / 16, bent by 0.3. The source commands the bend as a step, which no motor can follow; here the body bends within
+    a second before the waves begin, and its motion in that second is not counted. It is compared with turns that need
+    forward motion (section 3.3): one wave, bent by 0.05 everywhere (veer); and a coil, in which a body that has swum
+    for 10 s holds each joint at its peak for 3 s, one joint after the other.
 
     Attributes:
         snake: The body.
-        seconds: For how long the waves run [s].
+        seconds: Duration of the waves [s].
     """
 
     outcomes: ClassVar[Mapping[str, Quantity]] = {
         "centre": Quantity("m", "centre of mass, from the start", ("sample", "axis"), (0, 2)),
         "heading": Quantity("rad", "mean direction of the links", ("sample",), (0,)),
-        "drive": Quantity("1", "mean share of the wanted acceleration that the motors could give"),
+        "drive": Quantity("1", "mean share of the commanded acceleration that the motors deliver"),
     }
     GAIT: ClassVar[Gait] = Gait(amplitude=0.2, frequency=1.0, phase=2.0 * np.pi / 16.0, veer=0.3)
     CASES: ClassVar[tuple[str, ...]] = ("spin left", "spin right", "veer left", "coil left")
     BENDS: ClassVar[float] = 1.0
-    """For how long, before the waves begin [s]."""
+    """Time for bending before the waves begin [s]."""
     SWIMS: ClassVar[float] = 10.0
-    """For how long, before it coils [s]."""
+    """Duration of swimming before the coil [s]."""
     COILED: ClassVar[float] = 3.0
-    """For how long a joint stays at its peak [s]."""
+    """Time for which a joint is held at its peak [s]."""
 
     snake: Snake = Snake()
     seconds: float = Field(10.0, ge=1.0)
+
+    def check(self) -> None:
+        """Refuse a body that the reference cannot simulate, or whose commands do not match the samples."""
+        check_stable(self.snake)
+        check_samples(self.snake)
 
     def jobs(self) -> Iterator[Job]:
         """Both directions, veering and coiling."""
         return self.cross(case=self.CASES, fidelity=FIDELITIES)
 
-    def check(self) -> None:
-        """Refuse a body that the reference cannot simulate, or whose samples would not come at the right times."""
-        check_stable(self.snake)
-        check_samples(self.snake)
-
     def lead(self, case: str) -> float:
-        """What the body does for so long is not counted [s]."""
+        """Duration at the start that is not counted [s]."""
         return self.SWIMS if case.startswith("coil") else self.BENDS
 
     def plan(self, case: str) -> Plan:
-        """What the body does."""
+        """Joint angles over time."""
         if case.startswith("coil"):
             return Coil(self.GAIT.veering(0.0), self.SWIMS, self.COILED)
         gait = self.GAIT.veering(0.05)
@@ -82,13 +82,13 @@ class Spin(Study):
         return {"centre": centre - centre[0], "heading": heading - heading[0], "drive": track.drive}
 
     def figure(self, results: xr.Dataset) -> Figure:
-        """Heading over time, and the ways of the centres of mass; dotted: the reference."""
+        """Heading over time, and paths of the centre of mass; dotted: the reference."""
         figure, axes = canvas(2, 10.0, 4.2)
         turns = results.assign(heading=np.degrees(results["heading"]))
         for colour, case in zip(COLOURS, self.CASES, strict=False):
             draw_both(axes[0], turns, "heading", colour, case, case=case)
             for fidelity, style in (("fast", "-"), ("reference", ":")):
-                x, y = pick(results, case=case, fidelity=fidelity)["centre"].values.T
+                x, y = pick_job(results, case=case, fidelity=fidelity)["centre"].values.T
                 axes[1].plot(x, y, style, color=colour, label=case if fidelity == "fast" else None)
         axes[0].set(xlabel="time [s]", ylabel="turned to the left [deg]")
         axes[1].set(xlabel="x of the centre of mass [m]", ylabel="y [m]", aspect="equal", adjustable="datalim")
@@ -96,12 +96,12 @@ class Spin(Study):
         return figure
 
     def claims(self, results: xr.Dataset) -> list[Claim]:
-        """It turns, both ways, and stays where it is."""
-        found = [pick(results, case=case, fidelity="reference") for case in self.CASES]
+        """It turns in both directions, and stays in place."""
+        found = [pick_job(results, case=case, fidelity="reference") for case in self.CASES]
         turns = [float(np.degrees(each["heading"].values[-1])) for each in found]
-        away, _, gone, coiled = (float(np.linalg.norm(each["centre"].values, axis=-1).max()) for each in found)
+        spun, _, veered, coiled = (float(np.linalg.norm(each["centre"].values, axis=-1).max()) for each in found)
         body = self.snake.arclength
-        fast = float(np.degrees(pick(results, case="spin left", fidelity="fast")["heading"].values[-1]))
+        fast = float(np.degrees(pick_job(results, case="spin left", fidelity="fast")["heading"].values[-1]))
         return [
             Claim(
                 "It turns counter-clockwise.",
@@ -113,29 +113,29 @@ class Spin(Study):
             Claim(
                 "The centre of mass stays where it is.",
                 "no forward velocity",
-                f"at most {away:.2f} m away, {away / body:.1%} of the body's length",
-                away < 0.05 * body,
-                f"holds below 5%; veering takes it {gone:.1f} m away. Equations 3.6 and 3.7 give more joints to the "
-                "wave in front than to that behind, of 16 joints 9 and 7, so that the two do not cancel",
+                f"at most {spun:.2f} m away, {spun / body:.1%} of the body's length",
+                spun < 0.05 * body,
+                f"holds below 5%; veering takes it {veered:.1f} m away. Equations 3.6 and 3.7 give more joints to the "
+                "front wave than to the rear wave, 9 and 7 of 16, so the two do not cancel",
             ),
             Claim(
                 "With the other sign it turns the other way.",
                 "reversed",
                 f"{turns[1]:.1f} deg",
                 turns[1] < -10.0,
-                "holds if more than 10 deg; not just as far, since only the bend is mirrored, not the wave",
+                "holds if more than 10 deg; not exactly as far, because only the bend is mirrored, not the wave",
             ),
             Claim(
                 "Veering needs forward motion: it turns to the left along a curve.",
                 "a curve",
-                f"{turns[2]:.1f} deg on a way of {gone:.1f} m",
-                bool(turns[2] > 10.0 and gone > 0.05 * body),
+                f"{turns[2]:.1f} deg, up to {veered:.1f} m from the start",
+                bool(turns[2] > 10.0 and veered > 0.05 * body),
                 "section 3.3, bent by 0.05",
             ),
             Claim(
-                "A coil turns a body that swims.",
+                "A coil turns a swimming body.",
                 "a turn",
-                f"{turns[3]:.1f} deg on a way of {coiled:.1f} m",
+                f"{turns[3]:.1f} deg, up to {coiled:.1f} m from the start",
                 turns[3] > 10.0,
                 f"section 3.3, every joint held for {self.COILED:g} s; holds if more than 10 deg",
             ),

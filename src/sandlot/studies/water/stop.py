@@ -1,4 +1,4 @@
-"""Whether a body that drifts can stop."""
+"""Stopping a drifting body by swimming backwards."""
 
 from collections.abc import Iterator, Mapping
 from typing import Annotated, ClassVar
@@ -16,11 +16,11 @@ from sandlot.studies.base import Claim, Found, Job, Picture, Study, study
 from sandlot.studies.plots import COLOURS, canvas
 from sandlot.studies.water.base import SHORT
 from sandlot.studies.water.strips import strip
-from sandlot.studies.water.tracks import EVERY, FIDELITIES, FORWARD, UNITS, at, draw_both, follow, pick
+from sandlot.studies.water.tracks import EVERY, FIDELITIES, FORWARD, UNITS, at, draw_both, follow, pick_job
 
 
 def first_is_none(durations: tuple[float, ...]) -> tuple[float, ...]:
-    """For durations of which the first is of a body that only drifts: what the others are compared with."""
+    """Refuse durations that do not start with 0, the drift that the others are compared with."""
     if durations[0] != 0.0:
         raise ValueError("the first must be 0, which drifts alone; the others are compared with it")
     return durations
@@ -28,25 +28,26 @@ def first_is_none(durations: tuple[float, ...]) -> tuple[float, ...]:
 
 @study("water.stop", source="Draschwandtner 2015, section 7.5")
 class Stop(Study):
-    """Does swimming backwards for a moment bring a drifting body to rest?
+    """Does swimming backwards for a short time bring a drifting body to rest?
 
-    The body of section 7.2 with the faces of 7.4 and motors of 10000 N m swims for 5 s, drifts, at 9 s sends its wave
-    the other way for a while, and straightens. The source found the while by trying: 0.25 s. Here all are tried.
+    The body of section 7.2, with drag on the faces as in 7.4 and motors of 10000 N m, swims for 5 s, drifts, reverses
+    its wave at 9 s for a short time, and straightens. The source found that time by trial: 0.25 s. Here several are
+    tried.
 
     Attributes:
-        durations: Of swimming backwards [s], the first of them 0.
-        seconds: In all [s].
+        durations: Of swimming backwards [s]; the first is 0.
+        seconds: Total duration [s].
     """
 
     outcomes: ClassVar[Mapping[str, Quantity]] = {
         "distance": Quantity("1", "distance from the start, in body lengths", ("sample",), (0,)),
         "velocity": Quantity("1/s", "velocity along the body, in body lengths per second", ("sample",), (0,)),
-        "rest": Quantity("s", "from 9 s on, until it stands still"),
+        "rest": Quantity("s", "time from 9 s until it stands still"),
     }
     SWIMS: ClassVar[float] = 5.0
     BRAKES: ClassVar[float] = 9.0
     STILL: ClassVar[float] = 0.01
-    """Slower than this, it stands still [body lengths/s]."""
+    """Velocity below which it stands still [body lengths/s]."""
 
     durations: Annotated[
         tuple[Annotated[float, Field(ge=0.0, le=2.0)], ...],
@@ -61,7 +62,7 @@ class Stop(Study):
         return self.cross(duration=self.durations, fidelity=FIDELITIES)
 
     def setup(self, duration: float) -> tuple[Snake, Schedule]:
-        """The body, and what it does."""
+        """The body, and its joint angles over time."""
         snake = SHORT.model_copy(update={"faces": "open", "max_torque": 1e4})
         if duration == 0.0:
             return snake, Schedule((0.0, self.SWIMS), (FORWARD, STRAIGHT))
@@ -91,7 +92,7 @@ class Stop(Study):
             each.axvline(self.BRAKES, color=COLOURS[5], linewidth=0.7)
         axes[0].legend(frameon=False)
         for fidelity, style in (("fast", "o-"), ("reference", "k:")):
-            rests = [float(pick(results, duration=d, fidelity=fidelity)["rest"]) for d in self.durations]
+            rests = [float(pick_job(results, duration=d, fidelity=fidelity)["rest"]) for d in self.durations]
             axes[2].plot(self.durations, rests, style, label=fidelity)
         axes[2].axvline(0.25, color=COLOURS[1], linewidth=0.7, label="the source's, 0.25 s")
         axes[2].set(xlabel="time backwards [s]", ylabel="time to standstill [s]", ylim=(0, None))
@@ -99,33 +100,33 @@ class Stop(Study):
         return figure
 
     def best(self, results: xr.Dataset) -> float:
-        """The duration after which it stands still soonest [s]."""
-        rests = {d: float(pick(results, duration=d, fidelity="reference")["rest"]) for d in self.durations}
+        """The duration with the shortest time to standstill [s]."""
+        rests = {d: float(pick_job(results, duration=d, fidelity="reference")["rest"]) for d in self.durations}
         return min(rests, key=lambda d: np.nan_to_num(rests[d], nan=np.inf))
 
     def claims(self, results: xr.Dataset) -> list[Claim]:
         """Less momentum, and an earlier standstill."""
         source = min(self.durations, key=lambda d: abs(d - 0.25))
         best, after = self.best(results), at(self.BRAKES + 1.0)
-        alone, braked, found = (pick(results, duration=d, fidelity="reference") for d in (0.0, source, best))
+        alone, braked, found = (pick_job(results, duration=d, fidelity="reference") for d in (0.0, source, best))
         v0, v1, v2 = (float(each["velocity"][after]) for each in (alone, braked, found))
         t0, t1, t2 = (float(each["rest"]) for each in (alone, braked, found))
-        way = [float(each["distance"][-1] - each["distance"][at(self.BRAKES)]) for each in (alone, found)]
+        travelled = [float(each["distance"][-1] - each["distance"][at(self.BRAKES)]) for each in (alone, found)]
         return [
             Claim(
                 "Swimming backwards reduces forward momentum.",
                 "reduced",
                 f"{v2:.3f} instead of {v0:.3f} body lengths/s at 10 s, after {best:g} s",
                 bool(v2 < 0.5 * v0),
-                "holds if by more than half",
+                "holds if reduced by more than half",
             ),
             Claim(
-                "It stands still in less time than by drifting.",
+                "It stands still sooner than by drifting.",
                 "less",
                 f"{t2:.1f} s instead of {t0:.1f} s, after {best:g} s",
                 bool(t2 < t0),
-                f"slower than {self.STILL:g} body lengths/s; it goes on for {way[1]:.2f} instead of {way[0]:.2f} "
-                "body lengths",
+                f"slower than {self.STILL:g} body lengths/s; it travels {travelled[1]:.2f} instead of "
+                f"{travelled[0]:.2f} body lengths",
             ),
             Claim(
                 "The duration that brings it to rest is 0.25 s.",
@@ -133,7 +134,7 @@ class Stop(Study):
                 best,
                 bool(abs(best - 0.25) <= 0.02),
                 f"within one command; after {source:g} s it swims backwards, at {v1:.2f} body lengths/s, and stands "
-                f"still after {t1:.1f} s: these servos follow at once, the source's need time",
+                f"still after {t1:.1f} s: these servos follow at once, the source's may lag",
             ),
         ]
 

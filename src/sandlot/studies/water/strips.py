@@ -1,4 +1,4 @@
-"""A strip of pictures: a body at several moments of what it does."""
+"""A strip of pictures: a body at several times of a plan."""
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -27,13 +27,13 @@ def strip(
 
     Args:
         snake: The body.
-        plan: What it does.
-        seconds: For how long [s].
-        caption: What is to be seen.
-        ball: Where it is at the start [m].
-        count: Pictures.
+        plan: Joint angles over time.
+        seconds: Duration [s].
+        caption: Of the picture.
+        ball: Position of a ball at the start [m].
+        count: Number of pictures.
         columns: Of pictures.
-        giving: The first so many joints give way to what they hold.
+        giving: Number of joints, from the head on, that give way to the ball they hold.
     """
     swimmers: Swimmers
     swimmers = FastSwimmers(snake, 1) if ball is None else ReferenceSwimmers(snake, 1, balls=np.array([ball]))
@@ -42,13 +42,13 @@ def strip(
     shots = []
     for k in range(commands + 1):
         if k in moments:
-            balls = swimmers.balls[0].copy() if isinstance(swimmers, ReferenceSwimmers) else None
-            shots.append((swimmers.time, swimmers.centres[0], swimmers.directions[0], balls))
-        told = plan.targets((k + 1) * snake.interval, snake)
-        told[:giving] = give_way(told[:giving], swimmers.angles[0, :giving])
-        swimmers.command(told[None])
-    places = np.concatenate([shot[1] for shot in shots])
-    low, high = places.min(axis=0) - 3.0, places.max(axis=0) + 3.0
+            balls = swimmers.balls[0].copy() if ball is not None else None
+            shots.append((swimmers.time[0], swimmers.centres[0], swimmers.directions[0], balls))
+        targets = plan.targets((k + 1) * snake.interval, snake)
+        targets[:giving] = give_way(targets[:giving], swimmers.angles[0, :giving])
+        swimmers.command(targets[None])
+    positions = np.concatenate([shot[1] for shot in shots])
+    low, high = positions.min(axis=0) - 3.0, positions.max(axis=0) + 3.0
     wide, tall = high - low
     rows, width = -(-count // columns), (8.0 if columns == 1 else 11.0) / columns
     figure = Figure(figsize=(width * columns, rows * max(width * tall / wide, 0.6)), layout="constrained")

@@ -1,4 +1,4 @@
-"""Swimming to a target."""
+"""Steering a snake to targets in four directions."""
 
 from collections.abc import Iterator, Mapping
 from typing import Annotated, ClassVar
@@ -8,6 +8,7 @@ import xarray as xr
 from matplotlib.figure import Figure
 from pydantic import AfterValidator, Field
 
+from sandlot.control.controller import Separate
 from sandlot.control.snake.gaits import Gait
 from sandlot.control.snake.steering import Seeker, StateSteering
 from sandlot.recordings import Quantity
@@ -26,19 +27,19 @@ from sandlot.worlds.water.world import WaterSettings
 class Turn(Study):
     """Can the snake steer to a target in any direction?
 
-    A machine of four states, forward, left, right and stop, bends an eight-link body by adding a constant to all its
-    joints: the source's, and twice as much. Each target is tried at both fidelities.
+    A state machine with four states, forward, left, right and stop, bends an eight-link body by adding a constant to
+    all its joints: the source's constant, and twice as much. Each target is tried at both fidelities.
 
     Attributes:
         distance: Of the targets from the centre of mass, along x and y [m].
-        seconds: An episode ends after so long [s]; the source's after 30.
-        veers: What is added to all joints for a turn [rad].
+        seconds: Time limit of an episode [s]; the source's is 30.
+        veers: Constants added to all joints for a turn [rad].
         snake: The body.
         gait: How it swims.
     """
 
     outcomes: ClassVar[Mapping[str, Quantity]] = {
-        "when": Quantity("s", "time when the target was reached; not a number if never", ("target",), (0,)),
+        "when": Quantity("s", "time when the target was reached; NaN if never", ("target",), (0,)),
         "exploded": Quantity("1", "whether the simulation exploded", ("target",), (0,)),
         **PATHS,
     }
@@ -63,8 +64,8 @@ class Turn(Study):
         marks = quadrants(self.distance) + start_centre(self.snake)
         settings = WaterSettings(fidelity=str(job.parameters["fidelity"]), snake=self.snake)
         veer = float(job.parameters["veer"])
-        seekers = [Seeker(self.snake, self.gait, StateSteering(veer)) for _ in marks]
-        return act(settings, marks, seekers, self.seconds, lambda task: task.reached)
+        seeker = Separate(lambda _: Seeker(self.snake, self.gait, StateSteering(veer)))
+        return act(settings, marks, seeker, self.seconds, lambda task: task.reached)
 
     def figure(self, results: xr.Dataset) -> Figure:
         """Paths of the centre of mass to the four targets (as figure 7.9)."""

@@ -1,0 +1,72 @@
+"""A picture of a snake's body, bent by joint angles or by a gait at one moment."""
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from sandlot.control.snake.gaits import Gait
+from sandlot.control.snake.shape import Shape, circle, shape
+from sandlot.errors import SandlotError, SettingError, quote
+from sandlot.robots.snake import Snake
+from sandlot.settings import build
+from sandlot.studies.plots import canvas
+from sandlot.studies.water.drawing import draw_body
+
+LINK_MASS = 18.75
+"""Mass of one link [kg]."""
+
+
+def bent_body(angles: Sequence[str], in_circle: bool, gait: dict[str, float | None], time: float, links: int) -> Shape:
+    """A body bent in one of three ways.
+
+    Args:
+        angles: One for each joint, from the head on [deg]; then the body has one link more.
+        in_circle: Bend all joints by 360 deg / (links + 1).
+        gait: Settings of a gait; used if its ``amplitude`` is given. By default its phase makes one wave.
+        time: When the gait is looked at [s].
+        links: Of the body, unless angles are given.
+
+    Raises:
+        SettingError: If not exactly one of the three is given, or an angle is not a number.
+    """
+    waves = gait["amplitude"] is not None
+    if sum((bool(angles), in_circle, waves)) != 1:
+        raise SettingError("give the angles of all joints [deg], or --circle, or --amplitude; one of them")
+    count = len(angles) + 1 if angles else links
+    snake = build(Snake, {"links": count, "mass": LINK_MASS * count})
+    if angles:
+        return shape(np.radians([_angle(word) for word in angles]), snake)
+    if in_circle:
+        return shape(circle(snake.joints), snake)
+    phase = 2.0 * np.pi / snake.joints if gait["phase"] is None else gait["phase"]
+    return shape(build(Gait, gait | {"phase": phase}).targets(time, snake.joints), snake)
+
+
+def _angle(word: str) -> float:
+    try:
+        value = float(word)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise SettingError(f"{quote(word)!r} is not an angle [deg]; see: sandlot shape --help")
+    return value
+
+
+def draw_posture(body: Shape, path: Path) -> None:
+    """Draw the body and its centre of mass.
+
+    Raises:
+        SandlotError: If the picture cannot be written.
+    """
+    figure, (axes,) = canvas(width=8.0, height=5.0)
+    axes.plot(*body.ends.reshape(-1, 2).T, color="black", linewidth=0.8, zorder=4)
+    draw_body(axes, body.centres, body.directions, body.snake, alpha=0.6)
+    axes.plot(*body.centres.mean(axis=0), "k+", markersize=10, zorder=5)
+    axes.set(xlabel="x [m]", ylabel="y [m]")
+    axes.margins(0.1)
+    try:
+        figure.savefig(path, dpi=120)
+    except (OSError, ValueError) as error:
+        raise SandlotError(f"cannot write {quote(path)}: {getattr(error, 'strerror', None) or error}") from None

@@ -1,0 +1,29 @@
+"""The study of rovers on hard level ground: its claims about made-up results."""
+
+import numpy as np
+import pytest
+
+from claims import assert_fails, changed, failing, scaled
+from sandlot.studies.terrain.turning import COMMANDS, EXPECTED, Turning
+
+LINEAR, ANGULAR = np.array(COMMANDS).T
+IDEAL = {"speed": lambda job: LINEAR, "turn_rate": lambda job: EXPECTED[job["vehicle"]] * ANGULAR}
+IDEAL_TURNS = "Rovers turn as the equations of differential drive say."
+
+
+def test_all_claims_but_one_hold_for_expected_turn_rates():
+    """Rovers that turn as expected of skid steering do not turn as the equations of differential drive say."""
+    assert failing(Turning(), **IDEAL) == [IDEAL_TURNS]
+    assert IDEAL_TURNS not in failing(Turning(), **IDEAL | {"turn_rate": lambda job: ANGULAR})
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"speed": scaled(0.96, vehicle="tracked")}, ["as fast as their wheels"]),
+        ({"turn_rate": scaled(0.96, vehicle="axle")}, ["on one axle"]),
+        ({"turn_rate": scaled(0.8, vehicle="wheeled")}, ["longitudinal and lateral slip"]),
+    ],
+)
+def test_each_claim_can_fail(changes, words):
+    assert_fails(Turning(), changed(IDEAL, **changes), [IDEAL_TURNS, *words])
