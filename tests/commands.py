@@ -1,4 +1,4 @@
-"""What a command said, and a study that takes no time, for the tests of the command line."""
+"""The output of a command, and settings of a study that takes little time, for the tests of the command line."""
 
 import json
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What tests of the command line share: the command, in this process."""
+"""Fixture of the command line tests: the command, run in this process."""
 
 import re
 import sys

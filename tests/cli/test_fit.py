@@ -1,4 +1,4 @@
-"""The command ``fit``: what it says for people and programs, what it keeps, and how it takes a mistake."""
+"""The command ``fit``: its output for people and programs, the saved model, and its error messages."""
 
 import json
 import re
@@ -11,6 +11,9 @@ from PIL import Image
 
 from sandlot import recordings
 from sandlot.cli import main
+from sandlot.models.store import load_card
+from sandlot.recordings.digests import digest
+from sandlot.recordings.vocabulary import quantity
 from sandlot.surrogates.files import KINDS, load
 from sandlot.surrogates.sensor_models import assess
 from sandlot.surrogates.sensorgraph import Sensorgraph
@@ -55,8 +58,8 @@ def graph(path):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_it_tells_how_wrong_the_model_is_and_keeps_one_fitted_to_all(fit, tmp_path, kind):
-    status, out, err = fit("fit", "sensor", "a", "b", "--out", "models/m.json", "--kind", kind, "--json")
+def test_it_reports_the_error_and_saves_a_model_fitted_to_all_scans(fit, tmp_path, kind):
+    status, out, err = fit("fit", "sensor", "a", "b", "--out", "models/m", "--kind", kind, "--json")
     assert status == 0, err
     facts = json.loads(out)
     both = [graph(tmp_path / name) for name in "ab"]
@@ -64,16 +67,25 @@ def test_it_tells_how_wrong_the_model_is_and_keeps_one_fitted_to_all(fit, tmp_pa
     np.testing.assert_allclose(facts["errors"], errors)
     assert facts["error"] == pytest.approx(errors.mean())
     assert (facts["scans"], facts["held_out"], facts["beams"]) == (2 * SCANS, 2 * SCANS // 5, 36)
-    assert (facts["kind"], facts["recordings"], facts["model"]) == (kind, ["a", "b"], "models/m.json")
+    assert (facts["kind"], facts["model"]) == (kind, "models/m")
+    assert [each["path"] for each in facts["recordings"]] == ["a", "b"]
+    card = load_card(tmp_path / "models/m")
+    assert [each.model_dump() for each in card.trained_on] == facts["recordings"]
+    for each in card.trained_on:
+        with recordings.open(tmp_path / each.path) as recording:
+            assert (each.digest, each.frames) == (digest(recording), SCANS)
+    assert card.errors["mean absolute error on held-out scans [m]"] == pytest.approx(facts["error"])
+    positions = np.concatenate([log.poses[:, 0] for log in both])
+    assert card.valid_ranges["x [m]"] == (positions.min(), positions.max())
     assert facts["thin"] == Sensorgraph.join(both).thin()
-    kept, again = load(tmp_path / "models/m.json"), KINDS[kind]().fit(Sensorgraph.join(both))
+    kept, again = load(tmp_path / "models/m"), KINDS[kind]().fit(Sensorgraph.join(both))
     np.testing.assert_array_equal(kept.predict(both[0].poses), again.predict(both[0].poses))
     assert facts["size"] == kept.size
     assert facts["equation"] == again.equation()
 
 
-def test_it_speaks_to_people_and_the_model_can_be_used(fit, tmp_path):
-    status, out, err = fit("fit", "sensor", "a", "--out", "m.json", "--kind", "headings", "--figure", "seen.png")
+def test_it_prints_a_summary_and_the_model_can_be_used(fit, tmp_path):
+    status, out, err = fit("fit", "sensor", "a", "--out", "m", "--kind", "headings", "--figure", "seen.png")
     assert status == 0, err
     assert "2/2" in err, "a bar on standard error"
     lines = out.splitlines()
@@ -81,14 +93,14 @@ def test_it_speaks_to_people_and_the_model_can_be_used(fit, tmp_path):
     assert [line for line in lines if line.startswith("warning: few scans around ")] == [
         f"warning: {line}" for line in graph(tmp_path / "a").thin()
     ]
-    assert f"Mean absolute error on the {SCANS // 5} scans at the end, fitted without them:" in out
+    assert f"Mean absolute error on the last {SCANS // 5} scans, which were held out:" in out
     rows = [line.split() for line in lines if re.match(r" +(\d|all) ", line)]
     errors = assess(KINDS["headings"](), [graph(tmp_path / "a")], 0.2)
     assert [row[:3] for row in rows[:6]] == [[str(k), str(30 * k - 90), str(30 * k - 60)] for k in range(6)]
     assert [row[-1] for row in rows] == [f"{error:.4f}" for error in (*errors, errors.mean())]
     assert re.search(r"a headings model of \d+ coefficients; one of its equations:\n  range = \S+ ", out)
     assert max(len(line) for line in lines) < 240
-    assert "Figure: seen.png\nModel: m.json\n" in out
+    assert "Figure: seen.png\nModel: m\n" in out
     width, height = Image.open(tmp_path / "seen.png").size
     assert width > 3 * height
     *_, use = lines
@@ -96,43 +108,45 @@ def test_it_speaks_to_people_and_the_model_can_be_used(fit, tmp_path):
     assert status == 0, err
 
 
-def test_a_local_model_says_what_its_equations_are_of(fit):
-    _, out, _ = fit("fit", "sensor", "a", "--out", "m.json", "--holdout", 0)
+def test_the_units_of_a_local_equation_are_printed(fit):
+    _, out, _ = fit("fit", "sensor", "a", "--out", "m", "--holdout", 0)
     assert "Mean absolute error" not in out
-    assert "(of turn, across and along, as shares of a cell; ahead is how far along the ray from its middle [m])" in out
+    assert (
+        "(turn, across and along in units of a cell; ahead: distance along the ray from the cell's center [m])" in out
+    )
 
 
 @pytest.mark.parametrize(
     ("form", "suffix", "word"), [("python", "py", "def "), ("c", "c", "double "), ("text", "txt", "")]
 )
 def test_equations_are_written_beside_the_model(fit, tmp_path, form, suffix, word):
-    words = ["--out", "x/m.json", "--kind", "sectors", "--equations", form, "--json"]
+    words = ["--out", "x/m", "--kind", "sectors", "--equations", form, "--json"]
     status, out, err = fit("fit", "sensor", "a", *words)
     assert status == 0, err
     assert json.loads(out)["equations"] == f"x/m.{suffix}"
-    assert f"{word}heading_11_segment_5" in (tmp_path / f"x/m.{suffix}").read_text()
+    assert f"{word}sector_11_segment_5" in (tmp_path / f"x/m.{suffix}").read_text()
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["nothing", "--out", "m.json"], "there is no recording at nothing"),
-        (["sand", "--out", "m.json"], "sand: the recording has no bearings, heading, position, ranges; a sensorgraph"),
-        (["single", "--out", "m.json"], "a scan has 1 of the 6 beams that 6 segments need at least"),
-        (["a", "narrow", "--out", "m.json"], "different lasers, of 36 and 18 beams"),
-        (["narrow", "--out", "m.json", "--holdout", "0.01"], "6 scans are too few to hold out 0.01 of them"),
-        (["a", "--out", "m.json", "--holdout", "1"], "--holdout"),
-        (["a", "--out", "m.json", "--kind", "lokal"], "'lokal' is not one of"),
-        (["a", "--out", "m.json", "--equations", "c"], "too many equations to print, of turn, across and along"),
-        (["a", "--out", "model"], "model should end in .json"),
+        (["nothing", "--out", "m"], "there is no recording at nothing"),
+        (["sand", "--out", "m"], "sand: the recording has no bearings, ranges, x, y, yaw; a sensor model needs"),
+        (["single", "--out", "m"], "a scan has 1 beams; 6 segments need at least 6"),
+        (["a", "narrow", "--out", "m"], "different lasers: 36 beams from"),
+        (["narrow", "--out", "m", "--holdout", "0.01"], "6 scans are too few to hold out 0.01 of them"),
+        (["a", "--out", "m", "--holdout", "1"], "--holdout"),
+        (["a", "--out", "m", "--kind", "lokal"], "'lokal' is not one of"),
+        (["a", "--out", "m", "--equations", "c"], "too many equations to print, one for each of its cells"),
+        (["a", "--out", "model.json"], "model.json: a sensor model is a directory; leave out .json"),
         (["a"], "--out"),
-        (["--out", "m.json"], "RECORDING"),
-        (["a", "--out", "here.json"], "here.json already exists; choose another path or remove it first"),
-        (["a", "--out", "eq.json", "--kind", "sectors", "--equations", "python"], "eq.py already exists"),
+        (["--out", "m"], "RECORDING"),
+        (["a", "--out", "here"], "here already exists; choose another path or remove it first"),
+        (["a", "--out", "eq", "--kind", "sectors", "--equations", "python"], "eq.py already exists"),
     ],
 )
 def test_a_mistake_gets_one_clear_line(fit, tmp_path, words, said):
-    for name in ("here.json", "eq.py"):
+    for name in ("here", "eq.py"):
         (tmp_path / name).write_text("mine")
     before = sorted(tmp_path.iterdir())
     status, out, err = fit("fit", "sensor", *words)
@@ -141,15 +155,49 @@ def test_a_mistake_gets_one_clear_line(fit, tmp_path, words, said):
     assert err.startswith("error: ")
     assert said in err
     assert sorted(tmp_path.iterdir()) == before, "a mistake leaves nothing behind"
-    assert (tmp_path / "here.json").read_text() == "mine"
+    assert (tmp_path / "here").read_text() == "mine"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_fit_that_found_nothing_is_not_saved(fit, tmp_path, kind, monkeypatch):
+    monkeypatch.setattr(KINDS[kind], "size", 0)
+    more = [] if kind == "local" else ["--equations", "c"]
+    status, out, err = fit("fit", "sensor", "narrow", "--out", "m", "--kind", kind, "--holdout", 0, *more)
+    assert (status, out) == (2, "")
+    assert err.splitlines()[-1].startswith("error: the fit found no coefficients: too few scans for any cell")
+    assert not (tmp_path / "m").exists()
+    assert not (tmp_path / "m.c").exists()
+
+
+def test_few_scans_give_a_local_model_no_coefficients(fit, tmp_path):
+    record_world("indoor", tmp_path / "tiny", 1, None, 0, {"laser": {"beams": 36}})
+    status, out, err = fit("fit", "sensor", "tiny", "--out", "m", "--holdout", 0)
+    assert (status, out) == (2, "")
+    assert err.splitlines()[-1].startswith("error: the fit found no coefficients")
+    assert not (tmp_path / "m").exists()
+
+
+def test_scans_with_an_empty_table_of_bearings_are_explained(fit, tmp_path):
+    quantities = {
+        **{name: quantity(name) for name in ("time", "x", "y", "yaw")},
+        **{name: quantity(name, ("beam",), (0,)) for name in ("ranges", "bearings")},
+    }
+    with recordings.Writer(tmp_path / "empty", quantities, settings={}, seed=None, world="none") as writer:
+        for time in range(9):
+            pose = {name: np.float64(0.0) for name in ("x", "y", "yaw")}
+            writer.append({"time": np.float64(time), **pose, "ranges": np.zeros(0), "bearings": np.zeros(0)})
+    status, out, err = fit("fit", "sensor", "empty", "--out", "m")
+    assert (status, out) == (2, "")
+    assert err.startswith("error: empty: the bearings of the beams are missing, or do not match the ranges")
+    assert len(err.splitlines()) == 1
 
 
 def test_a_figure_that_cannot_be_written_is_explained(fit, tmp_path):
-    words = ["fit", "sensor", "a", "--out", "m.json", "--kind", "headings", "--holdout", 0, "--figure", "no/where.png"]
+    words = ["fit", "sensor", "a", "--out", "m", "--kind", "headings", "--holdout", 0, "--figure", "no/where.png"]
     status, out, err = fit(*words)
     assert (status, out) == (2, "")
     assert err.splitlines()[-1].startswith("error: cannot write no/where.png")
-    assert not (tmp_path / "m.json").exists()
+    assert not (tmp_path / "m").exists()
 
 
 def test_what_can_be_fitted_is_listed(fit):

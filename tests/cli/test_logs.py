@@ -100,7 +100,7 @@ def test_export_for_programs(sandlot_):
         (["import", "nothing.log", "--out", "b"], "there is no log at nothing.log"),
         (["import", "a.log"], "--out"),
         (["import", "a.log", "--out", "cut.log"], "cut.log already exists"),
-        (["import", "a.log", "--out", "b", "--format", "karmen"], "no format 'karmen'; known: carmen, posegraph"),
+        (["import", "a.log", "--out", "b", "--format", "karmen"], "no format 'karmen'; known: ros1, ros2"),
         (["export", "nothing", "--out", "b.csv"], "there is no recording at nothing"),
         (["export", "a.log", "--out", "b.bag"], "b.bag should end in .mcap or .csv"),
     ],

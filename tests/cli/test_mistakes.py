@@ -98,7 +98,7 @@ def test_a_failing_job_gets_one_clear_line_below_the_bar(sandlot_, tmp_path):
     assert [each.split()[0] for each in above] == [PROBABILITIES], "the bar, and nothing else"
 
 
-def test_stopped_by_ctrl_c_it_says_how_to_go_on(sandlot_, tmp_path, monkeypatch):
+def test_a_run_stopped_by_ctrl_c_can_be_resumed(sandlot_, tmp_path, monkeypatch):
     study = all_studies()[PROBABILITIES]
     honest = study.run
 
@@ -110,7 +110,7 @@ def test_stopped_by_ctrl_c_it_says_how_to_go_on(sandlot_, tmp_path, monkeypatch)
     monkeypatch.setattr(study, "run", interrupted)
     said = sandlot_("run", PROBABILITIES, *SMALL, "--workers", 1)
     assert (said.status, said.out) == (130, "")
-    assert "Stopped." in said.err
+    assert "Stopped. Finished jobs are kept; the same command goes on." in said.err
     assert "Traceback" not in said.err
     monkeypatch.setattr(study, "run", honest)
     (mine,) = (row for row in sandlot_("studies", "--json").json() if row["study"] == PROBABILITIES)

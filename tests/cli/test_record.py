@@ -42,7 +42,7 @@ def test_record(sandlot_, tmp_path):
         assert recording.sizes["agent"] == 3
         assert recording.attrs["seed"] == 4
         assert recordings.settings(recording)["agents"] == 3
-        assert recording["heights"].attrs["units"] == "unit"
+        assert recording["cell_heights"].attrs["units"] == "unit"
         first = recording.load()
 
     before = files(tmp_path)
@@ -52,7 +52,7 @@ def test_record(sandlot_, tmp_path):
     said = sandlot_(*wanted, "--out", "second")
     assert (said.status, "second" in said.out, "31 frames" in said.out) == (0, True, True)
     with recordings.open(tmp_path / "second") as second:
-        np.testing.assert_array_equal(second["heights"], first["heights"])
+        np.testing.assert_array_equal(second["cell_heights"], first["cell_heights"])
         np.testing.assert_array_equal(second["action"], first["action"])
 
 
@@ -75,7 +75,7 @@ def test_record_takes_settings_from_a_file(sandlot_, tmp_path):
     said = sandlot_("record", "leveling", "--settings", "world.toml", "--set", "agents=1", "--steps", 2)
     assert said.status == 0
     with recordings.open(tmp_path / "recordings/leveling") as recording:
-        assert recording["heights"].shape == (3, 6, 7)
+        assert recording["cell_heights"].shape == (3, 6, 7)
         assert recording.sizes["agent"] == 1
 
 

@@ -83,7 +83,8 @@ def test_studies_and_how_they_ended(sandlot_):
     assert {row["state"] for row in after.values()} == {"never run"}
     shown = sandlot_("studies").out
     assert f"{mine['holding']} of 2 claims hold" in shown
-    assert "(other settings)" in shown
+    assert f"{mine['holding']} of 2 claims hold*" in shown
+    assert "* with other settings than the default" in shown
     assert all(name in shown for name in all_studies())
     assert {row["state"] for row in sandlot_("studies", "--runs", "elsewhere", "--json").json()} == {"never run"}
 
@@ -112,5 +113,25 @@ def test_a_world_in_full(sandlot_, name):
     assert all(each["allowed"] and each["default"] and each["meaning"] for each in found["settings"])
     shown = sandlot_("worlds", name).out
     assert all(f"\n{key} " in shown for key in settings)
-    assert f"controllers: {found['controllers'][0]} (if none is named), " in shown
+    assert f"controllers: {found['controllers'][0]} (default), " in shown
     assert ("or a file" in shown) == (name == "water")
+
+
+def test_the_list_of_studies_fits_a_narrow_terminal(sandlot_, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = sandlot_("studies").out.splitlines()
+    assert len(lines) == 1 + len(all_studies()) + 1, "a header, a line for each study, and how to see more"
+    assert all(len(line) <= 80 for line in lines)
+
+
+def test_a_study_in_full(sandlot_):
+    study = all_studies()["leveling.steepness"]
+    found = sandlot_("studies", "leveling.steepness", "--json").json()
+    assert (found["question"], found["about"], found["source"]) == (study.question(), study.about(), study.source)
+    assert (found["state"], found["last_run"]) == ("never run", "never run")
+    assert {each["key"].partition(".")[0] for each in found["settings"]} == set(study.model_fields)
+    shown = sandlot_("studies", "leveling.steepness").out
+    assert study.question() in shown
+    assert f"source: {study.source}" in shown
+    assert all(f"\n{each['key']} " in shown for each in found["settings"])
+    assert_one_clear_line(sandlot_("studies", "leveling.steepnes"), "did you mean 'leveling.steepness'?")

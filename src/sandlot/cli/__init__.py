@@ -1,4 +1,4 @@
-"""The one command, ``sandlot``: it parses and calls, and decides nothing."""
+"""The command ``sandlot``: it parses its arguments, calls the rooms below, and prints what they return."""
 
 from sandlot.cli.app import main
 

@@ -9,8 +9,9 @@ from rich.markup import escape
 from typer.core import TyperGroup
 
 import sandlot
-from sandlot.cli import fit, gap, logs, shape, show, work
-from sandlot.errors import SandlotError
+from sandlot.cli import fit, gap, logs, models, shape, show, work
+from sandlot.cli.stop import stoppable
+from sandlot.errors import SandlotError, quote
 
 HELP = """A robot lab: worlds, controllers and studies.
 
@@ -19,14 +20,16 @@ New here? [bold]sandlot tour[/bold] runs a few studies and writes a page about t
 """
 
 INTERRUPTED = 130
-"""Exit status after Ctrl-C, as shells have it."""
+"""Exit status after Ctrl-C, as in shells."""
+RESUMABLE = ("run", "tour")
+"""Commands that continue where they were stopped."""
 
 
 class Commands(TyperGroup):
-    """Lists groups of commands last; Typer would list them first, before the tour."""
+    """Lists groups of commands last; Typer would list them before all others."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Their names."""
+        """The names of the commands, in the order of the help."""
         return sorted(super().list_commands(ctx), key=lambda name: isinstance(self.commands[name], TyperGroup))
 
 
@@ -40,6 +43,7 @@ app.command()(work.record)
 app.command("import")(logs.import_)
 app.command()(logs.export)
 app.command()(gap.gap)
+app.command()(models.models)
 app.command(context_settings=shape.CONTEXT)(shape.shape)
 app.add_typer(fit.app, name="fit")
 
@@ -52,8 +56,10 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def options(
-    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Show it.")] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Show where an error came from.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
 ) -> None:
     """Options that stand before or after any command."""
 
@@ -61,15 +67,27 @@ def options(
 def main() -> None:
     """Run the command; a mistake gets one clear line on standard error and exit status 2."""
     debug = "--debug" in sys.argv
-    arguments = [argument for argument in sys.argv[1:] if argument != "--debug"]
+    arguments = [argument for argument in sys.argv[1:] if argument != "--debug"] or ["--help"]
     try:
-        status = app(args=arguments or ["--help"], prog_name="sandlot", standalone_mode=False)
+        with stoppable():
+            status = app(args=arguments, prog_name="sandlot", standalone_mode=False)
         if status == INTERRUPTED:
-            Console(stderr=True).print("Stopped. What had been finished is kept; the same command goes on.")
+            goes_on = " Finished jobs are kept; the same command goes on." if arguments[0] in RESUMABLE else ""
+            Console(stderr=True).print(f"Stopped.{goes_on}", soft_wrap=True)
         sys.exit(status)
     except Exception as error:
-        explain = str if isinstance(error, SandlotError) else getattr(type(error), "format_message", None)
-        if debug or explain is None:
+        message = _explain(error)
+        if debug or message is None:
             raise
-        Console(stderr=True, highlight=False, soft_wrap=True).print(f"[bold red]error:[/] {escape(explain(error))}")
+        Console(stderr=True, highlight=False, soft_wrap=True).print(f"[bold red]error:[/] {escape(message)}")
         sys.exit(2)
+
+
+def _explain(error: Exception) -> str | None:
+    """The one line for a mistake of the user or a fault of the disk; None for an error of the program."""
+    if isinstance(error, SandlotError):
+        return str(error)
+    if isinstance(error, OSError) and error.strerror:
+        return f"{quote(error.filename)}: {error.strerror}" if error.filename else error.strerror
+    explain = getattr(error, "format_message", None)  # Typer's own errors, about options and arguments
+    return explain() if explain else None

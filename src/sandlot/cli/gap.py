@@ -1,4 +1,4 @@
-"""The command ``gap``: what the same controller achieves at each fidelity of a world."""
+"""The command ``gap``: the outcomes of the same controller at each fidelity of a world."""
 
 import math
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,7 +10,6 @@ from rich.table import Table
 
 from sandlot.cli.show import Json, print_json
 from sandlot.cli.work import Controller, Set, SettingsFile, progress_bar
-from sandlot.settings import read_settings
 from sandlot.worlds import WORLDS
 
 if TYPE_CHECKING:
@@ -25,8 +24,8 @@ def gap(
         ),
     ],
     controller: Controller = None,
-    episodes: Annotated[int, typer.Option(min=1, help="Episodes at each fidelity, of the same seeds.")] = 3,
-    steps: Annotated[int, typer.Option(min=1, help="Most steps of an episode.")] = 4000,
+    episodes: Annotated[int, typer.Option(min=1, help="Episodes at each fidelity, with the same seeds.")] = 3,
+    steps: Annotated[int, typer.Option(min=1, help="Maximum steps of an episode.")] = 4000,
     seed: Annotated[int, typer.Option(min=0, help="Same seed, same result.")] = 0,
     assignments: Set = None,
     settings: SettingsFile = None,
@@ -35,8 +34,9 @@ def gap(
     """Measure the gap: how outcomes change when the same controller moves to a better fidelity.
 
     Every fidelity of the world runs the same episodes; outcomes are means over them. Simulations that explode are
-    named, and not counted.
+    reported, and not counted.
     """
+    from sandlot.settings import read_settings
     from sandlot.worlds.gap import measure_gap, summarize_gap
 
     values = read_settings(settings, assignments or ())
@@ -88,7 +88,7 @@ def _number(value: float, sign: str = "") -> str:
 
 
 def _plain(outcomes: "xr.Dataset", summary: "xr.Dataset") -> dict[str, Any]:
-    """Everything, for JSON: what is not a number is null."""
+    """Everything, for JSON; NaN becomes null."""
 
     def clean(value: Any) -> Any:
         if isinstance(value, list):

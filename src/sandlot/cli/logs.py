@@ -15,28 +15,28 @@ from sandlot.cli.show import Json, print_json
 from sandlot.cli.work import progress_bar
 
 if TYPE_CHECKING:
-    from sandlot.recordings.logs.scans import Findings
+    from sandlot.recordings.logs import Findings
 
 Format = Annotated[
     str | None,
-    typer.Option("--format", help="carmen, posegraph, ticks, ros1, ros2, mcap or csv.", show_default="guessed"),
+    typer.Option("--format", help="ros1, ros2, mcap, posegraph, carmen, csv or rover5.", show_default="guessed"),
 ]
 
 
 def import_(
-    log: Annotated[Path, typer.Argument(help="File, or directory of a bag of ROS 2; gzip of text too.")],
+    log: Annotated[Path, typer.Argument(help="File, or directory of a ROS 2 bag; text may be gzip.")],
     out: Annotated[Path, typer.Option("--out", help="Directory of the recording.", show_default=False)],
     kind: Format = None,
-    topic: Annotated[str | None, typer.Option(help="Of a bag: whose scans.", show_default="the first")] = None,
-    partial: Annotated[bool, typer.Option("--partial", help="Of a damaged log, keep what comes before.")] = False,
+    topic: Annotated[str | None, typer.Option(help="Topic of the scans in a bag.", show_default="the first")] = None,
+    partial: Annotated[bool, typer.Option("--partial", help="If the log is damaged, keep the scans before.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Import a log of a real robot with a laser, and say what was found in it.
+    """Make a recording from a log of a real robot with a laser, and summarize the log.
 
-    Reads CARMEN logs, pose graphs, ticks and ranges of a Rover 5, bags of ROS 1 and 2, MCAP and CSV. A log that is
-    damaged gives an error and no recording, unless --partial.
+    Reads bags of ROS 1 and 2, MCAP, CARMEN logs, pose graphs, CSV, and logs of a Rover 5. A damaged log gives an error
+    and no recording, unless --partial.
     """
-    from sandlot.recordings.logs.logs import import_log
+    from sandlot.recordings.logs import import_log
 
     with progress_bar("kilobyte") as show:
         bar = show(f"importing {log.name}")
@@ -77,12 +77,12 @@ def _print_findings(findings: "Findings", out: Path) -> None:
 
 
 def export(
-    recording: Annotated[Path, typer.Argument(help="Directory of a recording with scans.")],
+    recording: Annotated[Path, typer.Argument(help="Directory of a recording of scans.")],
     out: Annotated[Path, typer.Option("--out", help="File: .mcap or .csv.", show_default=False)],
     as_json: Json = False,
 ) -> None:
-    """Export a recording with scans for other tools: MCAP, as for Foxglove, or CSV."""
-    from sandlot.recordings.logs.logs import export_log
+    """Export a recording of scans for other tools: MCAP, as for Foxglove, or CSV."""
+    from sandlot.recordings.logs import export_log
 
     with progress_bar("frame") as show:
         left_out = export_log(recording, out, show(f"exporting {recording.name}"))

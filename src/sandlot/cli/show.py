@@ -1,14 +1,14 @@
 """Commands that show what there is: ``worlds`` and ``studies``."""
 
-from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
-from sandlot.worlds import WORLDS, load, world_id
+from sandlot.worlds import WORLDS
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 
@@ -20,61 +20,110 @@ def worlds(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """List the worlds and their fidelities; or show one, with its controllers and all that can be set."""
-    if name is not None:
-        from sandlot.cli.world import facts, print_world
+    """List the worlds and their fidelities; or show one, with its controllers and settings."""
+    from sandlot.worlds.describe import describe_world, describe_worlds
 
-        found = facts(name)
-        if as_json:
-            print_json(found)
-        else:
-            print_world(found)
-        return
-    rows = []
-    for each in WORLDS:
-        kind = load(each)
-        rows.append((each, world_id(each), kind.fidelities(), kind.about()))
+    found = describe_worlds() if name is None else describe_world(name)
     if as_json:
-        print_json([dict(zip(("world", "id", "fidelities", "about"), row, strict=True)) for row in rows])
-        return
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    for column in ("world", "Gymnasium id", "fidelities"):
-        table.add_column(column, no_wrap=True)
-    table.add_column("what happens there")
-    for each, gym_id, offered, about in rows:
-        table.add_row(each, gym_id, ", ".join(offered), about)
-    Console().print(table)
+        print_json(found)
+    elif isinstance(found, list):
+        table = _table("world", "Gymnasium id", "fidelities", "what happens there")
+        for each in found:
+            table.add_row(each["world"], each["id"], ", ".join(each["fidelities"]), each["about"])
+        Console().print(table)
+    else:
+        _print_world(found)
+
+
+def _print_world(found: dict[str, Any]) -> None:
+    console = Console(highlight=False)
+    files = ["or a file"] if found["controller_files"] else []
+    console.print(f"[bold]{found['world']}[/], {found['id']}: {escape(found['about'])}")
+    console.print(f"fidelities: {_listed(found['fidelities'])}")
+    console.print(f"controllers: {_listed(found['controllers'] + files)}")
+    console.print("\nSettings for --set, at every fidelity unless the meaning says otherwise:")
+    console.print(_settings_table(found["settings"]))
+
+
+def _listed(names: list[str]) -> str:
+    first, *others = names
+    return ", ".join([f"{first} (default)", *others])
+
+
+def _studies() -> list[str]:
+    from sandlot.studies import all_studies
+
+    return list(all_studies())
 
 
 def studies(
-    runs: Annotated[Path, typer.Option(help="Where to look for runs.")] = Path("runs"), as_json: Json = False
+    name: Annotated[
+        str | None, typer.Argument(metavar="STUDY", help="Show this one in full.", autocompletion=_studies)
+    ] = None,
+    runs: Annotated[Path, typer.Option(help="Where to look for runs.")] = Path("runs"),
+    as_json: Json = False,
 ) -> None:
-    """List the studies, their sources, and how their last runs ended."""
-    from sandlot.studies import all_studies
-    from sandlot.studies.runner import State, last_runs
+    """List the studies and their last runs; or show one, with its source and settings."""
+    from sandlot.studies.states import describe_studies, describe_study, last_runs
 
-    states = last_runs(runs)
-    rows = [
-        {"study": name, "source": each.source, "question": each.question(), **asdict(states.get(name, State()))}
-        for name, each in all_studies().items()
-    ]
+    found = last_runs(runs)
+    rows = describe_studies(found) if name is None else describe_study(name, found)
+    console = Console(stderr=True, highlight=False)
+    for directory, reason in found.skipped.items():
+        console.print(f"[yellow]skipped {escape(directory)}:[/] {escape(reason)}", soft_wrap=True)
     if as_json:
         print_json(rows)
-        return
-    table = Table(box=None, header_style="bold", pad_edge=False)
+    elif isinstance(rows, list):
+        _print_studies(rows)
+    else:
+        _print_study(rows)
+
+
+def _print_studies(rows: list[dict[str, Any]]) -> None:
+    table = Table(box=None, header_style="bold", pad_edge=False, expand=True)
     table.add_column("study", no_wrap=True)
-    for column in ("question", "source", "last run"):
-        table.add_column(column)
+    table.add_column("question", no_wrap=True, overflow="ellipsis", ratio=1)
+    table.add_column("last run", no_wrap=True)
     for row in rows:
-        ending = row["state"]
-        if ending == "finished":
-            ending = f"{row['holding']} of {row['claims']} claims hold"
-        elif ending == "unfinished":
-            ending = f"{row['done']} of {row['jobs']} jobs done"
-        if not row["usual"]:
-            ending += "\n(other settings)"
-        table.add_row(row["study"], row["question"], row["source"], ending)
-    Console().print(table)
+        table.add_row(row["study"], row["question"], row["last_run"] + ("" if row["usual"] else "*"))
+    console = Console(highlight=False)
+    console.print(table)
+    if not all(row["usual"] for row in rows):
+        console.print("* with other settings than the default", style="dim")
+    console.print("Show one in full: sandlot studies STUDY", style="dim")
+
+
+def _print_study(row: dict[str, Any]) -> None:
+    console = Console(highlight=False)
+    console.print(f"[bold]{row['study']}[/]: {escape(row['question'])}")
+    if row["about"]:
+        console.print(escape(row["about"]))
+    console.print(f"source: {escape(row['source'])}")
+    where = f", {row['run_directory']}" if row["run_directory"] else ""
+    usual = "" if row["usual"] else " (with other settings than the default)"
+    console.print(escape(f"last run: {row['last_run']}{usual}{where}"), soft_wrap=True)
+    console.print("\nSettings for --set:")
+    console.print(_settings_table(row["settings"]))
+
+
+def _settings_table(settings: list[dict[str, str]]) -> Table:
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    table.add_column("setting", no_wrap=True)
+    table.add_column("default", max_width=20, overflow="fold")
+    table.add_column("meaning, and what is allowed")
+    for each in settings:
+        meaning = escape(each["meaning"].replace("``", ""))
+        table.add_row(each["key"], escape(each["default"]), f"{meaning} [dim]({escape(each['allowed'])})[/]")
+    return table
+
+
+def _table(*columns: str) -> Table:
+    """A plain table; only its last column is wrapped."""
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for column in columns[:-1]:
+        table.add_column(column, no_wrap=True)
+    table.add_column(columns[-1])
+    return table
 
 
 def print_json(value: object) -> None:

@@ -1,7 +1,6 @@
 """Commands that work: ``tour``, ``run``, ``report`` and ``record``."""
 
 import enum
-import os
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -12,13 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
-from sandlot.cli.show import Json, print_json
-from sandlot.settings import flatten, read_settings
+from sandlot.cli import stop
+from sandlot.cli.show import Json, _studies, print_json
 from sandlot.worlds import WORLDS
 
 if TYPE_CHECKING:
+    from rich.progress import TaskID
+
     from sandlot.studies.base import Claim
     from sandlot.studies.runner import Outcome
 
@@ -33,12 +33,11 @@ SettingsFile = Annotated[
     Path | None, typer.Option("--settings", help="TOML file with settings.", show_default=False, dir_okay=False)
 ]
 Controller = Annotated[
-    str | None, typer.Option(help="Who acts: a name, or a file (.toml, .json).", show_default="the world's own")
+    str | None, typer.Option(help="What acts: a name, or a file (.toml, .json).", show_default="the world's first")
 ]
-Workers = Annotated[int, typer.Option(min=1, help="Jobs at a time.", show_default="all cores")]
-CORES = os.cpu_count() or 1
+Workers = Annotated[int | None, typer.Option(min=1, help="Jobs at a time.", show_default="all cores")]
 LOG_EVERY = 60.0
-"""Between lines about progress in a log file [s]."""
+"""Time between two lines about progress in a log file [s]."""
 
 
 class Backend(enum.StrEnum):
@@ -48,15 +47,9 @@ class Backend(enum.StrEnum):
     ray = "ray"
 
 
-def _studies() -> list[str]:
-    from sandlot.studies import all_studies
-
-    return list(all_studies())
-
-
 def tour(
     out: Annotated[Path, typer.Option("--out", help="Directory to write to.")] = Path("runs/tour"),
-    workers: Workers = CORES,
+    workers: Workers = None,
 ) -> None:
     """See what Sandlot does: run a few studies and write a page about them."""
     console = Console()
@@ -74,7 +67,7 @@ def run(
     assignments: Set = None,
     settings: SettingsFile = None,
     out: Out = None,
-    workers: Workers = CORES,
+    workers: Workers = None,
     backend: Annotated[Backend, typer.Option(help="This machine's processes, or a Ray cluster.")] = Backend.processes,
     as_json: Json = False,
 ) -> None:
@@ -83,14 +76,13 @@ def run(
     Results depend on settings and seed alone, not on workers, backend or interruptions.
     Runs go to runs/STUDY unless --out says otherwise; the same directory again resumes.
     """
-    from sandlot.settings import build
+    from sandlot.settings import build, read_settings
     from sandlot.studies import find
     from sandlot.studies.runner import run as run_study
 
     chosen = build(find(study), read_settings(settings, assignments or ()))
-    directory = out or Path("runs") / study
     with progress_bar("job") as show:
-        outcome = run_study(chosen, directory, workers, backend.value, show(study))
+        outcome = run_study(chosen, out, workers, backend.value, show(study))
     _finish(outcome, as_json)
 
 
@@ -98,7 +90,7 @@ def report(
     directory: Annotated[Path, typer.Argument(metavar="RUN", help="Directory of a finished run.")],
     as_json: Json = False,
 ) -> None:
-    """Write the page of a finished run: settings, figure, claims, and where the data lies."""
+    """Write the page of a finished run: settings, figure, claims, and where the data is."""
     from sandlot.studies.runner import load as load_run
 
     outcome = load_run(directory)
@@ -106,7 +98,7 @@ def report(
 
 
 def _finish(outcome: "Outcome", as_json: bool) -> None:
-    """Write the run's page, and say what came out."""
+    """Write the run's page and print its claims."""
     from sandlot.studies.report import write_report
 
     page = write_report(outcome)
@@ -135,11 +127,12 @@ def record(
 ) -> None:
     """Record a world: every frame, with units, into a Zarr store.
 
-    What can be set, and which controllers and fidelities there are: sandlot worlds WORLD.
-    Open it with sandlot.recordings.open(PATH), an xarray.Dataset. When an episode ends, the next begins. Episodes that
-    explode end there; they are counted, and their last frames marked. The first time, a world's kernels are compiled,
-    which can take half a minute.
+    See the settings, controllers and fidelities of a world with: sandlot worlds WORLD.
+    Open a recording with sandlot.recordings.open(PATH); it is an xarray.Dataset. When an episode ends, the next
+    begins. An episode whose simulation explodes ends; it is counted, and its last frame is marked. The first time, a
+    world's kernels are compiled, which can take half a minute.
     """
+    from sandlot.settings import read_settings
     from sandlot.worlds.record import record_world
 
     values = read_settings(settings, assignments or ())
@@ -157,8 +150,9 @@ def record(
 
 
 def _print_exploded(facts: dict[str, Any]) -> None:
-    """Say how many episodes exploded, and with which seed and settings."""
+    """Print how many episodes exploded, with their seed and settings."""
     from sandlot import recordings
+    from sandlot.settings import flatten
 
     console = Console(highlight=False)
     message = f"{facts['exploded']} of {facts['episodes']} episodes exploded; their last frames are marked"
@@ -171,10 +165,12 @@ def _print_exploded(facts: dict[str, Any]) -> None:
 
 @contextmanager
 def progress_bar(noun: str) -> Iterator[Callable[[str], Callable[[int, int], None]]]:
-    """Show progress on standard error, with a rate and the time left; gives a bar for each name.
+    """Show progress on standard error, with a rate and the time left; yields a function that makes a bar for a name.
 
-    Where nobody watches, as in a log file, a line now and then takes the place of the bar.
+    If standard error is not a terminal, a line every `LOG_EVERY` seconds takes the place of the bar.
     """
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -190,7 +186,8 @@ def progress_bar(noun: str) -> Iterator[Callable[[str], Callable[[int, int], Non
 
         def update(done: int, total: int) -> None:
             nonlocal said, task
-            # Only now: what fails before it starts shows its error and no bar.
+            stop.check()
+            # Start the bar with the first update: a mistake that is found before shows its error and no bar.
             if task is None:
                 progress.start()
                 task = progress.add_task(name, total=total, rate="")
