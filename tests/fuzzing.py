@@ -1,4 +1,4 @@
-"""Damages logs in every way, and checks that an importer takes it well: no crash, no hang, little memory."""
+"""Damaged logs by hypothesis, and the check of a log reader: one line, sound scans, bounded time and memory."""
 
 import re
 import time
@@ -10,11 +10,11 @@ import numpy as np
 from hypothesis import strategies as st
 
 from sandlot.errors import SandlotError
-from sandlot.recordings.logs.scans import MOST_BEAMS, Scan
+from sandlot.recordings.logs.scans import MAX_BEAMS, Scan
 from sandlot.recordings.logs.source import Source
 
 ALLOWANCE = 2**24
-"""Of memory, beyond ten times the file [bytes]: modules that are loaded, buffers of files, one long line."""
+"""Memory beyond ten times the file: loaded modules, file buffers, one long line [bytes]."""
 
 SECONDS = 10.0
 NUMBERS = [
@@ -36,7 +36,7 @@ NUMBERS = [
 
 @st.composite
 def damaged(draw: st.DrawFn, sound: bytes) -> bytes:
-    """Bytes that are cut off, flipped, lost, doubled, or hold absurd counts; sometimes several of these."""
+    """Bytes with one to three damages: cut off, flipped, lost, doubled, or with absurd counts."""
     data = bytearray(sound)
     for _ in range(draw(st.integers(1, 3))):
         place = draw(st.integers(0, max(0, len(data) - 1)))
@@ -65,7 +65,7 @@ def damaged(draw: st.DrawFn, sound: bytes) -> bytes:
 
 
 def survive(importer: Callable[[Source], Iterator[Scan]], path: Path, data: bytes) -> list[Scan]:
-    """Import damaged data; whatever comes out has to be sound, and whatever is said one line.
+    """Read damaged data; the scans that come out have to be sound, and a message one line.
 
     Returns:
         The first scans.
@@ -93,7 +93,7 @@ def survive(importer: Callable[[Source], Iterator[Scan]], path: Path, data: byte
     for scan in scans:
         assert np.isfinite(scan.time)
         assert scan.ranges.dtype == np.float32
-        assert len(scan.ranges) == len(scan.bearings) <= MOST_BEAMS
+        assert len(scan.ranges) == len(scan.bearings) <= MAX_BEAMS
         assert np.isfinite(scan.bearings).all()
         assert not np.isinf(scan.ranges).any()
     return scans

@@ -1,0 +1,223 @@
+"""The table of all readers: how to make a valid sample of what each reads, and how to read it.
+
+To fuzz another reader, add a line to `READERS`. A sample is a folder of files; one of them is mutated at a time.
+"""
+
+import functools
+import math
+import shutil
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from bag_files import Robot, write
+from sandlot import recordings
+from sandlot.control.snake.files import load_controller, save_controller
+from sandlot.control.snake.gaits import Gait
+from sandlot.control.snake.nets import make_net
+from sandlot.places.plans import load_plan
+from sandlot.places.terrains import from_image
+from sandlot.recordings.logs import FORMATS, Pose, Scan, Source
+from sandlot.recordings.logs.scans import MAX_BEAMS, quantities
+from sandlot.robots.rover import BODIES, load_rover
+from sandlot.robots.rover_layout import find_layout
+from sandlot.robots.snake import Snake
+from sandlot.settings import build, read_settings
+from sandlot.studies import find, runner
+from sandlot.surrogates import files as sensor_models
+from sandlot.surrogates.local import WIDE, Local
+from sandlot.surrogates.sensor_models import Headings
+from sandlot.surrogates.sensorgraph import Sensorgraph
+
+
+@dataclass(frozen=True)
+class Reader:
+    """A reader to fuzz.
+
+    Attributes:
+        make: Writes a valid sample into an empty folder.
+        read: Reads it from there.
+        inputs: Number of inputs in the short test.
+    """
+
+    make: Callable[[Path], object]
+    read: Callable[[Path], object]
+    inputs: int = 150
+
+
+STUDY = "leveling.probabilities"
+SETTINGS = """replicates = 2
+probabilities = [0.5, 0.3, 0.1]
+[world]
+shape = [16, 16]
+agents = 3
+terrain = "hills"
+"""
+SETS = "replicates=3\nworld.shape=[16, 16]\nprobabilities=[0.1, 0.5, 0.9]\nworld.terrain=heap\nworld.agents=2\n"
+PLAN = """shine = 0.1
+[[walls]]
+points = [[0, 0], [4, 0], [4, 3], [0, 3]]
+closed = true
+thickness = 0.2
+[[boxes]]
+centre = [3, 2]
+size = [1, 0.5]
+angle = 1.57
+[[circles]]
+centre = [1, 2]
+radius = 0.3
+"""
+MAP = (
+    "image: map.pgm\nresolution: 0.5\norigin: [-1.0, 2.0, 0.0]\nnegate: 0\noccupied_thresh: 0.65\nfree_thresh: 0.196\n"
+)
+FLASER = "FLASER 4 1.5 81.83 2.25 0 {x} 2 0.5 {x} 2.5 0.4 {x} host {x}\n"
+ROBOTLASER = "ROBOTLASER1 0 -1.5 3.0 0.5 50.0 0.1 0 3 4.5 50.0 81.83 0 1.1 2 0.25 1 2 0.25 0.3 0.1 0 0 0 {x} host 1\n"
+CARMEN = "PARAM robot_frontlaser_offset 0.1 nohost 0\nODOM 0 0 0 0.7 -0.2 0 9.0 host 9.0\n"
+CARMEN += "".join(FLASER.format(x=x) for x in range(1, 9)) + "NEFF 3 4\n"
+GRAPH = (
+    "".join(f"VERTEX2 {x} {x} 3.5 0.5\n" + ROBOTLASER.format(x=x) for x in range(1, 5)) + "EDGE2 0 1 0.1 0 0 1 0 0 1\n"
+)
+ROVER5 = "".join(" ".join(map(str, [n, 2 * n, 182 * n, *range(360)])) + "\n" for n in range(4))
+TABLE = (
+    "time,x,y,yaw,start,laser_x,laser_y,range_-0.5,range_0.5\n1.5,0.25,-3,0.125,7,0.1,0,2.5,1e1\n2,0.5,-3,0.25,,,,3,\n"
+)
+SNAKE = Snake(links=4, mass=75.0)
+
+
+def text(name: str, content: str) -> Callable[[Path], object]:
+    """Makes a sample of one text file."""
+    return lambda folder: (folder / name).write_text(content)
+
+
+def image(name: str) -> Callable[[Path], object]:
+    """Makes a sample of one image of a room."""
+    pixels = np.full((20, 30), 254, np.uint8)
+    pixels[[0, -1]] = pixels[:, [0, -1]] = 0
+    return lambda folder: Image.fromarray(pixels).save(folder / name)
+
+
+def make_map(folder: Path) -> None:
+    (folder / "map.yaml").write_text(MAP)
+    image("map.pgm")(folder)
+
+
+def read_study(folder: Path) -> None:
+    build(find(STUDY), read_settings(folder / "a.toml"))
+
+
+def read_sets(folder: Path) -> None:
+    lines = next(folder.iterdir()).read_text(encoding="utf-8", errors="surrogateescape").split("\n")
+    build(find(STUDY), read_settings(None, [line for line in lines if line]))
+
+
+def make_rover(folder: Path) -> None:
+    for suffix in (".toml", ".urdf"):
+        content = (BODIES / f"wheeled{suffix}").read_text().replace('urdf = "wheeled"', 'urdf = "wheeled.urdf"')
+        (folder / f"wheeled{suffix}").write_text(content)
+
+
+def make_bag(kind: str) -> Callable[[Path], object]:
+    """Makes a sample of one bag, as a file."""
+
+    def make(folder: Path) -> None:
+        with tempfile.TemporaryDirectory() as elsewhere:
+            file = write(Path(elsewhere), kind, lambda robot: Robot.drive(robot, scans=4))
+            shutil.copy(file, folder / f"a{file.suffix}")
+
+    return make
+
+
+def read_log(name: str) -> Callable[[Path], object]:
+    """Reads the scans of a log; those that come out have to be sound."""
+
+    def read(folder: Path) -> None:
+        source = Source(next(folder.iterdir()))
+        source.settings["format"] = name
+        for scan in FORMATS[name].read(source):
+            assert math.isfinite(scan.time)
+            assert scan.ranges.dtype == np.float32
+            assert len(scan.ranges) == len(scan.bearings) <= MAX_BEAMS
+            assert np.isfinite(scan.bearings).all()
+            assert not np.isinf(scan.ranges).any()
+
+    return read
+
+
+def make_recording(folder: Path) -> None:
+    about = {"start": 1.0, "laser_position": [0.1, 0.0]}
+    with recordings.Writer(folder / "a", quantities(3), settings=about, seed=1, world="log", chunk=4) as writer:
+        for number in range(6):
+            writer.append(Scan(float(number), np.ones(3, np.float32), np.arange(3.0), Pose(1.0, 2.0, 3.0)).frame())
+
+
+def read_recording(folder: Path) -> None:
+    dataset = recordings.open(folder / "a")
+    recordings.settings(dataset)
+    Sensorgraph.of(dataset)  # loads all quantities, as every user of a recording does
+
+
+@functools.cache
+def room() -> Sensorgraph:
+    """Scans in a square room."""
+    poses = np.random.default_rng(0).uniform((-1.5, -1.5, -math.pi), (1.5, 1.5, math.pi), (60, 3))
+    bearings = ((np.arange(12) + 0.5) / 12 - 0.5) * math.pi
+    cos, sin = np.cos(poses[:, 2:] + bearings), np.sin(poses[:, 2:] + bearings)
+    ranges = np.minimum((np.copysign(3.0, cos) - poses[:, :1]) / cos, (np.copysign(3.0, sin) - poses[:, 1:2]) / sin)
+    return Sensorgraph(poses, ranges, bearings)
+
+
+def read_sensor_model(folder: Path) -> None:
+    with np.errstate(all="ignore"):
+        sensor_models.load(folder / "model").predict(room().poses)
+
+
+def make_controller(name: str, controller: object) -> Callable[[Path], object]:
+    return lambda folder: save_controller(folder / name, controller, SNAKE)
+
+
+def read_controller(folder: Path) -> None:
+    load_controller(next(folder.iterdir()), SNAKE)
+
+
+def make_run(folder: Path) -> None:
+    small = {"world": {"shape": [8, 8]}, "replicates": 1, "probabilities": [0.5, 0.3, 0.1]}
+    with tempfile.TemporaryDirectory() as elsewhere:
+        runner.run(build(find(STUDY), small), Path(elsewhere) / "run", workers=1)
+        shutil.copy(Path(elsewhere) / "run" / "results.sqlite", folder)
+
+
+NET = make_net(3, 0.63, [3, 4, 5], [0, 1, 2], [1.5, -20.0, 1 / 3], np.zeros(4), np.ones(4))
+LOCAL = Local(2, 4, grids=((60.0, WIDE, WIDE), (45.0, 2.0, 2.0)))
+READERS: dict[str, Reader] = {
+    "settings of a study": Reader(text("a.toml", SETTINGS), read_study),
+    "--set values": Reader(text("a.txt", SETS), read_sets),
+    "floor plan, TOML": Reader(text("a.toml", PLAN), lambda folder: load_plan(folder / "a.toml")),
+    "floor plan, PNG": Reader(image("a.png"), lambda folder: load_plan(folder / "a.png")),
+    "floor plan, map.yaml": Reader(make_map, lambda folder: load_plan(folder / "map.yaml"), 100),
+    "height map, PNG": Reader(image("a.png"), lambda folder: from_image(folder / "a.png")),
+    "height map, TIFF": Reader(image("a.tif"), lambda folder: from_image(folder / "a.tif")),
+    "rover, TOML and URDF": Reader(make_rover, lambda folder: find_layout(load_rover(folder / "wheeled.toml")), 100),
+    "log, carmen": Reader(text("a.log", CARMEN), read_log("carmen")),
+    "log, posegraph": Reader(text("a.log", GRAPH), read_log("posegraph")),
+    "log, rover5": Reader(text("a.log", ROVER5), read_log("rover5")),
+    "log, csv": Reader(text("a.csv", TABLE), read_log("csv")),
+    "log, ros1": Reader(make_bag("ros1"), read_log("ros1")),
+    "log, ros1 lz4": Reader(make_bag("ros1 lz4"), read_log("ros1")),
+    "log, ros2": Reader(make_bag("sqlite"), read_log("ros2")),
+    "log, mcap": Reader(make_bag("mcap"), read_log("mcap")),
+    "log, mcap zstd": Reader(make_bag("mcap zstd"), read_log("mcap")),
+    "recording": Reader(make_recording, read_recording, 100),
+    "sensor model, headings": Reader(
+        lambda folder: sensor_models.save(Headings(2, 6).fit(room()), folder / "model"), read_sensor_model
+    ),
+    "sensor model, local": Reader(
+        lambda folder: sensor_models.save(LOCAL.fit(room()), folder / "model"), read_sensor_model
+    ),
+    "gait": Reader(make_controller("a.toml", Gait(amplitude=(0.1, 0.25, 0.3), frequency=2.0)), read_controller),
+    "net": Reader(make_controller("a.json", NET), read_controller),
+    "results of a run": Reader(make_run, runner.load, 100),
+}
