@@ -4,14 +4,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest
 
-.PHONY: demo test test-all lint bench docs lock clean
+.PHONY: demo test test-all lint bench docs docs-results lock clean
 
-demo: $(VENV)/ready-core  ## run the tour
+demo: $(VENV)/ready-demo  ## run the tour
 	@$(BIN)/sandlot tour
 
 test: $(VENV)/ready-test  ## every test but the slow ones, then the kernels' tests with Numba off
 	$(PYTEST) -n auto -m "not slow"
-	NUMBA_DISABLE_JIT=1 $(PYTEST) -n auto -m "not slow" tests/physics tests/control tests/sensing tests/geometry tests/models/test_nets.py tests/places \
+	NUMBA_DISABLE_JIT=1 $(PYTEST) -n auto -m "not slow" tests/physics tests/control tests/sensing tests/geometry tests/models/test_nets.py tests/models/test_dense.py tests/places \
 		tests/surrogates/test_terms.py tests/surrogates/test_orthogonal.py tests/surrogates/test_lines.py \
 		tests/surrogates/test_sensor_models.py tests/worlds/indoor/test_floor.py
 
@@ -24,12 +24,15 @@ lint: $(VENV)/ready-lint  ## format, lint, types, and who may import whom
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
-bench: $(VENV)/ready-bench  ## every benchmark, side by side with its peers
-	@for file in benchmarks/[!_]*.py; do $(BIN)/python $$file || exit 1; done
+bench: $(VENV)/ready-bench  ## every benchmark, side by side with its peers; OPTIONS=--keep keeps the lines for the docs
+	@for file in benchmarks/[!_]*.py; do $(BIN)/python $$file $(OPTIONS) || exit 1; done
 
 docs: $(VENV)/ready-docs  ## the site, in site/
 	@NO_MKDOCS_2_WARNING=1 DISABLE_MKDOCS_2_WARNING=true $(BIN)/mkdocs build --strict --quiet
 	@echo "The site: site/index.html"
+
+docs-results: $(VENV)/ready-demo  ## run studies at full size, all or STUDIES="a b", and keep their results for the docs
+	@$(BIN)/python docs/publish.py $(STUDIES)
 
 lock:  ## write the newest versions that fit into requirements.lock
 	rm -rf $(VENV)-lock && $(PYTHON) -m venv $(VENV)-lock

@@ -5,14 +5,18 @@ programs. If a bar does not hold, the exit status is 1.
 """
 
 import json
+import sys
 import time
 from argparse import ArgumentParser
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
+
+RESULTS = Path(__file__).parents[1] / "docs/results"
 
 
 @dataclass(frozen=True)
@@ -87,6 +91,12 @@ def best_rates(repetitions: int, *works: Callable[[], float]) -> list[float]:
     return rates
 
 
+def keep(comparisons: Sequence[Comparison], name: str) -> None:
+    """Write one JSON object per line to ``docs/results/benchmark.NAME.jsonl``."""
+    lines = [json.dumps(each.row()) + "\n" for each in comparisons]
+    (RESULTS / f"benchmark.{name}.jsonl").write_text("".join(lines), encoding="utf-8")
+
+
 def show(comparisons: Sequence[Comparison], as_json: bool) -> None:
     """Print a table, or one JSON object per line.
 
@@ -118,4 +128,9 @@ def main(compare: Callable[[], Sequence[Comparison]]) -> None:
     """Run a benchmark from the command line; its help is the docstring of ``compare``."""
     parser = ArgumentParser(description=compare.__doc__)
     parser.add_argument("--json", action="store_true", help="print one JSON object per line, for programs")
-    show(compare(), parser.parse_args().json)
+    parser.add_argument("--keep", action="store_true", help="keep the lines in docs/results")
+    chosen = parser.parse_args()
+    comparisons = compare()
+    if chosen.keep:
+        keep(comparisons, Path(sys.argv[0]).stem)
+    show(comparisons, chosen.json)

@@ -1,7 +1,7 @@
-"""Where the time of a recorded frame goes, part by part, as it is told by the program itself while it runs.
+"""Time of a recorded frame, by part.
 
-Methods are wrapped with a clock. Kernels call each other without coming back to Python: they are compiled once more,
-from their own sources, with the counter of the processor's cycles read before and after each of those named here.
+Methods are wrapped with a clock. Kernels call each other without returning to Python: they are compiled again from
+their sources, with the processor's cycle counter read before and after each of the kernels named here.
 """
 
 import time
@@ -20,30 +20,32 @@ from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from sandlot.physics.mujoco_bridge import call
 from sandlot.physics.soil import soil as soil_module
 from sandlot.physics.soil import step as soil_step
 from sandlot.recordings import Writer
 from sandlot.worlds.record import record_world
-from sandlot.worlds.terrain.ground import TerrainGround
-from sandlot.worlds.terrain.world import Terrain
+from sandlot.worlds.terrain.frames import TerrainRecorder
+from sandlot.worlds.terrain.ground import MujocoGround
+from sandlot.worlds.terrain.task import TerrainTask
 
 METHODS = {
-    "physics": (TerrainGround, "step"),
-    "sensors": (Terrain, "_observe"),
-    "frame and window": (Terrain, "_look"),
+    "physics": (MujocoGround, "step"),
+    "sensors": (TerrainTask, "observe"),
+    "frame and window": (TerrainRecorder, "frame"),
     "writing": (Writer, "append"),
 }
-"""What a frame is made of, beside what is left."""
+"""Parts of a frame; the time that is left is another."""
 FIRST = 100
-"""Frames that do not count; a recording tells of its progress as often."""
+"""Frames at the start that do not count; a recording reports its progress as often."""
 KERNELS = {
-    "find what is touched": "find",
+    "find touched nodes": "find",
     "press and shear": "tread",
-    "let go": "release",
+    "release": "release",
     "spill to the rim": "spill",
     "slide": "slide",
 }
-"""What a step of the soil is made of, beside what is left."""
+"""Parts of a step of the soil; the time that is left is another."""
 
 
 def _count(_context: Any, _address: Any, _sign: Any) -> Any:
@@ -89,7 +91,7 @@ def _stepper(cycles: Any) -> Any:
         name: _counted(getattr(soil_step, name), place) for name, place in zip(KERNELS.values(), rest, strict=True)
     }
     exchange = _again(soil_step.exchange, **parts)
-    return _counted(_again(soil_step.advance, exchange=exchange, _run=_counted(soil_step._run, rigid)), whole)
+    return _counted(_again(soil_step.advance, exchange=exchange, call=_counted(call, rigid)), whole)
 
 
 def _timed(spent: dict[str, float], name: str, method: Callable[..., Any]) -> Callable[..., Any]:
@@ -105,7 +107,7 @@ def _timed(spent: dict[str, float], name: str, method: Callable[..., Any]) -> Ca
 
 
 def frame_parts(frames: int) -> dict[str, float]:
-    """Processor time of a frame of a recording, by part [s]; with it is the whole, which is their sum."""
+    """Processor time of a frame of a recording, by part [s], and their sum."""
     cycles, spent = np.zeros(2 + len(KERNELS), np.int64), defaultdict[str, float](float)
     with ExitStack() as stack:
         folder = Path(stack.enter_context(TemporaryDirectory()))
@@ -116,7 +118,7 @@ def frame_parts(frames: int) -> dict[str, float]:
         started = 0.0
 
         def begin(done: int, _total: int) -> None:
-            """Forget what was spent on making the world, and on the first frames."""
+            """Reset the clocks after the world is made and the first frames are recorded."""
             nonlocal started
             if done == FIRST:
                 spent.clear()
@@ -124,7 +126,7 @@ def frame_parts(frames: int) -> dict[str, float]:
 
         record_world("terrain", folder / "measure", FIRST + frames, progress=begin)
         whole = time.process_time() - started
-    # Cycles go by while other programs run, too: only their shares are used.
+    # Cycles also count while other programs run: only their shares are used.
     shares = spent.pop("physics") * cycles / cycles[0]
     soil = {f"soil: {name}": share for name, share in zip(KERNELS, shares[2:], strict=True)}
     soil["soil: the rest"] = shares[0] - shares[1:].sum()

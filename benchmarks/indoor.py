@@ -1,14 +1,15 @@
-"""What must be exact and fast at once: rays, side by side with ir-sim's lidar, and models, with SysIdentPy's.
+"""The indoor world: ray casting compared with ir-sim's lidar, and NARMAX fits compared with SysIdentPy's.
 
 For rays, the plan has 250 segments: a room of 20 x 20 m with 61 boxes and two partitions, always the same. Both cast
-the same 360 beams over 180 degrees from the same places, and must measure the same. Rates against peers are per second
-of processor time, so that they are those of one core; the one of all cores is by the clock on the wall.
+the same 360 beams over 180 degrees from the same poses, and must measure the same ranges. Rates against peers are per
+second of processor time of one core; the rate of all cores is per second of wall-clock time.
 
-Models are fitted to the log of a robot that wanders about the arena for 1,400 scans, as many as the source's log has.
-SysIdentPy is given the same lagged data, and must choose the same terms; what is fitted without lags is what a sensor
-model is made of. Predictions are of all six segments of a scan, for many poses at once.
+Models are fitted to the log of a robot that wanders through the arena for 1,400 scans, as in Nehmzow et al. (2009).
+SysIdentPy gets the same lagged data, and must select the same terms; fits without lags are those of sensor models.
+Predictions are of all six segments of a scan, for many poses in one call.
 
-Worlds are stepped as one, compiled, and one after the other in Gymnasium's way; both see the same, bit for bit.
+Worlds are stepped in one compiled batch, and one after the other as Gymnasium does; both give the same observations,
+bit for bit.
 """
 
 import math
@@ -41,7 +42,7 @@ from sandlot.worlds.indoor.settings import IndoorSettings
 
 Array = NDArray[np.float64]
 REPETITIONS = 7
-LASER = Laser(most=30.0).exact()
+LASER = Laser(max_range=30.0).exact()
 SIDE, BOXES = 20.0, 61
 ROOM = ((0.0, 0.0), (SIDE, 0.0), (SIDE, SIDE), (0.0, SIDE), (0.0, 0.0))
 PARTITIONS = (((5.0, 0.0), (5.0, 6.0)), ((SIDE, 12.0), (14.0, 12.0)))
@@ -49,17 +50,17 @@ POSES, PEER_POSES = 20_000, 100
 ROBOTS = 64
 DEGREE, TERMS = 4, 15
 FITS = 10
-"""At a time: one would be too short to time."""
+"""Fits per measurement, since one is too short to time."""
 SEGMENT = 3
-"""Of the scans, whose medians are the output."""
+"""Index of the segment whose medians are the output."""
 
 
 def boxes() -> list[list[tuple[float, float]]]:
     """Corners of the boxes [m]."""
     rng = np.random.default_rng(0)
-    centres, sizes = rng.uniform(1.0, SIDE - 1.0, (BOXES, 2)), rng.uniform(0.4, 1.2, (BOXES, 2))
+    centers, sizes = rng.uniform(1.0, SIDE - 1.0, (BOXES, 2)), rng.uniform(0.4, 1.2, (BOXES, 2))
     angles = rng.uniform(0.0, math.pi, BOXES)
-    made = zip(centres.tolist(), sizes.tolist(), angles.tolist(), strict=True)
+    made = zip(centers.tolist(), sizes.tolist(), angles.tolist(), strict=True)
     return [[(x, y) for x, y, _, _ in outline(tuple(c), tuple(s), a)] for c, s, a in made]
 
 
@@ -73,7 +74,7 @@ def room() -> Plan:
 
 
 def places(plan: Plan, count: int) -> Array:
-    """Poses (count, 3) [m, rad] at which a robot could be."""
+    """Poses (count, 3) [m, rad] with room for a robot."""
     rng = np.random.default_rng(1)
     points = rng.uniform(0.5, SIDE - 0.5, (4 * count, 2))
     points = points[plan.clearance(points) > 0.3][:count]
@@ -87,9 +88,11 @@ def peer() -> Any:
         points = ", ".join(f"[{x!r}, {y!r}]" for x, y in corners)
         return f"  - {{shape: {{name: {name}, vertices: [{points}]}}, state: [0, 0, 0]}}\n"
 
-    # Its beams go from one end of the range to the other; ours are in the middles of bins.
+    # Its outer beams are at the ends of the field of view; ours are at the centers of bins.
     across = LASER.field_of_view * (1.0 - 1.0 / LASER.beams)
-    sensor = f"{{type: lidar2d, range_min: 0, range_max: {LASER.most}, angle_range: {across!r}, number: {LASER.beams}}}"
+    sensor = (
+        f"{{type: lidar2d, range_min: 0, range_max: {LASER.max_range}, angle_range: {across!r}, number: {LASER.beams}}}"
+    )
     text = f"world: {{height: {SIDE}, width: {SIDE}}}\nrobot:\n"
     text += "  - {kinematics: {name: diff}, shape: {name: circle, radius: 0.2}, state: [10, 10, 0], "
     text += f"sensors: [{sensor}]}}\nobstacle:\n" + shape("linestring", ROOM)
@@ -104,17 +107,17 @@ def peer() -> Any:
 
 
 def cast(plan: Plan, poses: Array, threads: int) -> float:
-    """Cast rays; returns how many."""
+    """Cast rays; returns the number of rays."""
     return float(LASER.cast(plan, poses, threads).ranges.size)
 
 
 def scan(plan: Plan, poses: Array) -> float:
-    """Cast rays with everything that makes a laser hard; returns how many."""
+    """Scan with all errors of a laser; returns the number of rays."""
     return float(Laser().scan(plan, poses, np.random.default_rng(0), threads=1).size)
 
 
 def cast_peer(lidar: Any, poses: Array) -> float:
-    """Let the peer cast rays; returns how many."""
+    """Let the peer cast rays; returns the number of rays."""
     for pose in poses:
         lidar.step(pose[:, None])
     return float(LASER.beams * len(poses))
@@ -128,7 +131,7 @@ def compare_rays() -> list[Comparison]:
     lidar = env.robot.sensors[0]
     for pose in poses[:20]:
         lidar.step(pose[:, None])
-        ours = np.minimum(LASER.cast(plan, pose).ranges[0], LASER.most)
+        ours = np.minimum(LASER.cast(plan, pose).ranges[0], LASER.max_range)
         if not np.allclose(lidar.range_data, ours, atol=1e-6):
             raise SystemExit("ir-sim and Sandlot do not measure the same")
     office = load_plan("office")
@@ -144,14 +147,14 @@ def compare_rays() -> list[Comparison]:
 
 
 def fit(model: Narmax, inputs: Array, output: Array) -> float:
-    """Fit some times; returns how often."""
+    """Fit several times; returns the number of fits."""
     for _ in range(FITS):
         model.fit(inputs, output)
     return float(FITS)
 
 
 def peer_model(decides: bool = False) -> Any:
-    """SysIdentPy's forward regression, told to take as many terms of the same candidates, or to decide how many."""
+    """SysIdentPy's forward regression, with the same candidates and number of terms, or with BIC."""
     from sysidentpy.basis_function import Polynomial
     from sysidentpy.model_structure_selection import FROLS
     from sysidentpy.parameter_estimation import LeastSquares
@@ -169,14 +172,14 @@ def fit_peer(model: Any, inputs: Array, output: Array) -> float:
 
 
 def same_terms(ours: Narmax, other: Any) -> int:
-    """How many terms both have; both must be fitted. SysIdentPy calls y, x1 and x2 one step ago 1001, 2001, 3001."""
+    """Number of terms that both fitted models have. SysIdentPy's codes of y, x1 and x2 at lag 1: 1001, 2001, 3001."""
     codes = {1001: 0, 2001: 1, 3001: 2}
     theirs = {tuple(sorted(codes[code] for code in term if code)) for term in other.final_model.tolist()}
     return len(theirs & {tuple(sorted(f for f in term if f != NONE)) for term in ours.factors_.tolist()})
 
 
 def predict(model: SensorModel, poses: Array) -> float:
-    """Predict scans; returns how many."""
+    """Predict scans; returns the number of scans."""
     return float(len(model.predict(poses)))
 
 
@@ -184,14 +187,14 @@ def compare_fits(log: Sensorgraph) -> list[Comparison]:
     """Compare fitting with SysIdentPy's."""
     medians = log.segments()[:, SEGMENT]
     inputs, output = log.poses[:, :2], np.where(np.isnan(medians), np.nanmedian(medians), medians)
-    ours = Narmax(DEGREE, input_lags=(1,), output_lags=(1,), count=TERMS)
-    static, other = Narmax(DEGREE, count=TERMS), peer_model()
+    ours = Narmax(DEGREE, input_lags=(1,), output_lags=(1,), n_terms=TERMS)
+    static, other = Narmax(DEGREE, n_terms=TERMS), peer_model()
     works = [partial(fit, ours, inputs, output), partial(fit, static, inputs, output)]
     for work in works:
         work()
-    with threadpool_limits(1):  # of BLAS, which would only wait for each other, at the peer's expense
+    with threadpool_limits(1):  # more BLAS threads would slow down the peer
         lagged, plain, peers = best_rates(3 * REPETITIONS, *works, partial(fit_peer, other, inputs, output))
-    deciding = Narmax(DEGREE, input_lags=(1,), output_lags=(1,), most=TERMS)
+    deciding = Narmax(DEGREE, input_lags=(1,), output_lags=(1,), max_terms=TERMS)
     works = [partial(fit, deciding, inputs, output), partial(fit_peer, peer_model(True), inputs, output)]
     with threadpool_limits(1):
         decided, peers_decided = best_rates(REPETITIONS, *works)
@@ -223,7 +226,7 @@ def compare_predictions(log: Sensorgraph) -> list[Comparison]:
 
 
 def wall_rate(plan: Plan, poses: Array) -> float:
-    """Rays a second on all cores, by the clock on the wall: the best of several times."""
+    """Rays per second of wall-clock time on all cores, best of several runs."""
     best = 0.0
     for _ in range(2 * REPETITIONS):
         start = time.perf_counter()
@@ -233,7 +236,7 @@ def wall_rate(plan: Plan, poses: Array) -> float:
 
 
 def drive(world: Any, actions: list[Any]) -> float:
-    """Let all robots drive; returns how many steps they made."""
+    """Let all robots drive; returns the number of steps."""
     world.reset(seed=0)
     for wanted in actions:
         world.step(wanted)
@@ -241,7 +244,7 @@ def drive(world: Any, actions: list[Any]) -> float:
 
 
 def compare_worlds() -> list[Comparison]:
-    """Compare many indoor worlds that are compiled as one with Gymnasium's way, one after the other."""
+    """Compare a compiled batch of indoor worlds with Gymnasium's SyncVectorEnv."""
     register()
     modes = (None, "sync")
     worlds = [gymnasium.make_vec("sandlot/Indoor-v0", num_envs=ROBOTS, vectorization_mode=mode) for mode in modes]
@@ -252,7 +255,7 @@ def compare_worlds() -> list[Comparison]:
 
 
 def compare() -> list[Comparison]:
-    """Compare what must be exact with peers: ray casting with ir-sim's lidar, models with SysIdentPy's."""
+    """All comparisons."""
     log = explore(IndoorSettings())
     return [*compare_rays(), *compare_fits(log), *compare_predictions(log), *compare_worlds()]
 

@@ -113,7 +113,8 @@ class Ours:
     def restart(self) -> None:
         """Put the first terrain back, and the agents at its start."""
         self.world.reset(seed=1, options={"heights": self.heights})
-        self.rule = LevelingController(RULE, self.world.settings.agents, np.random.SeedSequence(1))
+        self.rule = LevelingController(RULE, self.world.settings.agents)
+        self.rule.reset([np.random.SeedSequence(1)])
 
     def run(self, cycles: int) -> int:
         """Let the agents work; returns the agent-cycles done."""

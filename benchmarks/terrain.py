@@ -1,13 +1,13 @@
-"""Ground that gives way: what a step of it costs, beside Project Chrono's soil contact model.
+"""Deformable ground: time of a step, compared with Project Chrono's soil contact model.
 
-Chrono does not install from PyPI, so its times are those measured beforehand, on one thread of a machine like the one
-this was written on: the least of those given. So is that of the source's particles. All others are measured in this
-run, as processor time unless it says wall.
+Chrono does not install from PyPI, so its times were measured before, on one thread of a similar machine; the minimum of
+several is given. The time of the source's particles is from the source. All others are measured in this run, as
+processor time unless it says wall.
 
 The source's terrains are built at a twelfth of their size, as the terrain world does, so that the rovers fit. Stacks
-of particles are shaken and settle before a rover drives over them, for a minute and a half; everything moves for one
-frame right after the shaking, when all fall into each other: on as many threads as there are, and on one. A recording
-of 64,000 frames is scaled up from a shorter one. The last lines tell where the time of a recorded frame goes.
+of particles are shaken and settle, for a minute and a half, before a rover drives over them. A frame in which all
+particles move is measured right after the shaking, on all threads and on one. The last lines are the parts of the time
+of a recorded frame.
 """
 
 import resource
@@ -29,7 +29,7 @@ from sandlot.robots.rover_model import build_model, drive
 from sandlot.worlds.record import record_world
 
 CHRONO = {0.02: 0.38e-3, 0.01: 1.7e-3}
-"""Least time of its soil step, for the wheel below, by spacing of the ground [m]: [s]."""
+"""Minimum time of its soil step [s], for the wheel below, by spacing of the ground [m]."""
 REPETITIONS = 7
 WHEEL = """
 <mujoco>
@@ -56,15 +56,15 @@ GRAIN, DIAMETER = 0.15 / 12.0, 0.3 / 12.0
 FRAME = 0.01
 """[s]"""
 FRAMES = 100
-"""For which a rover drives over particles."""
+"""Frames in which a rover drives over particles."""
 RECORDED = 64_000
 """Frames of a recording, as many as the source's."""
 WINDOWED = 2_000
-"""Recorded frames that are told apart by part."""
+"""Recorded frames whose time is measured by part."""
 
 
 def least(work: Callable[[], object]) -> float:
-    """Least processor time of several tries [s]."""
+    """Minimum processor time of several runs [s]."""
     times = []
     for _ in range(REPETITIONS):
         start = time.process_time()
@@ -74,7 +74,7 @@ def least(work: Callable[[], object]) -> float:
 
 
 def both(work: Callable[[], object]) -> tuple[float, float]:
-    """Processor and wall time of one try [s]."""
+    """Processor and wall time of one run [s]."""
     start, wall = time.process_time(), time.perf_counter()
     work()
     return time.process_time() - start, time.perf_counter() - wall
@@ -119,7 +119,7 @@ def commotion(side: float, threads: int) -> Comparison:
     particles = stacks(side)
     assert len(particles.position) == COUNTS[side]
     rng = np.random.default_rng(0)
-    particles.fall(0.1 * FRAME)  # finds who is near whom, and compiles
+    particles.fall(0.1 * FRAME)  # finds neighbours, and compiles
     particles.velocity[:] += rng.normal(0.0, 0.2, particles.velocity.shape)
     _, wall = both(lambda: particles.fall(FRAME))
     assert particles.awake == COUNTS[side]
@@ -132,7 +132,7 @@ def disturbance() -> list[Comparison]:
     particles = stacks(MIDDLE)
     particles.fall(0.1 * FRAME)
     settling, waiting = both(lambda: particles.settle(np.random.default_rng(0)))
-    top = particles.heights((120, 120))[55:65, 55:65].max()
+    top = particles.surface((120, 120))[55:65, 55:65].max()
     made = build_model([load_rover("tracked")], [[0.0, 0.0, top + 0.06, 0.0, 0.0, 0.0]])
     parts, data = made.rovers[0], mujoco.MjData(made.model)
     particles.attach(made.model, parts.ground, parts.tracks)
@@ -149,8 +149,10 @@ def disturbance() -> list[Comparison]:
         Comparison(f"{driven}, wall", float(wall), "s"),
         Comparison(f"{driven}, the slowest", float(np.max(spent, axis=0)[0]), "s"),
         Comparison(f"{driven}, against the source", float(mean), "s", SOURCE),
-        Comparison("particles that are awake there, on the mean", float(np.mean(awake)), "1"),
-        Comparison("way of the rover there, in a second", float(np.hypot(*(data.qpos[:2] - start))), "m", at_least=0.1),
+        Comparison("particles that are awake there, on average", float(np.mean(awake)), "1"),
+        Comparison(
+            "distance of the rover there, in a second", float(np.hypot(*(data.qpos[:2] - start))), "m", at_least=0.1
+        ),
         Comparison(settled, settling, "s"),
         Comparison(f"{settled}, wall", waiting, "s"),
     ]
@@ -172,7 +174,7 @@ def recording() -> list[Comparison]:
 
 
 def compare() -> list[Comparison]:
-    """Time soil under a wheel, rovers on soil and on particles, and a recording; and tell where its time goes."""
+    """Time soil under a wheel, rovers on soil and on particles, and a recording; and measure the parts of its time."""
     soils = [
         Comparison(f"soil step under a wheel, {1000 * spacing:g} mm", wheel(spacing), "s", chrono, at_most=0.05)
         for spacing, chrono in CHRONO.items()
@@ -186,7 +188,7 @@ def compare() -> list[Comparison]:
     under = disturbance()
     moving = [commotion(side, threads) for side in SIDES for threads in sorted({1, get_num_threads()}, reverse=True)]
     most = 1e-6 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    memory = Comparison("memory for all of this, at most", most, "GB", at_most=8.0)
+    memory = Comparison("maximum memory of all of this", most, "GB", at_most=8.0)
     parts = [Comparison(f"a recorded frame: {name}", seconds, "s") for name, seconds in frame_parts(WINDOWED).items()]
     return [*soils, *rovers, flat, *under, *moving, memory, *recording(), *parts]
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from _side_by_side import Comparison, best_rates, main
 from sandlot.learning.evolution import evolve
-from sandlot.physics.swimming import water
+from sandlot.physics.swimming import reduced
 from sandlot.robots.fast_swimmers import FastSwimmers
 from sandlot.robots.reference_swimmers import ReferenceSwimmers
 from sandlot.robots.snake import Snake
@@ -51,7 +51,7 @@ def swim_reference(swimmers: ReferenceSwimmers) -> float:
     snake = swimmers.snake
     waves = shared_waves(GAIT, snake.joints)[..., 0]
     for _ in range(round(PEER_SECONDS / snake.interval)):
-        targets = waves[0] * np.sin(waves[1] * (swimmers.time + snake.interval) - waves[2])
+        targets = waves[0] * np.sin(waves[1] * (swimmers.time[0] + snake.interval) - waves[2])
         swimmers.command(np.repeat(targets[None], swimmers.count, axis=0))
     return swimmers.count * PEER_SECONDS / snake.step
 
@@ -106,7 +106,7 @@ def study_time() -> tuple[float, float]:
     The study's workers are processes, one for each core: a replicate on one core is timed.
     """
     study = Shared()
-    job, kernel, spent = next(study.jobs()), water.swim, 0.0
+    job, kernel, spent = next(study.jobs()), reduced.swim, 0.0
 
     def timed(*arguments: Any) -> None:
         nonlocal spent
@@ -116,7 +116,7 @@ def study_time() -> tuple[float, float]:
 
     genetic = study.genetic.model_copy(update={"generations": GENERATIONS})
     start = time.process_time()
-    with mock.patch.object(water, "swim", timed):
+    with mock.patch.object(reduced, "swim", timed):
         evolve(partial(study.evaluate, job), *study.limits(), genetic, job.seed)
     whole = time.process_time() - start
     return whole / GENERATIONS * 1000 * 18 / 2 / 60, 1.0 - spent / whole

@@ -1,31 +1,46 @@
 """Makes the pages that come from the code: worlds, studies and the API. Run by mkdocs-gen-files.
 
-A page of a study shows what ``docs/results`` holds of it: ``<study>.json``, the output of ``sandlot run <study>
---json``; ``<study>.png``, the figure of that run; and ``<study>.md``, more to say about it.
+The page of a study shows what ``docs/results`` holds of it: ``<study>.json``, the summary of a run; ``<study>.png``,
+its figure; and ``<study>.md``, further text. `make docs-results` writes the first two. If they are out of date, this
+fails.
 """
 
 import importlib
 import inspect
-import json
 import pkgutil
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import mkdocs_gen_files
-import numpy as np
-import xarray as xr
 from griffe import Docstring, DocstringSectionKind
 from PIL import Image
 from pydantic import BaseModel
 
-from sandlot.settings import build, describe
-from sandlot.studies import MODULES, Claim, Study, all_studies
+from sandlot.settings import describe
+from sandlot.studies import MODULES, Study, all_studies
+from sandlot.studies.published import published
 from sandlot.studies.report import command
 from sandlot.studies.runner import Outcome
 from sandlot.worlds import WORLDS, load, world_id
+from sandlot.worlds.rollout import rollout
 
 RESULTS = Path(__file__).parent / "results"
-ROOMS = ("physics", "recordings", "robots", "sensing", "surrogates", "control", "worlds", "learning", "studies")
+ROOMS = (
+    "geometry",
+    "kernels",
+    "recordings",
+    "models",
+    "physics",
+    "places",
+    "robots",
+    "sensing",
+    "surrogates",
+    "control",
+    "worlds",
+    "learning",
+    "studies",
+)
+"""From the bottom to the top: a room imports only from rooms before it."""
 GUIDES = {
     "Soil": "soil.md",
     "Particles": "particles.md",
@@ -37,12 +52,12 @@ GUIDES = {
 }
 BOTH = {"soil": "soft", "shape": (240, 240), "spacing": 0.005, "rovers": ("wheeled", "tracked")}
 DRIVES = {"indoor": ({"plan": "office"}, "wander", 60), "terrain": (BOTH, "session", 800)}
-"""Worlds that have more to show after a while: with which settings, by which controller, after how many steps."""
+"""Worlds that are drawn after a drive: with which settings, by which controller, after how many steps."""
 
 
 def main() -> None:
     """Write every page and the navigation."""
-    outcomes = {name: read_outcome(study) for name, study in all_studies().items()}
+    outcomes = {name: published(study, RESULTS) for name, study in all_studies().items()}
     for name in WORLDS:
         write(f"worlds/{name}.md", world_page(name))
     write("studies/index.md", studies_page(outcomes))
@@ -89,7 +104,7 @@ def world_page(name: str) -> str:
     world = load(name)()
     frames = [
         (f"`{key}`", f"`{each.units}`", f"({', '.join(each.dims)})" if each.dims else "one number", each.long_name)
-        for key, each in world.quantities.items()
+        for key, each in world.recorder().quantities.items()
     ]
     asked = [f"- [{key}](../studies/{key}.md): {each.question()}" for key, each in all_studies().items()]
     return "\n\n".join(
@@ -111,32 +126,18 @@ def world_page(name: str) -> str:
 
 
 def picture(name: str) -> str:
-    """What a world looks like when it starts, or after a while, if it can be rendered."""
+    """What a world looks like when it starts, or after a drive, if it can be rendered."""
     cls = load(name)
     if "rgb_array" not in cls.metadata["render_modes"]:
         return ""
     settings, controller, steps = DRIVES.get(name, ({}, "", 0))
     world = cls(render_mode="rgb_array", **settings)
-    observation, _ = world.reset(seed=0)
-    act = world.controller(controller, np.random.SeedSequence(0), steps) if controller else None
-    for _ in range(steps):
-        observation = world.step(act(observation))[0]
+    for _ in rollout(world, world.controller(controller or "random", steps), 0, steps):
+        pass
     with mkdocs_gen_files.open(f"worlds/{name}.png", "wb") as file:
         Image.fromarray(world.render()).save(file, "png")
     when, style = (f"after {steps} steps", ' style="image-rendering: auto"') if steps else ("when it starts", "")
     return f"![What the world looks like {when}]({name}.png){{ .pixels align=right{style} }}"
-
-
-def read_outcome(study: type[Study]) -> Outcome | None:
-    """The kept run of a study, without its jobs, if there is one."""
-    file = RESULTS / f"{study.name}.json"
-    if not file.exists():
-        return None
-    summary = json.loads(file.read_text())
-    found = [Claim(**claim) for claim in summary["claims"]]
-    jobs = xr.Dataset(coords={"job": range(summary["jobs"])})
-    made_with = build(study, summary["settings"])
-    return Outcome(made_with, RESULTS, jobs, summary["digest"], summary["wall_time"], found)
 
 
 def studies_page(outcomes: dict[str, Outcome | None]) -> str:
@@ -191,7 +192,7 @@ def claims(outcome: Outcome) -> str:
 
 
 def again(outcome: Outcome) -> str:
-    """How to make a run again, and how to tell that it is the same."""
+    """How to repeat a run, and the digest to compare it with."""
     jobs = outcome.results.sizes["job"]
     return "\n\n".join(
         [

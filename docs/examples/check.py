@@ -7,12 +7,12 @@ from importlib import import_module
 from pathlib import Path
 
 import gymnasium
-import numpy as np
 from gymnasium.utils.env_checker import check_env
 
 from sandlot import recordings, studies, worlds
 from sandlot.studies.runner import run
 from sandlot.worlds.record import Record
+from sandlot.worlds.rollout import rollout
 
 HERE = Path(__file__).parent
 for room in ("physics", "control", "worlds", "studies"):
@@ -31,11 +31,8 @@ for fidelity in ("fast", "reference"):
     check_env(world.unwrapped)
     with tempfile.TemporaryDirectory() as folder:
         env = Record(world, Path(folder) / "a", seed=0)
-        act = world.unwrapped.controller("spring", np.random.SeedSequence(0))
-        observation, _ = env.reset(seed=0)
-        terminated = False
-        while not terminated:
-            observation, _, terminated, _, _ = env.step(act(observation))
+        for _ in rollout(env, world.unwrapped.controller("spring"), 0, 2000):
+            pass
         env.close()
         with recordings.open(Path(folder) / "a") as recording:
             ends[fidelity] = float(recording["time"][-1])

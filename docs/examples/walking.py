@@ -76,7 +76,7 @@ def main() -> None:
     came = {}
     for axis, kind in zip(axes, ("rigid", "soft"), strict=False):
         soil, path, work = walk(kind)
-        heights, came[kind] = soil.heights, path[-1, 0] - path[0, 0]
+        heights, came[kind] = soil.surface(), path[-1, 0] - path[0, 0]
         light = shade(heights, SPACING)
         axis.imshow(light, cmap="copper", vmin=0.0, vmax=1.0, origin="lower", extent=(-0.4, 1.8, -0.4, 0.4))
         axis.plot(path[:, 0], path[:, 1], color="white", linewidth=1.0)

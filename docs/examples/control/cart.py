@@ -1,12 +1,14 @@
 """Bringing a cart to rest in the middle: a spring and a damper."""
 
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sandlot.control.controller import Controller, Observation
 
-class SpringDamper:
+
+class SpringDamper(Controller):
     """A controller that pulls like a spring and brakes like a damper.
 
     Attributes:
@@ -18,8 +20,10 @@ class SpringDamper:
         self.stiffness = stiffness
         self.damping = damping
 
-    def __call__(self, observation: NDArray[Any]) -> NDArray[np.float32]:
-        """The force for a position and a velocity: (2,) to (1,)."""
-        position, velocity = observation
-        force = -self.stiffness * position - self.damping * velocity
-        return np.clip([force], -1.0, 1.0).astype(np.float32)
+    def reset(self, seeds: Sequence[np.random.SeedSequence], members: Sequence[int] | None = None) -> None:
+        """Begin new episodes: this controller has no memory and draws no random numbers."""
+
+    def act(self, observations: Observation, members: Sequence[int] | None = None) -> NDArray[np.float32]:
+        """The forces for positions and velocities: (members, 2) to (members, 1)."""
+        position, velocity = observations[:, :1], observations[:, 1:]
+        return np.clip(-self.stiffness * position - self.damping * velocity, -1.0, 1.0).astype(np.float32)

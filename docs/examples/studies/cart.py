@@ -13,6 +13,7 @@ from sandlot.recordings import Quantity
 from sandlot.studies.base import Claim, Job, Study, study
 from sandlot.studies.plots import canvas, curve
 from sandlot.worlds.cart import DT, Cart, CartSettings
+from sandlot.worlds.rollout import rollout
 
 
 @study("cart.damping", source="any textbook on vibrations")
@@ -40,14 +41,9 @@ class Damping(Study):
 
     def run(self, job: Job) -> dict[str, float]:
         """Stop the cart once."""
-        place = Cart(**self.world.model_dump())
-        act = SpringDamper(damping=float(job.parameters["damping"]))
-        observation, _ = place.reset(seed=int(job.seed.generate_state(1)[0]))
-        stopped, steps = False, 0
-        while not stopped and steps < 2000:
-            observation, _, stopped, _, _ = place.step(act(observation))
-            steps += 1
-        return {"time": steps * DT}
+        controller = SpringDamper(damping=float(job.parameters["damping"]))
+        *_, last = rollout(Cart(settings=self.world), controller, int(job.seed.generate_state(1)[0]), 2000)
+        return {"time": last.number * DT}
 
     def figure(self, results: xr.Dataset) -> Figure:
         """Time over damping."""

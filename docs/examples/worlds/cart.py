@@ -1,6 +1,5 @@
 """The cart world: stop in the middle of a rail."""
 
-from collections.abc import Callable
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -9,9 +8,12 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from sandlot.control.cart import SpringDamper
+from sandlot.control.controller import Controller
 from sandlot.physics.cart import END, TOP_SPEED, roll
-from sandlot.recordings import Frame, Quantity
-from sandlot.worlds.base import Controller, World, WorldSettings
+from sandlot.recordings import Frame
+from sandlot.recordings.vocabulary import quantity
+from sandlot.worlds.base import World, WorldSettings
+from sandlot.worlds.scene import ROBOT, WALL, Lines, Scene, Shape, upright
 
 DT = 0.05
 """Time of a step [s]."""
@@ -39,11 +41,11 @@ class Cart(World):
     ``Box`` of shape (2,): position [m] and velocity [m/s].
 
     ## Reward
-    How much closer to the middle the step has brought the cart [m].
+    By how much the distance of the cart from the middle decreased in the step [m].
 
     ## Start and end
-    The cart starts at rest, anywhere within a metre of the middle. An episode terminates when it is closer than 2 cm
-    and slower than 2 cm/s.
+    The cart starts at rest, at a random place within a metre of the middle. An episode terminates when it is closer
+    than 2 cm and slower than 2 cm/s.
 
     ## Controllers
     ``spring`` pulls like a spring and brakes like a damper; ``random``.
@@ -56,29 +58,25 @@ class Cart(World):
     metadata = {"render_modes": ["rgb_array"], "render_fps": 20}  # noqa: RUF012 - as Gymnasium declares it
     settings: CartSettings
 
-    def __init__(self, render_mode: str | None = None, **settings: Any) -> None:
-        super().__init__(render_mode, **settings)
+    def __init__(self, render_mode: str | None = None, **given: Any) -> None:
+        super().__init__(render_mode, **given)
         self._moves = {"fast": 1, "reference": 100}[self.settings.fidelity]
         high = np.array([END, TOP_SPEED], np.float32)
         self.observation_space = Box(-high, high)
         self.action_space = Box(-1.0, 1.0, (1,))
-        self.quantities = {
-            "time": Quantity("s", "time since the start"),
-            "position": Quantity("m", "where the cart is, 0 in the middle"),
-            "velocity": Quantity("m/s", "how fast the cart is"),
-        }
+        self.quantities = {name: quantity(name) for name in ("time", "x", "velocity_x")}
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[NDArray[np.float32], dict[str, Any]]:
-        """Put the cart somewhere."""
+        """Put the cart at a random place."""
         super().reset(seed=seed)
         self._steps = 0
         self._cart = np.array([[self.np_random.uniform(-1.0, 1.0), 0.0]])
         return self._observe(), {}
 
     def step(self, action: NDArray[Any]) -> tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]:
-        """Let the motor push for a moment."""
+        """Let the motor push for 0.05 s."""
         before, force = abs(self._cart[0, 0]), np.asarray(action, np.float64)
         for _ in range(self._moves):
             self._cart = roll(self._cart, force, self.settings.mass, DT / self._moves)
@@ -87,21 +85,19 @@ class Cart(World):
         return self._observe(), reward, bool(np.all(np.abs(self._cart) < 0.02)), False, {}
 
     def frame(self) -> Frame:
-        """Where the cart is, and how fast."""
-        position, velocity = self._cart[0]
-        return {"time": np.float64(self._steps * DT), "position": position, "velocity": velocity}
+        """Position and velocity of the cart."""
+        x, velocity = self._cart[0]
+        return {"time": np.float64(self._steps * DT), "x": x, "velocity_x": velocity}
 
-    def controllers(self) -> dict[str, Callable[[np.random.SeedSequence], Controller]]:
+    def controllers(self) -> dict[str, Controller]:
         """The spring, and random."""
-        return {"spring": lambda seed: SpringDamper(), **super().controllers()}
+        return {"spring": SpringDamper(), **super().controllers()}
 
-    def render(self) -> NDArray[np.uint8]:
-        """The rail in grey and the cart in blue: (40, 400, 3)."""
-        picture = np.full((40, 400, 3), 255, np.uint8)
-        picture[30:32] = 160
-        column = int(200 + 180 * self._cart[0, 0] / END)
-        picture[18:30, column - 12 : column + 12] = (47, 111, 143)
-        return picture
+    def scene(self) -> Scene:
+        """The rail and the cart."""
+        rail = Lines("rail", np.array([[[-END, 0.0, 0.0], [END, 0.0, 0.0]]]), WALL, 2.0)
+        cart = Shape("cart", "box", (0.12, 0.08, 0.05), *upright(self._cart[0, 0], 0.0), ROBOT)
+        return Scene((rail, cart), np.array([-1.1 * END, -0.2]), np.array([1.1 * END, 0.2]), 400)
 
     def _observe(self) -> NDArray[np.float32]:
         return self._cart[0].astype(np.float32)
