@@ -3,8 +3,10 @@
 Importing it registers every world with Gymnasium.
 """
 
+from sandlot.version import __version__
 from sandlot.worlds import register
 
-__version__ = "0.1.0"
+__all__ = ["__version__"]
+
 
 register()

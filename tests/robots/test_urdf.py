@@ -1,6 +1,7 @@
 """URDF files: their contents are read, and every mistake in them is a one-line error that names the element."""
 
 import contextlib
+import os
 import struct
 
 import numpy as np
@@ -368,13 +369,19 @@ def test_mistakes_are_named(text, message):
 
 
 def test_files_that_cannot_be_read(tmp_path):
-    with pytest.raises(SandlotError, match=r"^cannot read the robot .*none.urdf: No such file"):
+    with pytest.raises(SandlotError, match=r"^cannot read .*none.urdf: No such file"):
         read_urdf(tmp_path / "none.urdf")
-    with pytest.raises(SandlotError, match=r"^cannot read the robot .*: Is a directory"):
+    with pytest.raises(SandlotError, match=r"^cannot read .*: it is a directory"):
         read_urdf(tmp_path)
     (tmp_path / "wide.urdf").write_bytes(BOMB.encode("utf-16"))
     with pytest.raises(SandlotError, match=r"wide.urdf: it is not UTF-8 text$"):
         read_urdf(tmp_path / "wide.urdf")
+
+
+def test_a_pipe_in_place_of_a_robot_is_refused_at_once(tmp_path):
+    os.mkfifo(tmp_path / "robot.urdf")
+    with pytest.raises(SandlotError, match=r"cannot read .*robot.urdf"):
+        read_urdf(tmp_path / "robot.urdf")
 
 
 TEXTS = [(BODIES / f"{name}.urdf").read_text() for name in SHIPPED]

@@ -297,3 +297,15 @@ def test_a_scene_has_the_same_names_all_the_time_and_describing_it_changes_nothi
         np.testing.assert_array_equal(drawn.observations, other.observations)
     assert len(set(names[0])) == len(names[0])
     assert all(set(each) == set(names[0]) for each in names)
+
+
+@every_fidelity
+def test_no_later_step_changes_a_scene(name, fidelity):
+    world = make(name, fidelity)
+    steps = rollout(world, world.controller("random"), 5, 10)
+    next(steps)
+    scene = world.scene()
+    before = from_above(scene)
+    for _ in steps:
+        pass
+    np.testing.assert_array_equal(from_above(scene), before)

@@ -21,6 +21,8 @@ New here? [bold]sandlot tour[/bold] runs a few studies and writes a page about t
 
 INTERRUPTED = 130
 """Exit status after Ctrl-C, as in shells."""
+LONGEST = 400
+"""Characters of a message about options; a longer one is cut in the middle."""
 RESUMABLE = ("run", "tour")
 """Commands that continue where they were stopped."""
 
@@ -90,4 +92,7 @@ def _explain(error: Exception) -> str | None:
     if isinstance(error, OSError) and error.strerror:
         return f"{quote(error.filename)}: {error.strerror}" if error.filename else error.strerror
     explain = getattr(error, "format_message", None)  # Typer's own errors, about options and arguments
-    return explain() if explain else None
+    if explain is None:
+        return None
+    message = explain()
+    return message if len(message) <= LONGEST else f"{message[: LONGEST // 2]} ... {message[-LONGEST // 2 :]}"

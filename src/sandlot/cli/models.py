@@ -9,7 +9,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from sandlot.cli.show import Json, print_json
-from sandlot.errors import ModelError
+from sandlot.errors import ModelError, quote
 
 DEFAULT_PATHS = (Path("models"), Path("runs"))
 
@@ -31,7 +31,7 @@ def models(
     roots = paths or [path for path in DEFAULT_PATHS if path.exists()]
     missing = [path for path in roots if not path.exists()]
     if missing:
-        raise ModelError(f"there is no {missing[0]}; give a model, or a directory to search")
+        raise ModelError(f"there is no {quote(missing[0])}; give a model, or a directory to search")
     found = find(path for path in roots if path.is_dir())
     single = len(roots) == 1 and (not roots[0].is_dir() or found == roots)
     if single:
@@ -114,7 +114,6 @@ def _print_model(facts: dict[str, Any]) -> None:
 
 
 def _short(value: object) -> str:
-    from sandlot.errors import quote
 
     return f"{len(value)} entries" if isinstance(value, list) and len(value) > 8 else quote(value)
 

@@ -1,11 +1,11 @@
 """The card of a model: what it is, what it was trained on, how wrong it is, and where it is valid."""
 
-from importlib import metadata
 from typing import Any
 
 from pydantic import Field, field_validator
 
 from sandlot.settings import Settings, nearest
+from sandlot.version import __version__
 
 KINDS = {
     "gait": "gait of a swimming snake",
@@ -54,7 +54,7 @@ class Card(Settings):
     valid_ranges: dict[str, tuple[float, float]] = Field(default_factory=dict)
     settings: dict[str, Any] = Field(default_factory=dict)
     content_digest: str = ""
-    sandlot_version: str = Field(default_factory=lambda: metadata.version("sandlot"))
+    sandlot_version: str = Field(default_factory=lambda: __version__)
     format_version: int = FORMAT_VERSION
 
     @field_validator("kind")

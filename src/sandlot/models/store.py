@@ -19,7 +19,7 @@ import safetensors.numpy
 from numpy.typing import NDArray
 from safetensors import SafetensorError
 
-from sandlot.errors import ModelError, SandlotError
+from sandlot.errors import ModelError, SandlotError, quote
 from sandlot.models.atomic import write
 from sandlot.models.card import FORMAT_VERSION, KINDS, Card
 from sandlot.reading import parse_json, parse_toml
@@ -129,9 +129,9 @@ def load_card(path: Path, kind: str | None = None) -> Card:
     """Read the card alone; see `load`."""
     if path.is_dir():
         if not (path / CARD).exists():
-            raise ModelError(f"{path} is not a model: it has no {CARD}")
+            raise ModelError(f"{quote(path)} is not a model: it has no {CARD}")
     elif path.suffix not in TEXT:
-        missing = f"there is no model at {path}" if not path.exists() else f"{path} is not a model"
+        missing = f"there is no model at {quote(path)}" if not path.exists() else f"{quote(path)} is not a model"
         raise ModelError(f"{missing}; a model is a directory, or a .toml or .json file")
     try:
         values = _parse(path)

@@ -76,9 +76,9 @@ def settings(recording: xr.Dataset) -> dict[str, Any]:
 def _read_root(path: Path) -> dict[str, Any]:
     """The root metadata of a recording whose format this version knows."""
     if not path.exists():
-        raise RecordingError(f"there is no recording at {path}; check the path")
+        raise RecordingError(f"there is no recording at {quote(path)}; check the path")
     if not path.is_dir():
-        raise RecordingError(f"{path} is a file; a recording is a directory")
+        raise RecordingError(f"{quote(path)} is a file; a recording is a directory")
     try:
         if not (path / "zarr.json").exists():
             raise RecordingError(

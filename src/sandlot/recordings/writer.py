@@ -4,7 +4,6 @@ import contextlib
 import json
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
-from importlib import metadata
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -13,6 +12,7 @@ from sandlot.errors import RecordingError, os_reason, quote
 from sandlot.recordings.columns import Column, check_quantities
 from sandlot.recordings.frames import Frame, Quantity, check_frame
 from sandlot.recordings.zarr_store import FORMAT, FORMAT_VERSION, ZarrStore
+from sandlot.version import __version__
 
 CHUNK_BYTES = 2**26
 """Most bytes that wait in memory for a flush, if a frame is smaller than that."""
@@ -72,7 +72,7 @@ class Writer:
             "world": world,
             "settings": _to_json(settings),
             "seed": None if seed is None else int(seed),  # NumPy integers are not JSON
-            "version": _version(),
+            "version": __version__,
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
         }
         with self._explained("create"):
@@ -165,10 +165,3 @@ def _to_json(settings: Mapping[str, Any]) -> str:
         return json.dumps(dict(settings))
     except TypeError as error:
         raise ValueError(f"settings must be plain JSON values: {error}") from error
-
-
-def _version() -> str:
-    try:
-        return metadata.version("sandlot")
-    except metadata.PackageNotFoundError:
-        return "unknown"

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.spatial import ConvexHull, QhullError
 
 from sandlot.errors import RobotError, quote
+from sandlot.reading import read_bytes
 from sandlot.typing import Array
 
 MAX_TRIANGLES = 200_000
@@ -45,9 +46,9 @@ def read_mesh(path: Path, where: str) -> tuple[Array, NDArray[np.int32]]:
         RobotError: If the file cannot be read or holds no triangles; ``where`` begins the message.
     """
     try:
-        data = path.read_bytes() if path.stat().st_size <= MAX_BYTES else b""
-    except OSError as error:
-        raise RobotError(f'{where}: cannot read mesh "{path.name}": {error.strerror}') from None
+        data = read_bytes(path, MAX_BYTES, RobotError)
+    except RobotError as error:
+        raise RobotError(f"{where}: {error}") from None
     try:
         vertices, faces = _read_obj(data) if path.suffix.lower() == ".obj" else _read_stl(data)
     except (ValueError, IndexError):

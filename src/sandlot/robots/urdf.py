@@ -12,7 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from sandlot.errors import RobotError
+from sandlot.errors import RobotError, quote
+from sandlot.reading import read_bytes
 from sandlot.robots.meshes import MAX_BYTES
 from sandlot.robots.urdf_elements import Joint, Link, element_name, parse_joint, parse_link
 from sandlot.typing import Array
@@ -65,12 +66,9 @@ def read_urdf(path: str | Path, density: float = DENSITY) -> Assembly:
     """
     path = Path(path)
     try:
-        if path.stat().st_size > MAX_BYTES:
-            raise RobotError(f"{path.name} is larger than {MAX_BYTES:.0e} bytes, too large for a URDF")
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise RobotError(f"cannot read the robot {path}: {reason}") from None
+        text = read_bytes(path, MAX_BYTES, RobotError).decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise RobotError(f"cannot read {quote(path)}: it is not UTF-8 text") from None
     return parse_urdf(text, path.name, path.parent, density)
 
 

@@ -2,7 +2,7 @@
 
 import importlib
 
-from sandlot.errors import SettingError
+from sandlot.errors import SettingError, quote
 from sandlot.settings import nearest
 from sandlot.studies.base import STUDIES, Claim, Job, Study, study
 
@@ -27,5 +27,5 @@ def find(name: str) -> type[Study]:
     """
     known = all_studies()
     if name not in known:
-        raise SettingError(f"no study {name!r}; {nearest(name, list(known))}")
+        raise SettingError(f"no study {quote(name)!r}; {nearest(name, list(known))}")
     return known[name]

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import gymnasium
 
-from sandlot.errors import SettingError
+from sandlot.errors import SettingError, quote
 
 if TYPE_CHECKING:
     from sandlot.worlds.base import World
@@ -46,7 +46,7 @@ def load(name: str) -> "type[World]":
     if name not in WORLDS:
         from sandlot.settings import nearest  # pydantic takes longer to load than all else here
 
-        raise SettingError(f"no world {name!r}; {nearest(name, list(WORLDS))}")
+        raise SettingError(f"no world {quote(name)!r}; {nearest(name, list(WORLDS))}")
     module, _, attribute = WORLDS[name].partition(":")
     world: type[World] = getattr(importlib.import_module(module), attribute)
     return world

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sandlot.control.controller import Controller, Policy, Separate
-from sandlot.errors import ModelError, SettingError
+from sandlot.errors import ModelError, SettingError, quote
 from sandlot.recordings import Frame, Quantity
 from sandlot.settings import Settings, build, nearest
 from sandlot.typing import Image
@@ -143,10 +143,10 @@ class World(gymnasium.Env[NDArray[Any], NDArray[Any]]):
         path, known = Path(name), self.controllers()
         if path.suffix or path.parent != Path():
             if not path.is_file():
-                raise ModelError(f"no controller file {path}; ready controllers: {', '.join(known)}")
+                raise ModelError(f"no controller file {quote(path)}; ready controllers: {', '.join(known)}")
             return self.load_controller(path)
         if name not in known:
-            raise SettingError(f"no controller {name!r}; {nearest(name, list(known))}")
+            raise SettingError(f"no controller {quote(name)!r}; {nearest(name, list(known))}")
         return known[name]
 
     def load_controller(self, path: Path) -> Controller:

@@ -49,7 +49,7 @@ def coverage(graph: Sensorgraph, bins: int) -> Figure:
         middles = counts[counts.dims[0]].values
         axes.bar(middles, counts.values, 0.9 * (middles[1] - middles[0]), color=COLOURS[0])
         axes.axhline(counts.values.mean(), color="0.4", linestyle=":", linewidth=1)
-        axes.set(xlabel=f"{name} [{'rad' if name == 'heading' else 'm'}]", ylabel="scans" if name == "x" else None)
+        axes.set(xlabel=f"{name} [{'rad' if name == 'yaw' else 'm'}]", ylabel="scans" if name == "x" else None)
         axes.grid(visible=False, axis="x")
     return figure
 

@@ -34,7 +34,7 @@ def terrain_scene(ground: Ground, rovers: Drive, grain: float = 0.0) -> Scene:
     # From above, higher shapes cover lower ones, and the marks cover everything.
     shapes.sort(key=lambda shape: np.inf if shape.colour == NOSE else float(shape.position[2]))
     colours = _colours(ground, grain / grid.spacing)
-    field = HeightField("ground", ground.heights, grid.spacing, grid.corner, colours, grid.wrap, grain=grain)
+    field = HeightField("ground", ground.heights.copy(), grid.spacing, grid.corner, colours, grid.wrap, grain=grain)
     low = grid.corner - 0.5 * grid.spacing
     return Scene((field, *shapes), low, low + grid.size, PIXELS)
 

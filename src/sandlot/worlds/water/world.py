@@ -202,7 +202,7 @@ class Water(World):
             "drive": float(drive),
             "reached": float(arrived),
             "reach_time": float(time) if arrived else np.nan,
-            "delivered": float(self.delivered) if self.settings.fidelity == "reference" else np.nan,
+            "delivered": float(self.delivered) if self.task.swimmers.solid_balls else np.nan,
         }
 
     def frame(self) -> Frame:
