@@ -1,5 +1,6 @@
 """Without the extras, worlds and the command work; what needs one names it in one line."""
 
+import re
 import subprocess
 import sys
 
@@ -24,16 +25,10 @@ sys.meta_path.insert(0, Hidden())
 """
 
 
-def without(code: str, cwd, *extras: str) -> subprocess.CompletedProcess[str]:
-    """Run code in a fresh interpreter that cannot import what the extras bring; all of them if none is named."""
-    hidden = {name for extra in extras or EXTRAS for name in EXTRAS[extra]}
-    return subprocess.run(
-        [sys.executable, "-c", HIDE.format(hidden=hidden) + code], cwd=cwd, capture_output=True, text=True, check=False
-    )
-
-
-def command(*words: object) -> str:
-    return f"sys.argv = {['sandlot', *map(str, words)]!r}\nfrom sandlot.cli import main\nmain()"
+def without_extras(code: str, cwd) -> subprocess.CompletedProcess[str]:
+    """Run code in a fresh interpreter that cannot import what the extras bring."""
+    hide = HIDE.format(hidden={name for names in EXTRAS.values() for name in names})
+    return subprocess.run([sys.executable, "-c", hide + code], cwd=cwd, capture_output=True, text=True, check=False)
 
 
 def test_need_imports_or_names_the_extra():
@@ -41,6 +36,10 @@ def test_need_imports_or_names_the_extra():
     with pytest.raises(MissingExtraError) as caught:
         need("no_such_package.part", "evolve")
     assert str(caught.value) == "this needs no_such_package; install it with: pip install 'sandlot[evolve]'"
+    with pytest.raises(
+        MissingExtraError, match=r"^this needs backports\.none; install it with: pip install 'sandlot\["
+    ):
+        need("backports.none", "logs")
 
 
 def test_an_extra_that_is_broken_is_not_called_missing(tmp_path, monkeypatch):
@@ -50,61 +49,59 @@ def test_an_extra_that_is_broken_is_not_called_missing(tmp_path, monkeypatch):
         need("half_there", "evolve")
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        ("--help",),
-        ("worlds",),
-        ("studies",),
-        ("record", "leveling", "--steps", 3),
-        ("record", "water", "--steps", 3),
-        ("record", "indoor", "--steps", 3),
-        ("run", "leveling.probabilities", "--set", "replicates=1", "--set", "world.shape=[8,8]", "--workers", 1),
-    ],
-)
-def test_commands_work_without_extras(tmp_path, words):
-    done = without(command(*words), tmp_path)
-    assert done.returncode == 0, done.stderr
-
-
-def test_every_world_runs_at_every_fidelity_without_extras(tmp_path):
-    code = """
+def test_worlds_and_commands_work_without_extras(tmp_path):
+    small = ["--set", "replicates=1", "--set", "world.shape=[8,8]", "--workers", "1"]
+    commands = [["--help"], ["worlds"], ["studies"], ["run", "leveling.probabilities", *small]]
+    commands += [["record", name, "--steps", "3"] for name in ("leveling", "water", "indoor")]
+    code = f"""
 import gymnasium, sandlot
+from sandlot.cli import main
 from sandlot.worlds import WORLDS, load, world_id
 for name in WORLDS:
     for fidelity in load(name).fidelities():
         world = gymnasium.make(world_id(name), fidelity=fidelity)
         world.reset(seed=0)
         world.step(world.action_space.sample())
+for words in {commands!r}:
+    sys.argv = ["sandlot", *words]
+    try:
+        main()
+    except SystemExit as ended:
+        assert not ended.code, words
 """
-    done = without(code, tmp_path)
+    done = without_extras(code, tmp_path)
     assert done.returncode == 0, done.stderr
+    assert (tmp_path / "runs/leveling.probabilities/index.html").is_file()
+    assert {path.name for path in (tmp_path / "recordings").iterdir()} == {"leveling", "water", "indoor"}
 
 
-SMALL = ["--set", "replicates=2", "--workers", 1, "--out", "run"]
-FEW = ["--set", "genetic.population=8", "--set", "genetic.generations=2", "--set", "seconds=0.5"]
-
-
-@pytest.mark.parametrize(
-    ("extra", "package", "words"),
-    [
-        ("evolve", "deap", ["run", "water.shared", *FEW, *SMALL]),
-        ("evolve", "neat", ["run", "water.neat", "--set", "seconds=0.5", *SMALL]),
-        ("cluster", "ray", ["run", "leveling.probabilities", "--backend", "ray", *SMALL]),
-        ("learn", "sklearn", ["run", "indoor.rivals", "--set", "samples=60", "--set", "validation=20", *SMALL]),
-        ("logs", "rosbags", ["export", "recordings/indoor", "--out", "out.mcap"]),
-        ("logs", "rosbags", ["import", "a.bag", "--out", "a"]),
-    ],
-)
-def test_what_needs_an_extra_names_it(tmp_path, extra, package, words):
-    if words[0] == "export":
-        assert without(command("record", "indoor", "--steps", 3), tmp_path).returncode == 0
-    if words[0] == "import":
-        (tmp_path / "a.bag").write_bytes(b"#ROSBAG V2.0\n" + bytes(64))
-    done = without(command(*words), tmp_path, extra)
-    assert done.returncode == 2, done.stderr
-    assert done.stdout == ""
-    line = done.stderr.splitlines()[-1]
-    assert line.startswith("error: ")
-    assert line.endswith(f"this needs {package}; install it with: pip install 'sandlot[{extra}]'")
-    assert "Traceback" not in done.stderr
+def test_what_needs_an_extra_names_it(tmp_path):
+    (tmp_path / "a.bag").write_bytes(b"#ROSBAG V2.0\n" + bytes(64))
+    small = ["--set", "replicates=2", "--workers", "1"]
+    few = ["--set", "genetic.population=8", "--set", "genetic.generations=2", "--set", "seconds=0.5"]
+    refused = [
+        ("deap", "evolve", ["run", "water.shared", *few, *small]),
+        ("neat", "evolve", ["run", "water.neat", "--set", "seconds=0.5", *small]),
+        ("ray", "cluster", ["run", "leveling.probabilities", "--backend", "ray", *small]),
+        ("sklearn", "learn", ["run", "indoor.rivals", "--set", "samples=60", "--set", "validation=20", *small]),
+        ("rosbags", "logs", ["import", "a.bag", "--out", "a"]),
+        ("rosbags", "logs", ["export", "recordings/indoor", "--out", "out.mcap"]),
+    ]
+    commands = [["record", "indoor", "--steps", "3"], *(words for *_, words in refused)]
+    code = f"""
+from sandlot.cli import main
+for words in {commands!r}:
+    sys.argv = ["sandlot", *words]
+    try:
+        main()
+    except SystemExit as ended:
+        print("ended with", ended.code or 0, file=sys.stderr)
+"""
+    done = without_extras(code, tmp_path)
+    ends = re.findall(r"(.*?)ended with (\d)\n", done.stderr, re.DOTALL)
+    assert [int(status) for _, status in ends] == [0] + 6 * [2], done.stderr
+    for (package, extra, _), (said, _) in zip(refused, ends[1:], strict=True):
+        line = said.splitlines()[-1]
+        assert line.startswith("error: ")
+        assert line.endswith(f"this needs {package}; install it with: pip install 'sandlot[{extra}]'")
+        assert "Traceback" not in said

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pydantic import Field, field_validator
 
 from sandlot.errors import SandlotError, SettingError
-from sandlot.settings import Setting, Settings, build, describe, flatten, read_settings
+from sandlot.settings import MAX_NUMBER, Setting, Settings, build, describe, flatten, read_settings
 
 
 class Place(Settings):
@@ -177,6 +177,15 @@ def test_a_value_of_several_lines_still_gives_one_line():
     assert complaint({"replicates": "one\ntwo"}).startswith("replicates=one")
 
 
+@pytest.mark.parametrize(
+    ("values", "key"),
+    [({"shares": (0.1, -2e12)}, "shares=-2e+12"), ({"poses": ((0.0, 1e300, 0.0),)}, "poses=1e+300")],
+)
+def test_a_number_that_is_absurdly_large_says_what_is_allowed(values, key):
+    assert complaint(values) == f"{key} is not possible; allowed: numbers from -1e+12 to 1e+12"
+    assert "rock: mass=1e+13 is not possible" in complaint({"rock": {"mass": 1e13}})
+
+
 def test_settings_cannot_be_changed():
     with pytest.raises(ValueError, match="frozen"):
         Plan().replicates = 4
@@ -265,7 +274,7 @@ def test_a_broken_file_is_named(tmp_path, content):
         Plan,
         world=st.builds(Place, agents=st.integers(1), shape=st.tuples(st.integers(), st.integers())),
         share=st.floats(0.0, 1.0, exclude_min=True, exclude_max=True),
-        shares=st.lists(st.floats(allow_nan=False, allow_infinity=False)).map(tuple),
+        shares=st.lists(st.floats(-MAX_NUMBER, MAX_NUMBER)).map(tuple),
     )
 )
 def test_flat_settings_can_be_assigned_again(plan):

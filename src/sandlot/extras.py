@@ -24,5 +24,6 @@ def need(module: str, extra: str) -> Any:
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] != module.partition(".")[0]:
             raise  # It is there, but something else that it needs is not: the error names what.
-        name = module.partition(".")[0]
+        # All that is below the namespace `backports` comes from separate projects.
+        name = module if module.startswith("backports.") else module.partition(".")[0]
         raise MissingExtraError(f"this needs {name}; install it with: pip install 'sandlot[{extra}]'") from None

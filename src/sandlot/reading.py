@@ -118,9 +118,7 @@ def parse_json(text: str | bytes) -> Any:
     return _check_nesting(value)
 
 
-_LONG_KEY = re.compile(
-    r"""(?<![\w-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){%d}""" % MAX_NESTING  # noqa: UP031
-)
+_LONG_KEY = re.compile(r"""(?<![\w-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+)""" f"{{{MAX_NESTING}}}")
 _TOO_DEEP = f"its lists and tables are nested more than {MAX_NESTING} deep"
 
 

@@ -7,25 +7,46 @@ TOML file and the command line; `build` makes a model from them; `describe` list
 import difflib
 import inspect
 import json
+import math
 import re
 import types
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar, Union, get_args, get_origin
+from typing import Any, Self, TypeVar, Union, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from pydantic_core import PydanticUndefined, to_jsonable_python
 
 from sandlot.errors import QUOTED, SettingError, quote
 from sandlot.reading import MAX_NESTING, parse_toml, read_toml
 from sandlot.schema import allowed, inside, without_null
 
+MAX_NUMBER = 1e12
+"""Largest magnitude of a number that is not whole; with larger ones, squares and products overflow."""
+
 
 class Settings(BaseModel):
-    """Base of all settings: frozen; unknown keys, NaN and infinity are refused."""
+    """Base of all settings: frozen; unknown keys, NaN, infinity and absurdly large numbers are refused."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    @model_validator(mode="after")
+    def _not_too_large(self) -> Self:
+        for name in type(self).model_fields:
+            for value in _numbers(getattr(self, name)):
+                if MAX_NUMBER < abs(value) < math.inf:  # a field that allows infinity says so itself
+                    limits = f"from {-MAX_NUMBER:g} to {MAX_NUMBER:g}"
+                    raise ValueError(f"{name}={value:g} is not possible; allowed: numbers {limits}")
+        return self
+
+
+def _numbers(value: object) -> Iterator[float]:
+    if isinstance(value, float):
+        yield value
+    elif isinstance(value, tuple):
+        for each in value:
+            yield from _numbers(each)
 
 
 MAX_SETTINGS_BYTES = 2**20

@@ -28,7 +28,7 @@ def check(read: Callable[[], object]) -> str:
         HangError: It took too long.
     """
     message = ""
-    before = _reset_peak()
+    before = _resetpeak()
     with _limited_time(), warnings.catch_warnings(action="ignore"):
         try:
             read()
@@ -38,7 +38,7 @@ def check(read: Callable[[], object]) -> str:
             raise AssertionError(f"{type(error).__name__}: {str(error)[:200]}") from error
     assert len(message.splitlines()) <= 1, message
     assert len(message) <= MAX_MESSAGE, f"a message of {len(message)} characters: {message[:200]}"
-    assert _peak() - before < MAX_MEMORY, f"{_peak() - before:,.0f} bytes of memory"
+    assert peak() - before < MAX_MEMORY, f"{peak() - before:,.0f} bytes of memory"
     return message
 
 
@@ -58,14 +58,15 @@ def _limited_time() -> Iterator[None]:
         signal.signal(signal.SIGPROF, handler)
 
 
-def _reset_peak() -> float:
+def _resetpeak() -> float:
     """Forget the peak of the memory in use, and return what is in use [bytes]; only Linux can."""
     with suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5")
     return _status("VmRSS")
 
 
-def _peak() -> float:
+def peak() -> float:
+    """Peak of the memory in use since the last check began [bytes]."""
     return _status("VmHWM")
 
 

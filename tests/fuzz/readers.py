@@ -4,6 +4,8 @@ To fuzz another reader, add a line to `READERS`. A sample is a folder of files; 
 """
 
 import functools
+import hashlib
+import json
 import math
 import shutil
 import tempfile
@@ -19,10 +21,14 @@ from sandlot import recordings
 from sandlot.control.snake.files import load_controller, save_controller
 from sandlot.control.snake.gaits import Gait
 from sandlot.control.snake.nets import make_net
+from sandlot.models import store
+from sandlot.models.card import Card
+from sandlot.models.dense import forward, load_dense, make_dense, save_dense
 from sandlot.places.plans import load_plan
 from sandlot.places.terrains import from_image
 from sandlot.recordings.logs import FORMATS, Pose, Scan, Source
 from sandlot.recordings.logs.scans import MAX_BEAMS, quantities
+from sandlot.robots.meshes import read_mesh
 from sandlot.robots.rover import BODIES, load_rover
 from sandlot.robots.rover_layout import find_layout
 from sandlot.robots.snake import Snake
@@ -170,9 +176,58 @@ def room() -> Sensorgraph:
     return Sensorgraph(poses, ranges, bearings)
 
 
+def seal(model: Path) -> Path:
+    """Give the card of a mutated model the digest of its content, so that the content is read and not just refused."""
+    content = next((model / name for name in (store.ARRAYS, store.ONNX) if (model / name).exists()), None)
+    try:
+        card = json.loads((model / store.CARD).read_bytes())
+        card["content_digest"] = hashlib.sha256(content.read_bytes()).hexdigest()
+        (model / store.CARD).write_text(json.dumps(card))
+    except (ValueError, TypeError, AttributeError, RecursionError):  # the card is what was mutated
+        pass
+    return model
+
+
+def make_dense_net(folder: Path) -> None:
+    rng = np.random.default_rng(0)
+    weights, biases = [rng.normal(size=(3, 4)), rng.normal(size=(4, 2))], [np.zeros(4), np.ones(2)]
+    save_dense(folder / "model", make_dense(weights, biases, ("tanh", "linear")), Card(kind="dense"))
+
+
+def read_dense_net(folder: Path) -> None:
+    net, _ = load_dense(seal(folder / "model"))
+    if net.sizes[0] < 1000:
+        forward(net, np.ones((2, int(net.sizes[0]))))
+
+
 def read_sensor_model(folder: Path) -> None:
+    seal(folder / "model")
     with np.errstate(all="ignore"):
         sensor_models.load(folder / "model").predict(room().poses)
+
+
+CUBE = np.array([[x, y, z] for x in (0.0, 1.0) for y in (0.0, 1.0) for z in (0.0, 1.0)])
+CORNERS = np.array([[0, 1, 2], [1, 3, 2], [4, 6, 5], [5, 6, 7], [0, 4, 1], [2, 3, 6], [0, 2, 4], [1, 5, 3]])
+OBJ = "".join(f"v {x} {y} {z}\n" for x, y, z in CUBE) + "".join(
+    f"f {a + 1}/1 {b + 1}//2 {c - 8}\n" for a, b, c in CORNERS
+)
+STL_TEXT = "solid a\n" + "".join(
+    "facet normal 0 0 0\nouter loop\n"
+    + "".join(f"vertex {x} {y} {z}\n" for x, y, z in CUBE[face])
+    + "endloop\nendfacet\n"
+    for face in CORNERS
+)
+
+
+def make_stl(folder: Path) -> None:
+    triangles = b"".join(bytes(12) + CUBE[face].astype("<f4").tobytes() + bytes(2) for face in CORNERS)
+    (folder / "a.stl").write_bytes(bytes(80) + len(CORNERS).to_bytes(4, "little") + triangles)
+
+
+def read_mesh_of(folder: Path) -> None:
+    vertices, faces = read_mesh(next(folder.iterdir()), "a.urdf")
+    assert np.isfinite(vertices).all()
+    assert 0 <= faces.min() <= faces.max() < len(vertices)
 
 
 def make_controller(name: str, controller: object) -> Callable[[Path], object]:
@@ -180,7 +235,8 @@ def make_controller(name: str, controller: object) -> Callable[[Path], object]:
 
 
 def read_controller(folder: Path) -> None:
-    load_controller(next(folder.iterdir()), SNAKE)
+    path = next(folder.iterdir())
+    load_controller(seal(path) if path.is_dir() else path, SNAKE)
 
 
 def make_run(folder: Path) -> None:
@@ -219,5 +275,14 @@ READERS: dict[str, Reader] = {
     ),
     "gait": Reader(make_controller("a.toml", Gait(amplitude=(0.1, 0.25, 0.3), frequency=2.0)), read_controller),
     "net": Reader(make_controller("a.json", NET), read_controller),
+    "net, directory": Reader(make_controller("a", NET), read_controller),
+    "dense net": Reader(make_dense_net, read_dense_net),
+    "model, ONNX": Reader(
+        lambda folder: store.save(folder / "model", Card(kind="dense"), onnx=b"\x08\x07graph" * 20),
+        lambda folder: store.load(seal(folder / "model")),
+    ),
+    "mesh, OBJ": Reader(text("a.obj", OBJ), read_mesh_of),
+    "mesh, STL": Reader(make_stl, read_mesh_of),
+    "mesh, STL text": Reader(text("a.stl", STL_TEXT), read_mesh_of),
     "results of a run": Reader(make_run, runner.load, 100),
 }

@@ -2,51 +2,21 @@
 
 The short test has the same inputs every time. The long one (`make test-all`) goes on with new ones for as many seconds
 per reader as ``SANDLOT_FUZZ_SECONDS`` says. A failure names the number of its input, and ``SANDLOT_FUZZ_FIRST`` starts
-with that number.
+with that number. ``python -m fuzz MINUTES`` in ``tests`` runs all readers in turn and prints totals.
 """
 
 import os
 import random
 import shutil
 import time
-from pathlib import Path
 
 import pytest
 
 from fuzz.checks import check
 from fuzz.mutations import mutate
 from fuzz.readers import READERS
+from fuzz.samples import Sample
 from sandlot.recordings.logs import FORMATS
-
-
-class Sample:
-    """A valid sample of what a reader reads, of which one file at a time is mutated."""
-
-    def __init__(self, name: str, folder: Path) -> None:
-        self.reader, self.name, self.folder = READERS[name], name, folder
-        self.reader.make(folder)
-        self.files = {file: file.read_bytes() for file in sorted(folder.rglob("*")) if file.is_file()}
-        assert check(lambda: self.reader.read(folder)) == "", "the valid sample is refused"
-
-    def fuzz(self, number: int) -> None:
-        """Read a mutated input; the number and the reader's name decide which."""
-        rng = random.Random(f"{self.name} {number}")
-        file, donor = rng.choice(list(self.files)), rng.choice(list(self.files.values()))
-        data = mutate(self.files[file], donor, rng)
-        file.write_bytes(data)
-        try:
-            check(lambda: self.reader.read(self.folder))
-        except BaseException as error:
-            error.add_note(f"{self.name}, input {number}, {file.name}: {data[:300]!r}")
-            raise
-        finally:
-            self._restore(file)
-
-    def _restore(self, file: Path) -> None:
-        file.write_bytes(self.files[file])
-        for other in self.folder.rglob("*"):
-            if other.is_file() and other not in self.files:
-                other.unlink()
 
 
 @pytest.fixture

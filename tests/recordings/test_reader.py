@@ -16,7 +16,7 @@ from sandlot.errors import SandlotError
 from sandlot.recordings import Quantity, Writer
 
 QUANTITIES = {
-    "time": Quantity("cycle", "cycles since the start", dtype="int64"),
+    "time": Quantity("s", "time since the start", dtype="int64"),
     "soil": Quantity("unit", "soil in each cell", ("y", "x"), (3, 4), "int16"),
     "reward": Quantity("1", "reward"),
     "survey": Quantity("unit", "soil of the whole ground", ("row",), (2,), "int16", every=2),
@@ -61,7 +61,7 @@ def test_dataset(path: Path) -> None:
     dataset = recordings.open(path)
     assert set(dataset.coords) == {"time", "time_survey"}
     assert set(dataset.data_vars) == {"soil", "reward", "survey"}
-    assert dataset["time"].attrs == {"units": "cycle", "long_name": "cycles since the start"}
+    assert dataset["time"].attrs == {"units": "s", "long_name": "time since the start"}
     assert dataset["soil"].dtype == np.int16
     assert dataset["soil"].sel(time=7).values.tolist() == [[7] * 4] * 3
     np.testing.assert_array_equal(dataset["reward"], [0, 0.5, 1, 1.5, 2, np.nan, 3, 3.5, 4, 4.5])
@@ -71,7 +71,7 @@ def test_a_sparse_quantity_has_its_own_time_axis(path: Path) -> None:
     dataset = recordings.open(path)
     assert dataset["survey"].dims == ("time_survey", "row")
     assert dataset["time_survey"].values.tolist() == [0, 2, 4, 6, 8]
-    assert dataset["time_survey"].attrs["units"] == "cycle"
+    assert dataset["time_survey"].attrs["units"] == "s"
     assert dataset["survey"].sel(time_survey=6).values.tolist() == [6, 6]
     assert dataset["survey"].attrs["every"] == 2
 

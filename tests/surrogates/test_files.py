@@ -19,6 +19,7 @@ from sandlot.surrogates.files import KINDS, SUFFIXES, load, save, save_equations
 from sandlot.surrogates.local import WIDE, Local
 from sandlot.surrogates.sensor_models import Headings, Sectors
 from sandlot.surrogates.sensorgraph import Sensorgraph
+from square_room import room
 
 SLOW = bool(config.DISABLE_JIT)
 MAKE = {
@@ -43,23 +44,18 @@ ABSURD_ARRAYS = [
 ]
 
 
-def room(seed=0, count=60):
-    rng = np.random.default_rng(seed)
-    poses = rng.uniform((-1.5, -1.5, -math.pi), (1.5, 1.5, math.pi), (count, 3))
-    bearings = ((np.arange(12) + 0.5) / 12 - 0.5) * math.pi
-    cos, sin = np.cos(poses[:, 2:] + bearings), np.sin(poses[:, 2:] + bearings)
-    ranges = np.minimum((np.copysign(3.0, cos) - poses[:, :1]) / cos, (np.copysign(3.0, sin) - poses[:, 1:2]) / sin)
-    return Sensorgraph(poses, ranges, bearings)
+def scans(seed=0, count=60):
+    return room(seed, count, beams=12, side=3.0)
 
 
-ASKED = np.concatenate([room(1, 20).poses, [[99.0, -99.0, -1e-20], [math.nan, math.inf, 1e300], [0.0, 0.0, math.nan]]])
+ASKED = np.concatenate([scans(1, 20).poses, [[99.0, -99.0, -1e-20], [math.nan, math.inf, 1e300], [0.0, 0.0, math.nan]]])
 
 
 @functools.cache
 def fitted(kind):
-    model = MAKE[kind]().fit(room())
+    model = MAKE[kind]().fit(scans())
     if kind == "local":  # so that cross-validation does not leave one out
-        model.grids_ = [*model.grids_, *Local(2, 4, grids=((45.0, 2.0, 2.0),)).fit(room()).grids_]
+        model.grids_ = [*model.grids_, *Local(2, 4, grids=((45.0, 2.0, 2.0),)).fit(scans()).grids_]
     return model
 
 
@@ -113,9 +109,9 @@ def test_a_loaded_model_predicts_the_same_bit_for_bit(kind, folder):
     save(model, path, trained_on, {"mean absolute error [m]": 0.25}, {"x [m]": (-1.5, 1.5)})
     again = load(path)
     assert type(again) is type(model)
-    asked = room(2, 300).poses
+    asked = scans(2, 300).poses
     np.testing.assert_array_equal(again.predict(asked), model.predict(asked))
-    for name in ("size", "field_of_view_", "center_bearing_", "segments"):
+    for name in ("size", "field_of_view_", "centre_bearing_", "segments"):
         assert getattr(again, name) == getattr(model, name)
     save(again, folder / f"again-{kind}")
     assert (folder / f"again-{kind}" / store.ARRAYS).read_bytes() == (path / store.ARRAYS).read_bytes()
@@ -215,8 +211,8 @@ def test_a_model_of_another_kind_is_refused(folder):
 
 
 def test_a_fit_that_found_nothing_is_not_saved(folder):
-    few = Local().fit(room(0, 2))
-    zeros = Sectors(1, 1).fit(Sensorgraph(room().poses, np.zeros((60, 12)), room().bearings))
+    few = Local().fit(scans(0, 2))
+    zeros = Sectors(1, 1).fit(Sensorgraph(scans().poses, np.zeros((60, 12)), scans().bearings))
     for model in (few, zeros):
         assert model.size == 0
         with pytest.raises(ModelError, match="the fit found no coefficients"):
@@ -233,7 +229,7 @@ def test_equations_in_python_are_the_model(kind, folder):
     exec(compile(path.read_text(), str(path), "exec"), functions)
     limits = np.array(re.findall(r"^# segment \d: (\S+) to (\S+) m", path.read_text(), re.MULTILINE), float)
     origin = np.array(re.search(r"at (\S+), (\S+)\.$", path.read_text(), re.MULTILINE).groups(), float)
-    asked = room(2, 20).poses
+    asked = scans(2, 20).poses
     found = model.predict(asked)
     for pose, row in zip(asked, found, strict=True):
         values = dict(zip("xycs", [*pose[:2] - origin, math.cos(pose[2]), math.sin(pose[2])], strict=True))

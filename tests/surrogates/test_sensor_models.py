@@ -65,7 +65,7 @@ def test_nan_becomes_the_lower_limit():
 @settings(max_examples=4)
 @given(SEEDS)
 def test_sectors_reproduce_a_truth_that_is_a_plane(seed):
-    """With yaw angles at the centers of the sectors, planes of x and y are fitted exactly."""
+    """With yaw angles at the centres of the sectors, planes of x and y are fitted exactly."""
     rng = np.random.default_rng(seed)
     poses = poses_in_room(seed, 12 * 24, reach=0.5)
     poses[:, 2] = np.tile(np.arange(12) * TWELFTH, 24)
@@ -94,7 +94,7 @@ def test_in_an_empty_room_sectors_are_near_the_true_ranges():
     assert wrong.mean() < 0.6 * usual.mean()
 
 
-def test_borders_of_sectors_lie_halfway_between_their_centers():
+def test_borders_of_sectors_lie_halfway_between_their_centres():
     model = Sectors()
     for k in range(-24, 24):
         poses = np.array([[0.0, 0.0, (k + side) * TWELFTH] for side in (-0.499, 0.0, 0.499)])
@@ -206,8 +206,8 @@ def test_a_model_is_assessed_on_held_out_scans():
         assess(model, [graph.part([0])], 0.2)
 
 
-def test_the_center_bearing_is_kept():
+def test_the_centre_bearing_is_kept():
     graph = room(poses_in_room(0, 30))
     aside = Sensorgraph(graph.poses, graph.ranges, graph.bearings + 0.5)
-    assert Sectors().fit(aside).center_bearing_ == pytest.approx(0.5)
+    assert Sectors().fit(aside).centre_bearing_ == pytest.approx(0.5)
     assert directions(graph.poses, graph.segment_bearings()).shape == (180, 3)

@@ -54,7 +54,7 @@ def test_it_is_made_from_a_recording(tmp_path):
     assert made.ranges.dtype == np.float64
     assert made.bearings.shape == (24,)
     assert made.field_of_view == pytest.approx(math.pi)
-    assert made.center_bearing == 0.0
+    assert made.centre_bearing == 0.0
 
 
 def test_scans_without_a_pose_are_left_out():
@@ -155,7 +155,7 @@ def test_windows_at_segments_equal_the_segments():
 def test_directions_are_the_segment_bearings_plus_yaw():
     np.testing.assert_allclose(np.degrees(graph().segment_bearings()), [-75, -45, -15, 15, 45, 75])
     aside = Sensorgraph(graph().poses, graph().ranges, graph().bearings + 0.3)
-    assert aside.center_bearing == pytest.approx(0.3)
+    assert aside.centre_bearing == pytest.approx(0.3)
     asked = directions(aside.poses, aside.segment_bearings())
     np.testing.assert_allclose(asked[:6, 2] - aside.poses[0, 2], aside.bearings.reshape(6, 6).mean(1), atol=1e-12)
     assert asked.shape == (42, 3)
@@ -236,7 +236,7 @@ def test_segment_bearings_are_the_means_of_their_beams(beams):
 def test_beams_of_a_full_circle_start_behind_the_robot(bearings):
     ranges = np.tile(np.abs((bearings + np.pi) % (2.0 * np.pi) - np.pi), (7, 1)).astype(np.float32)
     made = Sensorgraph.of(dataset(bearings=(("once", "beam2"), bearings[None]), ranges=(("time", "beam2"), ranges)))
-    assert abs(made.center_bearing) < 0.02
+    assert abs(made.centre_bearing) < 0.02
     assert made.field_of_view == pytest.approx(2.0 * np.pi)
     assert (np.diff(made.bearings) > 0.0).all()
     np.testing.assert_allclose(made.ranges[0], np.abs(made.bearings), atol=1e-5)
@@ -248,7 +248,7 @@ def test_a_field_of_view_across_pi_stays_in_one_piece():
         dataset(bearings=(("once", "beam2"), bearings[None]), ranges=(("time", "beam2"), np.ones((7, len(bearings)))))
     )
     assert made.field_of_view == pytest.approx(np.radians(92.5))
-    assert abs(abs(made.center_bearing) - np.pi) < 1e-9
+    assert abs(abs(made.centre_bearing) - np.pi) < 1e-9
 
 
 def test_poses_are_moved_to_the_laser():

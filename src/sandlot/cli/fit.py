@@ -12,10 +12,8 @@ from rich.table import Table
 
 from sandlot.cli.show import Json, print_json
 from sandlot.cli.work import progress_bar
-from sandlot.errors import ModelError, SandlotError
 
 if TYPE_CHECKING:
-    from sandlot.models.card import TrainingData
     from sandlot.surrogates.sensorgraph import Sensorgraph
 
 MAX_EQUATION = 200
@@ -67,85 +65,27 @@ def sensor(
     The model is first fitted without the end of each recording and tested there; then it is fitted to everything and
     saved. Use it in place of the laser with: sandlot record indoor --fidelity learned --set model=MODEL
     """
-    from sandlot.surrogates.files import KINDS, SUFFIXES, check_found, save, save_equations
-    from sandlot.surrogates.local import Local
-    from sandlot.surrogates.sensor_models import assess
-    from sandlot.surrogates.sensorgraph import Sensorgraph
+    from sandlot.surrogates.fitting import Target, fit_sensor
 
-    equations = None if form is None else out.with_name(out.name + SUFFIXES[form])
-    _check(out, equations, kind)
-    logs, sources = zip(*(_graph(path) for path in recordings), strict=True)
-    graph, model = Sensorgraph.join(logs), KINDS[kind]()
-    graph.check(model.segments)
+    target = Target(out, kind.value, None if form is None else form.value)
     with progress_bar("fit") as show:
-        step = show(f"fitting {out.name}")
-        errors = assess(model, logs, holdout).tolist() if holdout else []
-        step(1, 2)
-        model.fit(graph)
-        step(2, 2)
-    check_found(model)
-    known = {k: error for k, error in enumerate(errors) if math.isfinite(error)}
-    mean = sum(known.values()) / len(known) if known else None
+        found = fit_sensor(recordings, kind.value, holdout, show(f"fitting {out.name}"))
     if figure is not None:
-        _draw(graph, figure)
-    if equations is not None and form is not None and not isinstance(model, Local):
-        save_equations(model, equations, form)
-    named = {} if mean is None else {"mean absolute error on held-out scans [m]": mean}
-    named |= {f"mean absolute error of segment {k} [m]": error for k, error in known.items()}
-    low, high = graph.poses.min(0).tolist(), graph.poses.max(0).tolist()
-    valid = {"x [m]": (low[0], high[0]), "y [m]": (low[1], high[1])}
-    save(model, out, sources, named, valid)
-    facts: dict[str, Any] = {
-        "kind": kind.value,
-        "recordings": [each.model_dump() for each in sources],
-        "scans": len(graph),
-        "beams": len(graph.bearings),
-        "thin": graph.thin(),
-        "held_out": sum(len(log.split(holdout)[1]) for log in logs),
-        "errors": [error if math.isfinite(error) else None for error in errors],
-        "error": mean,
-        "size": model.size,
-        "equation": model.equation(),
-        "model": str(out),
-        "equations": None if equations is None else str(equations),
-        "figure": None if figure is None else str(figure),
-    }
+        from sandlot.studies.indoor.coverage import draw_coverage
+
+        draw_coverage(found.graph, figure)
+    found.save(target)
+    written = {"model": out, "equations": target.equations, "figure": figure}
+    facts = {"kind": kind.value, **found.facts()}
+    facts |= {name: None if path is None else str(path) for name, path in written.items()}
     if as_json:
         print_json(facts)
     else:
-        _print_facts(facts, graph)
-
-
-def _check(out: Path, equations: Path | None, kind: Kind) -> None:
-    """Check the output paths and options before the fit, which may take long."""
-    if out.suffix in (".json", ".toml"):
-        raise ModelError(f"{out}: a sensor model is a directory; leave out {out.suffix}")
-    if equations is not None and kind is Kind.local:
-        raise ModelError(
-            "a local model has too many equations to print, one for each of its cells; "
-            "leave --equations out, or choose --kind sectors or headings"
-        )
-    for path in (out, equations):
-        if path is not None and path.exists():
-            raise ModelError(f"{path} already exists; choose another path or remove it first")
-
-
-def _graph(path: Path) -> "tuple[Sensorgraph, TrainingData]":
-    from sandlot import recordings
-    from sandlot.models.card import TrainingData
-    from sandlot.recordings.digests import digest
-    from sandlot.surrogates.sensorgraph import Sensorgraph
-
-    with recordings.open(path) as recording:
-        try:
-            source = TrainingData(path=str(path), digest=digest(recording), frames=recording.sizes["time"])
-            return Sensorgraph.of(recording), source
-        except SandlotError as error:
-            raise type(error)(f"{path}: {error}") from error
+        _print_facts(facts, found.graph)
 
 
 def _print_facts(facts: dict[str, Any], graph: "Sensorgraph") -> None:
-    from sandlot.worlds.indoor.learned import ASIDE
+    from sandlot.worlds.indoor.learned import usable_with
 
     console = Console(highlight=False, soft_wrap=True)
     many = len(facts["recordings"])
@@ -165,11 +105,10 @@ def _print_facts(facts: dict[str, Any], graph: "Sensorgraph") -> None:
     for name in ("equations", "figure", "model"):
         if facts[name]:
             console.print(f"{name.capitalize()}: [bold]{escape(facts[name])}[/bold]")
-    if abs(graph.center_bearing) <= ASIDE:
-        use = f"sandlot record indoor --fidelity learned --set model={facts['model']}"
-        if abs(graph.field_of_view - math.pi) > ASIDE:
-            use += f" --set laser.field_of_view={math.floor(1e4 * graph.field_of_view) / 1e4:g}"
-        console.print(escape(f"Use it: {use}"), style="dim")
+    settings = usable_with(graph, facts["model"])
+    if settings is not None:
+        chosen = " ".join(f"--set {name}={value}" for name, value in settings.items())
+        console.print(escape(f"Use it: sandlot record indoor --fidelity learned {chosen}"), style="dim")
 
 
 def _print_errors(facts: dict[str, Any], graph: "Sensorgraph") -> None:
@@ -178,7 +117,7 @@ def _print_errors(facts: dict[str, Any], graph: "Sensorgraph") -> None:
         table.add_column(escape(column), justify="right")
     count = len(facts["errors"])
     for k, error in enumerate(facts["errors"]):
-        sides = (graph.center_bearing + (side / count - 0.5) * graph.field_of_view for side in (k, k + 1))
+        sides = (graph.centre_bearing + (side / count - 0.5) * graph.field_of_view for side in (k, k + 1))
         table.add_row(
             str(k), *(f"{math.degrees(side):.0f}" for side in sides), "-" if error is None else f"{error:.4f}"
         )
@@ -195,29 +134,3 @@ def _short(equation: str) -> str:
     while len(words) < len(equation.split(" ")) and words[-1] not in "+-":
         words.pop()
     return " ".join(words) + (" ..." if words[-1] in "+-" else "")
-
-
-def _draw(graph: "Sensorgraph", out: Path) -> None:
-    """Draw histograms of x, y and yaw, and the poses of all scans."""
-    import numpy as np
-
-    from sandlot.studies.plots import COLOURS, canvas
-    from sandlot.surrogates.sensorgraph import THIN
-
-    figure, (places, *axes) = canvas(4, 14.0, 3.8)
-    x, y, yaw = graph.poses.T
-    places.quiver(x, y, np.cos(yaw), np.sin(yaw), color=COLOURS[0], width=0.003, scale=40.0, alpha=0.6)
-    places.set(xlabel="x [m]", ylabel="y [m]", title=f"{len(graph):,} scans")
-    places.set_aspect("equal", "datalim")
-    for each, (name, counts) in zip(axes, graph.coverage().data_vars.items(), strict=True):
-        centers = counts[counts.dims[0]].values
-        width = float(centers[1] - centers[0])
-        few = counts.values < THIN * counts.values.mean()
-        each.bar(centers, counts.values, 0.92 * width, color=[COLOURS[1] if bar else COLOURS[0] for bar in few])
-        each.axhline(THIN * counts.values.mean(), color="black", linewidth=0.8, linestyle="--")
-        each.set(xlabel=f"{name} [{counts[counts.dims[0]].attrs['units']}]", title=f"by {name}")
-    axes[0].set_ylabel("scans; few below the line")
-    try:
-        figure.savefig(out, dpi=120)
-    except (OSError, ValueError) as error:
-        raise ModelError(f"cannot write {out}: {error}") from None

@@ -4,7 +4,10 @@ Python raises ``KeyboardInterrupt`` wherever the program is. Inside a callback f
 compiles, the exception is lost. So the signal is remembered, and `check` raises again where a command makes progress.
 """
 
+import logging
 import signal
+import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -34,4 +37,8 @@ def check() -> None:
 def _stop(number: int, frame: FrameType | None) -> None:
     global _stopped
     _stopped = True
+    # The program ends now: what libraries left half done, as a thread that was being started, is not worth a warning.
+    warnings.simplefilter("ignore")
+    logging.disable()
+    sys.unraisablehook = lambda _: None
     raise KeyboardInterrupt

@@ -33,7 +33,10 @@ SettingsFile = Annotated[
     Path | None, typer.Option("--settings", help="TOML file with settings.", show_default=False, dir_okay=False)
 ]
 Controller = Annotated[
-    str | None, typer.Option(help="What acts: a name, or a file (.toml, .json).", show_default="the world's first")
+    str | None,
+    typer.Option(
+        help="What acts: a name, a file (.toml, .json), or the directory of a model.", show_default="the world's first"
+    ),
 ]
 Workers = Annotated[int | None, typer.Option(min=1, help="Jobs at a time.", show_default="all cores")]
 LOG_EVERY = 60.0

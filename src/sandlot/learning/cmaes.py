@@ -21,8 +21,8 @@ class Adaptive(Settings):
         spread: Standard deviation of the first generation around the middle of the box, as a share of each range.
     """
 
-    population: int = Field(12, ge=4)
-    generations: int = Field(1000, ge=1)
+    population: int = Field(12, ge=4, le=100_000)
+    generations: int = Field(1000, ge=1, le=1_000_000)
     spread: float = Field(0.3, gt=0.0, le=1.0)
 
 

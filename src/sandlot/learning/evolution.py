@@ -53,7 +53,7 @@ class Genetic(Settings):
 
     Attributes:
         population: Number of individuals.
-        generations: Number of generations, with the random first one.
+        generations: Number of generations, including the random first one.
         tournament: Size of a tournament, drawn with replacement; the best becomes a parent.
         crossover: ``one-point`` swaps the genes behind a random point, ``blend`` is simulated binary crossover.
         crossover_rate: Probability that two parents are crossed.
@@ -62,9 +62,9 @@ class Genetic(Settings):
         crowding: Of simulated binary crossover and polynomial mutation: the higher, the more children are like parents.
     """
 
-    population: int = Field(120, ge=2)
-    generations: int = Field(1000, ge=1)
-    tournament: int = Field(3, ge=1)
+    population: int = Field(120, ge=2, le=100_000)
+    generations: int = Field(1000, ge=1, le=1_000_000)
+    tournament: int = Field(3, ge=1, le=100_000)
     crossover: Literal["one-point", "blend"] = "blend"
     crossover_rate: float = Field(0.9, ge=0.0, le=1.0)
     mutation: Literal["uniform", "polynomial"] = "polynomial"

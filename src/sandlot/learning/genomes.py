@@ -1,7 +1,7 @@
 """The genomes of NEAT: nets for neat-python's reproduction, with crossover and mutation as in MultiNEAT.
 
-A mutation is of one kind. Genes are immutable, so that children share them with their parents: copying a genome copies
-two dictionaries.
+A mutation adds a node, adds a link, removes a link or changes weights, never several of these. Genes are immutable, so
+that children share them with their parents: copying a genome copies two dictionaries.
 """
 
 import random
@@ -112,7 +112,7 @@ class Genome(neat.DefaultGenome):
                 self.connections[key] = innovation, min(max(weight, -limit), limit)
 
     def distance(self, other: Self, config: Any) -> float:
-        """Share of links and of nodes that only one has, plus weights: neat-python's distance for equal nodes."""
+        """Share of nodes and of links that only one of the two has, plus weight differences, as in neat-python."""
         if config.one_species:
             return 0.0
         difference, shared = 0.0, 0

@@ -63,10 +63,10 @@ class Neat(Settings):
         fastest: Maximum frequency of a clock [Hz].
     """
 
-    population: int = Field(120, ge=2)
-    generations: int = Field(1000, ge=1)
+    population: int = Field(120, ge=2, le=100_000)
+    generations: int = Field(1000, ge=1, le=1_000_000)
     threshold: float = Field(50.0, gt=0.0)
-    stagnation: int = Field(1000, ge=1)
+    stagnation: int = Field(1000, ge=1, le=1_000_000)
     survivors: float = Field(0.25, gt=0.0, le=1.0)
     crossover: float = Field(0.4, ge=0.0, le=1.0)
     mutation: float = Field(0.33, ge=0.0, le=1.0)

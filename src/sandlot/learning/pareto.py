@@ -32,8 +32,8 @@ class Pareto(Settings):
         crowding: Of simulated binary crossover and polynomial mutation: the higher, the more children are like parents.
     """
 
-    population: int = Field(120, ge=4, multiple_of=4)
-    generations: int = Field(250, ge=1)
+    population: int = Field(120, ge=4, le=100_000, multiple_of=4)
+    generations: int = Field(250, ge=1, le=1_000_000)
     crossover_rate: float = Field(0.9, ge=0.0, le=1.0)
     crowding: float = Field(20.0, ge=0.0)
 

@@ -9,7 +9,6 @@ import hashlib
 import json
 import os
 import re
-import stat
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,10 +19,10 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError
 
 from sandlot.errors import ModelError, SandlotError, quote
-from sandlot.models.atomic import write
 from sandlot.models.card import FORMAT_VERSION, KINDS, Card
-from sandlot.reading import parse_json, parse_toml
+from sandlot.reading import parse_json, parse_toml, read_bytes
 from sandlot.settings import build
+from sandlot.writing import drafted
 
 CARD, ARRAYS, ONNX = "card.json", "arrays.safetensors", "model.onnx"
 TEXT = (".toml", ".json")
@@ -83,14 +82,18 @@ def save(path: Path, card: Card, arrays: Mapping[str, NDArray[Any]] | None = Non
     if path.suffix in TEXT:
         if arrays or onnx:
             raise ModelError(f"{path}: a model with arrays is a directory; leave out {path.suffix}")
-        write(path, text(card, path.suffix).encode())
+        with drafted(path, ModelError) as draft:
+            draft.write_text(text(card, path.suffix), encoding="utf-8")
         return
     values = {name: np.ascontiguousarray(each) for name, each in (arrays or {}).items()}
     _check_finite(values)
     content = onnx or safetensors.numpy.save(values)
     card = card.model_copy(update={"content_digest": _digest(content)})
     about = json.dumps(card.model_dump(mode="json"), indent=2, ensure_ascii=False, allow_nan=False)
-    write(path, {CARD: about.encode(), ONNX if onnx else ARRAYS: content})
+    with drafted(path, ModelError) as draft:
+        draft.mkdir()
+        (draft / CARD).write_text(about, encoding="utf-8")
+        (draft / (ONNX if onnx else ARRAYS)).write_bytes(content)
 
 
 def load(path: Path, kind: str | None = None) -> Model:
@@ -108,7 +111,7 @@ def load(path: Path, kind: str | None = None) -> Model:
     if not path.is_dir():
         return Model(card, {})
     graph = (path / ONNX).exists()
-    content = _read(path / (ONNX if graph else ARRAYS), MAX_CONTENT)
+    content = read_bytes(path / (ONNX if graph else ARRAYS), MAX_CONTENT, ModelError)
     if card.content_digest != _digest(content):
         raise ModelError(f"{path} is damaged: its content does not match its card; restore it from a copy")
     if graph:
@@ -148,6 +151,14 @@ def load_card(path: Path, kind: str | None = None) -> Card:
     if kind is not None and card.kind != kind:
         raise ModelError(f"{path}: this is a {KINDS[card.kind]} (kind={card.kind}), not a {KINDS[kind]} (kind={kind})")
     return card
+
+
+def is_model(path: Path) -> bool:
+    """Whether something is at a path that `load` may read: a directory with a card, or any file."""
+    try:
+        return path.is_file() or (path / CARD).is_file()
+    except (OSError, ValueError):  # a path that is too long, or has a null character
+        return False
 
 
 def find(roots: Iterable[Path]) -> list[Path]:
@@ -214,7 +225,7 @@ def _parse(path: Path) -> dict[str, Any]:
         ModelError: If it cannot be read or parsed, or has NaN or infinity.
     """
     file = path / CARD if path.is_dir() else path
-    content = _read(file, MAX_TEXT)
+    content = read_bytes(file, MAX_TEXT, ModelError)
     form = "TOML" if file.suffix == ".toml" else "JSON"
     try:
         values: Any = (parse_toml if form == "TOML" else parse_json)(content.decode())
@@ -229,20 +240,6 @@ def _parse(path: Path) -> dict[str, Any]:
             f"{file.name} has NaN, infinity, or a value that is neither number, text, list nor table"
         ) from None
     return values
-
-
-def _read(path: Path, limit: int) -> bytes:
-    """At most ``limit`` bytes of a regular file."""
-    try:
-        if not stat.S_ISREG(path.stat().st_mode):
-            raise ModelError(f"cannot read {path}: it is not a regular file")
-        with path.open("rb") as file:
-            content = file.read(limit + 1)
-    except OSError as error:
-        raise ModelError(f"cannot read {path}: {error.strerror or error}") from None
-    if len(content) > limit:
-        raise ModelError(f"{path} is larger than {limit:,} bytes; that is too large for a model")
-    return content
 
 
 def _check_finite(arrays: Mapping[str, NDArray[Any]]) -> None:

@@ -75,8 +75,8 @@ class Column:
 def check_quantities(quantities: dict[str, Quantity]) -> None:
     """Raise ``ValueError`` unless the quantities fit together in one dataset with a time axis."""
     time = quantities.get("time")
-    if time is None or time.dims or time.units not in {"s", "cycle"} or time.every > 1:
-        raise ValueError("a recording needs a quantity 'time', a number in 's' or 'cycle', in every frame")
+    if time is None or time.dims or time.units != "s" or time.every > 1:
+        raise ValueError("a recording needs a quantity 'time', a number in s, in every frame")
     time_dims = {time_dim(name, quantity) for name, quantity in quantities.items()}
     lengths: dict[str, int] = {}
     for name, quantity in quantities.items():

@@ -15,7 +15,7 @@ from sandlot.recordings.zarr_store import FORMAT, FORMAT_VERSION, ZarrStore
 from sandlot.version import __version__
 
 CHUNK_BYTES = 2**26
-"""Most bytes that wait in memory for a flush, if a frame is smaller than that."""
+"""Maximum bytes that wait in memory for a flush, if a frame is smaller than that."""
 
 
 class Writer:
@@ -23,7 +23,7 @@ class Writer:
 
     The process may be killed at any moment: the recording then holds exactly the flushed frames. (Files are not synced,
     so a loss of power can lose more.) A process killed while it creates the recording may leave a hidden
-    ``.name.*.partial`` directory next to the path.
+    ``.sandlot-*.partial`` directory next to the path, which the next recording there removes.
 
     Args:
         path: Directory to create.
@@ -75,8 +75,7 @@ class Writer:
             "version": __version__,
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
         }
-        with self._explained("create"):
-            self._store = ZarrStore(self.path, self._quantities, self._columns, attributes)
+        self._store = ZarrStore(self.path, self._quantities, self._columns, attributes)
 
     @property
     def frames(self) -> int:
@@ -113,7 +112,7 @@ class Writer:
         """
         if self._appended == self._frames and not self._amended:
             return
-        with self._explained("write"):
+        with self._explained():
             for column in self._columns.values():
                 column.write()
             self._store.commit(self._appended)
@@ -135,7 +134,7 @@ class Writer:
         if self._closed:
             return
         self.flush()
-        with self._explained("write"):
+        with self._explained():
             self._store.write_shapes()
         self._closed = True
 
@@ -148,14 +147,14 @@ class Writer:
         self.close()
 
     @contextlib.contextmanager
-    def _explained(self, verb: str) -> Iterator[None]:
+    def _explained(self) -> Iterator[None]:
         """Turn an error of the disk into one line."""
         try:
             yield
         except OSError as error:
             kept = f"; it holds the {self._frames:,} frames before" if self._frames else ""
             raise RecordingError(
-                f"could not {verb} recording {quote(self.path)}: {os_reason(error, self.path)}{kept}; "
+                f"could not write recording {quote(self.path)}: {os_reason(error, self.path)}{kept}; "
                 "choose a path that is writable and has space"
             ) from error
 

@@ -9,11 +9,9 @@ A quantity that is not kept in every frame has its own time axis ``time_<name>``
 """
 
 import json
-import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import zarr
 from zarr.codecs import ZstdCodec
@@ -22,6 +20,7 @@ from zarr.storage import LocalStore
 from sandlot.errors import RecordingError
 from sandlot.recordings.columns import Column, row_count, time_dim
 from sandlot.recordings.frames import Quantity
+from sandlot.writing import drafted
 
 FORMAT = "sandlot recording"
 FORMAT_VERSION = 1
@@ -44,8 +43,7 @@ class ZarrStore:
         attributes: Written by the next `commit`.
 
     Raises:
-        RecordingError: The path exists.
-        OSError: It cannot be created.
+        RecordingError: The path exists or cannot be created.
     """
 
     def __init__(
@@ -55,13 +53,11 @@ class ZarrStore:
         columns: Mapping[str, Column],
         attributes: dict[str, Any],
     ) -> None:
-        if path.exists():
-            raise RecordingError(f"{path} already exists; choose another path or remove it first")
         self._columns = columns
         self.attributes = attributes
         # The empty store gets its name only when it is complete.
-        self._path = draft = path.with_name(f".{path.name}.{uuid4().hex}.partial")
-        try:
+        with drafted(path, RecordingError) as draft:
+            self._path = draft
             store = LocalStore(draft)
             group = zarr.create_group(store)
             for name, quantity in quantities.items():
@@ -69,10 +65,7 @@ class ZarrStore:
             self._arrays = {name: json.loads((draft / name / "zarr.json").read_bytes()) for name in quantities}
             self.commit(0)
             self.write_shapes()
-            draft.rename(path)
-            self._path = store.root = path
-        finally:
-            shutil.rmtree(draft, ignore_errors=True)
+        self._path = store.root = path
 
     def commit(self, frames: int) -> None:
         """Let readers see so many frames."""
@@ -113,7 +106,7 @@ def _create_array(group: zarr.Group, name: str, quantity: Quantity, chunk: int) 
 def _replace(file: Path, content: dict[str, Any], partial: Path) -> None:
     """Write JSON to ``partial`` and move it onto ``file``, which thus holds either the old or the new content.
 
-    ``partial`` lies inside an array, where nobody lists files: next to the root's
+    ``partial`` lies inside an array, where Zarr does not list files: next to the root's
     ``zarr.json`` a leftover would make Zarr warn about an unknown member.
     """
     partial.write_text(json.dumps(content))

@@ -11,7 +11,6 @@ from pydantic import Field
 
 from sandlot.errors import ModelError, SandlotError
 from sandlot.models import store
-from sandlot.models.atomic import write
 from sandlot.models.card import Card, TrainingData
 from sandlot.settings import Settings, build
 from sandlot.surrogates import equations
@@ -19,6 +18,7 @@ from sandlot.surrogates.lines import Grid
 from sandlot.surrogates.local import MAX_DEGREE, Local
 from sandlot.surrogates.sensor_models import Headings, Sectors
 from sandlot.surrogates.terms import NONE
+from sandlot.writing import drafted
 
 KINDS: dict[str, type[Sectors] | type[Headings] | type[Local]] = {
     "local": Local,
@@ -45,7 +45,7 @@ class SensorSettings(Settings):
         segments: Number of segments of a scan.
         degree: Of the polynomials.
         field_of_view: Of the laser [rad].
-        center_bearing: Bearing of the center of the field of view [rad].
+        centre_bearing: Bearing of the centre of the field of view [rad].
         groups: Number of sectors of yaw.
         grids: Number of grids of a local model.
     """
@@ -54,7 +54,7 @@ class SensorSettings(Settings):
     segments: int = Field(ge=1, le=10_000)
     degree: int = Field(ge=1, le=10_000)
     field_of_view: float = Field(gt=0.0, le=7.0)
-    center_bearing: float = Field(ge=-7.0, le=7.0)
+    centre_bearing: float = Field(ge=-7.0, le=7.0)
     groups: int = Field(1, ge=1, le=10_000)
     grids: int = Field(0, ge=0, le=8)
 
@@ -81,7 +81,7 @@ def save(
     check_found(model)
     method = next(name for name, each in KINDS.items() if type(model) is each)
     settings: dict[str, Any] = {"method": method, "segments": model.segments, "degree": model.degree}
-    settings |= {"field_of_view": model.field_of_view_, "center_bearing": model.center_bearing_}
+    settings |= {"field_of_view": model.field_of_view_, "centre_bearing": model.centre_bearing_}
     names = LOCAL if isinstance(model, Local) else POLYNOMIALS
     arrays: dict[str, NDArray[Any]] = {name: np.asarray(getattr(model, f"{name}_")) for name in names}
     if isinstance(model, Local):
@@ -124,7 +124,7 @@ def load(path: Path) -> Sectors | Headings | Local:
         model = _local(stored, settings) if settings.method == "local" else _polynomials(stored, settings)
     except SandlotError as error:
         raise ModelError(f"{path}: {error}; `sandlot fit sensor` makes sensor models") from None
-    model.field_of_view_, model.center_bearing_ = settings.field_of_view, settings.center_bearing
+    model.field_of_view_, model.centre_bearing_ = settings.field_of_view, settings.centre_bearing
     return model
 
 
@@ -198,7 +198,7 @@ def save_equations(model: Sectors | Headings, path: Path, form: str) -> None:
     yaw = f"Sector g of {model.groups}: the yaw nearest to g * 360 / {model.groups} degrees."
     lines = [
         "Median range [m] of each segment of a laser scan; segment 0 is the rightmost.",
-        f"x and y [m] are relative to the center of the log, at {model.origin_[0]:.17g}, {model.origin_[1]:.17g}.",
+        f"x and y [m] are relative to the centre of the log, at {model.origin_[0]:.17g}, {model.origin_[1]:.17g}.",
         yaw if model.groups > 1 else "c and s: cosine and sine of the yaw.",
         "The model clips each segment to the ranges of the log:",
     ]
@@ -209,7 +209,8 @@ def save_equations(model: Sectors | Headings, path: Path, form: str) -> None:
         for segment in range(model.segments):
             name = f"sector_{group}_segment_{segment}" if model.groups > 1 else f"segment_{segment}"
             parts.append(_written(model, group, segment, form, name))
-    write(path, "\n".join(parts).encode())
+    with drafted(path, ModelError) as draft:
+        draft.write_text("\n".join(parts), encoding="utf-8")
 
 
 def _written(model: Sectors | Headings, group: int, segment: int, form: str, name: str) -> str:

@@ -88,7 +88,7 @@ def look(table: Table, poses: Array, bearings: Array, result: Array) -> None:
     Args:
         table: From `pack`.
         poses: (poses, 3) x [m], y [m] and yaw [rad].
-        bearings: (segments,) of the centers of the segments [rad].
+        bearings: (segments,) of the centres of the segments [rad].
         result: (poses, segments) ranges [m]; NaN is replaced where a cell has a polynomial, other values are kept.
     """
     grid, rows = table.grid, table.rows

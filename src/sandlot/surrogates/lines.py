@@ -1,7 +1,7 @@
 """Polynomials in line coordinates: the range along a ray, from the ray's position and direction.
 
 If a robot drives one metre towards a wall, the range to the wall decreases by one metre. So the range plus the robot's
-position *along* the ray depends only on the line: on its offset *across* from the center of a cell, and on its *turn*
+position *along* the ray depends only on the line: on its offset *across* from the centre of a cell, and on its *turn*
 from the direction of the cell, as long as no obstacle is in between. In these coordinates few terms suffice.
 """
 
@@ -51,7 +51,7 @@ class Grid(NamedTuple):
     Attributes:
         shape: (3,) number of cells by direction, across and along.
         corner: (2,) lower edge of the cells across and along, relative to the origin [m].
-        origin: (2,) center of the log [m].
+        origin: (2,) centre of the log [m].
         width: (3,) distance between neighbouring cells [rad, m, m].
         axes: (directions + 1, 2) cosine and sine of each direction; the first is repeated at the end.
         model: (cells,) index of the polynomial, -1 for none.

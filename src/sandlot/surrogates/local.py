@@ -44,8 +44,8 @@ class Local:
 
     Attributes:
         field_of_view_: Of the laser [rad].
-        center_bearing_: Bearing of the center of the field of view [rad].
-        segment_bearings_: (segments,) bearing of the center of each segment [rad].
+        centre_bearing_: Bearing of the centre of the field of view [rad].
+        segment_bearings_: (segments,) bearing of the centre of each segment [rad].
         chosen_: Widths of the grids in use, finest first.
         fallback_: (segments,) median range of each, predicted where no grid has a polynomial [m].
         range_limits_: Smallest and largest range of the log [m]; predictions stay within.
@@ -68,7 +68,7 @@ class Local:
             raise ModelError(f"degree={self.degree} is not possible; allowed: from 1 to {MAX_DEGREE}")
         graph.check(self.segments)
         samples = self._samples(graph)
-        self.field_of_view_, self.center_bearing_ = graph.field_of_view, graph.center_bearing
+        self.field_of_view_, self.centre_bearing_ = graph.field_of_view, graph.centre_bearing
         self.segment_bearings_ = graph.segment_bearings(self.segments)
         self.fallback_ = _medians(graph.segments(self.segments))
         self.range_limits_ = float(samples.medians.min()), float(samples.medians.max())

@@ -31,7 +31,7 @@ class Mapped:
         """Make the map."""
         graph.check(self.segments)
         ends = graph.ranges
-        self.field_of_view_, self.center_bearing_ = graph.field_of_view, graph.center_bearing
+        self.field_of_view_, self.centre_bearing_ = graph.field_of_view, graph.centre_bearing
         self.bearings_, self.max_range_ = graph.bearings, float(np.nanmax(ends))
         angles = graph.poses[:, 2:] + graph.bearings
         x, y = graph.poses[:, :1] + ends * np.cos(angles), graph.poses[:, 1:2] + ends * np.sin(angles)
@@ -81,7 +81,10 @@ def _trace(
 
 @kernel(nogil=True)
 def _cast(hits: Array, poses: Array, bearings: Array, corner: Array, cell: float, max_range: float) -> Array:
-    """Range at which half of a ray has been stopped, if each cell stops its share of it: (poses, beams) [m]."""
+    """Range that a beam exceeds with a probability of one half: (poses, beams) [m].
+
+    A beam ends in a cell that it enters with the probability ``hits`` of that cell.
+    """
     result = np.empty((poses.shape[0], bearings.shape[0]))
     for i in range(poses.shape[0]):
         for k in range(bearings.shape[0]):

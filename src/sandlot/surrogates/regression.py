@@ -110,7 +110,7 @@ class Regression:
         return found
 
     def _rows(self, noise: Array, factors: IntArray) -> Array:
-        """The value of every term at every sample, as `terms.design`."""
+        """The value of every term at every sample, as `terms.design` returns them."""
         lag = self.candidates.lag
         rows, bound = prepare(self.inputs, self.output, noise, self.candidates.layout, lag, factors)
         low, high = extent(self.output[lag:])

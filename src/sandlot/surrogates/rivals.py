@@ -48,7 +48,7 @@ class Lookup:
                     errors.append(np.abs(guess - medians[part]).sum())
                 totals[weight, neighbours] = float(np.sum(errors))
         self.metres_per_radian_, self.neighbours_ = min(totals, key=lambda each: totals[each])
-        self.field_of_view_, self.center_bearing_ = graph.field_of_view, graph.center_bearing
+        self.field_of_view_, self.centre_bearing_ = graph.field_of_view, graph.centre_bearing
         self.poses_, self.medians_ = poses, medians
         return self
 
@@ -89,7 +89,7 @@ class Net:
             poses, medians, _ = graph.windows(self.segments)
         else:
             poses, medians = _complete_scans(graph, self.segments)
-        self.field_of_view_, self.center_bearing_ = graph.field_of_view, graph.center_bearing
+        self.field_of_view_, self.centre_bearing_ = graph.field_of_view, graph.centre_bearing
         self.segment_bearings_ = graph.segment_bearings(self.segments)
         self.origin_, self.scale_ = poses[:, :2].mean(0), float(poses[:, :2].std()) + 1e-9
         self.mean_range_, self.range_scale_ = medians.mean(0), float(medians.std()) + 1e-9

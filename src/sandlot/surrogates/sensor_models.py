@@ -25,12 +25,12 @@ class SensorModel(Protocol):
     Attributes:
         segments: Number of segments of a scan.
         field_of_view_: Of the laser it was fitted to [rad].
-        center_bearing_: Bearing of the center of that field of view [rad].
+        centre_bearing_: Bearing of the centre of that field of view [rad].
     """
 
     segments: int
     field_of_view_: float
-    center_bearing_: float
+    centre_bearing_: float
 
     def fit(self, graph: Sensorgraph) -> Self:
         """Fit it to scans and their poses."""
@@ -115,7 +115,7 @@ class _Polynomials(ABC):
                     count = int(used.sum())
                     self.factors_[g, s, :count], self.coefficients_[g, s] = model.factors_[used], 0.0
                     self.coefficients_[g, s, :count] = model.coefficients_[used]
-        self.field_of_view_, self.center_bearing_ = graph.field_of_view, graph.center_bearing
+        self.field_of_view_, self.centre_bearing_ = graph.field_of_view, graph.centre_bearing
         self.prepare()
         return self
 
@@ -148,7 +148,7 @@ class _Polynomials(ABC):
         return found
 
     def equation(self) -> str:
-        """The polynomial of the segment left of straight ahead, at yaw 0, as text."""
+        """One of the polynomials as text: that of the first segment left of straight ahead, for yaw 0."""
         return equations.text(self.narmax(0, self.segments // 2), "range").partition("\n")[0]
 
     @property
@@ -160,7 +160,7 @@ class _Polynomials(ABC):
 class Sectors(_Polynomials):
     """The model of Nehmzow et al. (2009): for each of 12 sectors of yaw and each segment, a polynomial of x and y.
 
-    x and y are relative to the center of the log.
+    x and y are relative to the centre of the log.
 
     Args:
         sectors: Number of equal sectors of yaw.
@@ -180,11 +180,11 @@ class Sectors(_Polynomials):
         self.groups = self.sectors = sectors
 
     def inputs(self, poses: Array) -> Array:
-        """Position relative to the center of the log [m]."""
+        """Position relative to the centre of the log [m]."""
         return poses[:, :2] - self.origin_
 
     def group(self, poses: Array) -> IntArray:
-        """Index of the sector whose center is nearest to the yaw."""
+        """Index of the sector whose centre is nearest to the yaw."""
         return np.floor(poses[:, 2] / (2.0 * np.pi / self.sectors) + 0.5).astype(np.int64) % self.sectors
 
 
@@ -206,5 +206,5 @@ class Headings(_Polynomials):
         super().__init__(degree, max_terms, segments)
 
     def inputs(self, poses: Array) -> Array:
-        """Position relative to the center of the log [m], and cosine and sine of the yaw."""
+        """Position relative to the centre of the log [m], and cosine and sine of the yaw."""
         return np.column_stack([poses[:, :2] - self.origin_, np.cos(poses[:, 2]), np.sin(poses[:, 2])])

@@ -11,7 +11,7 @@ import xarray as xr
 from numpy.typing import ArrayLike
 
 from sandlot.errors import ModelError, RecordingError
-from sandlot.geometry.planar import rotate, wrap
+from sandlot.geometry.planar import rotate, wrap, wrap_below_pi
 from sandlot.recordings import settings
 from sandlot.typing import Array, IntArray
 
@@ -39,7 +39,7 @@ class Sensorgraph:
     def of(cls, recording: xr.Dataset) -> Self:
         """Read a recording of a robot with a laser, simulated or real.
 
-        Poses are moved from the robot's center to its laser, if the recording's settings have ``laser_position``. Beams
+        Poses are moved from the robot's centre to its laser, if the recording's settings have ``laser_position``. Beams
         are sorted from right to left.
 
         Raises:
@@ -112,8 +112,8 @@ class Sensorgraph:
         return float(np.ptp(self.bearings)) * len(self.bearings) / max(len(self.bearings) - 1, 1)
 
     @cached_property
-    def center_bearing(self) -> float:
-        """Bearing of the center of the field of view [rad]."""
+    def centre_bearing(self) -> float:
+        """Bearing of the centre of the field of view [rad]."""
         found = float(self.bearings.mean())
         return found if abs(found) > 1e-9 else 0.0
 
@@ -130,7 +130,7 @@ class Sensorgraph:
         return np.column_stack([_median(self.ranges[:, part]) for part in parts(len(self.bearings), count)])
 
     def segment_bearings(self, count: int = SEGMENTS) -> Array:
-        """Bearing of the center of each segment: (count,) [rad]."""
+        """Bearing of the centre of each segment: (count,) [rad]."""
         return np.array([self.bearings[part].mean() for part in parts(len(self.bearings), count)])
 
     def windows(self, count: int = SEGMENTS, step: float = np.radians(5.0)) -> tuple[Array, Array, IntArray]:
@@ -151,9 +151,9 @@ class Sensorgraph:
         width = max(beams // count, 1)
         starts = np.arange(0, beams - width + 1, max(1, round(step / (self.field_of_view / beams))))
         medians = np.column_stack([_median(self.ranges[:, start : start + width]) for start in starts])
-        centers = np.array([self.bearings[start : start + width].mean() for start in starts])
+        centres = np.array([self.bearings[start : start + width].mean() for start in starts])
         poses = np.repeat(self.poses, len(starts), 0)
-        poses[:, 2] += np.tile(centers, len(self))
+        poses[:, 2] += np.tile(centres, len(self))
         values = medians.ravel()
         known = np.isfinite(values)
         return poses[known], values[known], np.repeat(np.arange(len(self)), len(starts))[known]
@@ -164,10 +164,10 @@ class Sensorgraph:
         for k, (name, unit) in enumerate((("x", "m"), ("y", "m"), ("yaw", "rad"))):
             values, limits = (wrap(self.poses[:, k]), (-np.pi, np.pi)) if name == "yaw" else (self.poses[:, k], None)
             counts, edges = np.histogram(values, bins, limits)
-            dim, about = f"{name}_bin", {"units": unit, "long_name": f"center of a bin of {name}"}
-            centers = (dim, 0.5 * (edges[1:] + edges[:-1]), about)
+            dim, about = f"{name}_bin", {"units": unit, "long_name": f"centre of a bin of {name}"}
+            centres = (dim, 0.5 * (edges[1:] + edges[:-1]), about)
             data[name] = xr.DataArray(
-                counts, {dim: centers}, (dim,), attrs={"units": "1", "long_name": f"scans by {name}"}
+                counts, {dim: centres}, (dim,), attrs={"units": "1", "long_name": f"scans by {name}"}
             )
         return xr.Dataset(data)
 
@@ -177,10 +177,10 @@ class Sensorgraph:
         for name, counts in self.coverage(bins).data_vars.items():
             few = counts.values < THIN * counts.values.mean()
             if few.any():
-                centers = counts[counts.dims[0]]
-                places = ", ".join(f"{value:.1f}" for value in centers.values[few])
+                centres = counts[counts.dims[0]]
+                places = ", ".join(f"{value:.1f}" for value in centres.values[few])
                 found.append(
-                    f"few scans around {name} = {places} {centers.attrs['units']}: the model is unreliable there"
+                    f"few scans around {name} = {places} {centres.attrs['units']}: the model is unreliable there"
                 )
         return found
 
@@ -216,7 +216,7 @@ def directions(poses: Array, bearings: Array) -> Array:
 
 def _ordered(bearings: Array) -> tuple[IntArray, Array]:
     """Order of the beams from right to left, however the laser turns and is mounted, and their bearings [rad]."""
-    wrapped = np.where(np.abs(bearings) < np.pi, bearings, (bearings + np.pi) % (2.0 * np.pi) - np.pi)
+    wrapped = wrap_below_pi(bearings)
     order = np.argsort(wrapped, kind="stable")
     gaps = np.diff(wrapped[order], append=wrapped[order[0]] + 2.0 * np.pi)
     if gaps.max() > 1.5 * np.median(gaps):  # not a full circle: the first beam is the one after the gap

@@ -39,16 +39,16 @@ def correlations(residuals: Array, inputs: Array, lags: int = 20) -> xr.Dataset:
         raise ModelError(f"{inputs.shape[0]} samples of inputs for {samples} residuals; give as many of both")
     lags = min(lags, samples - 1)
     shifts = np.arange(-lags, lags + 1)
-    e, squares = _centered(residuals), _centered(residuals**2)
+    e, squares = _centred(residuals), _centred(residuals**2)
     found: dict[str, list[Array]] = {name: [] for name in LONG_NAMES}
     for u in inputs.T:
-        v, w = _centered(u), _centered(u**2)
+        v, w = _centred(u), _centred(u**2)
         found["residual"].append(np.where(shifts > 0, _correlate(e, e, lags), np.nan))
         found["cross"].append(_correlate(v, e, lags))
         found["cross_squared"].append(_correlate(w, e, lags))
         found["squares"].append(_correlate(w, squares, lags))
         # E[e(k) e(k-1-lag) u(k-1-lag)] in Billings and Voon: the product is lagged by one step more.
-        found["product"].append(np.where(shifts >= 0, _correlate(_centered(e * v), e, lags + 1)[2:], np.nan))
+        found["product"].append(np.where(shifts >= 0, _correlate(_centred(e * v), e, lags + 1)[2:], np.nan))
     bound = 1.96 / np.sqrt(samples)
     data = xr.Dataset(coords={"lag": shifts})
     for name, rows in found.items():
@@ -67,7 +67,7 @@ def _outside(values: Array, bound: float) -> float:
     return float((np.abs(known) > bound).mean()) if known.size else 0.0
 
 
-def _centered(values: Array) -> Array:
+def _centred(values: Array) -> Array:
     return values - values.mean() if np.ptp(values) > 0.0 else np.zeros_like(values)
 
 

@@ -16,38 +16,38 @@ from sandlot.settings import build
 SUFFIXES = {"gait": ".toml", "net": ".json"}
 
 
-def save_controller(file: Path, controller: Gait | Net, snake: Snake, description: str = "") -> None:
-    """Write a gait (``.toml``) or a net (``.json``) for a body.
+def save_controller(path: Path, controller: Gait | Net, snake: Snake, description: str = "") -> None:
+    """Write a gait or a net for a body.
 
     Args:
-        file: Must not exist yet.
+        path: Must not exist yet: a file (a gait ends in ``.toml``, a net in ``.json``) or, without suffix, a directory.
         controller: To write.
         snake: The body it is for.
         description: One line for its card.
 
     Raises:
-        ModelError: If the suffix is another, or the file exists or cannot be written.
+        ModelError: If the suffix is another, or the path exists or cannot be written.
         SandlotError: If the controller is for another body.
     """
     if isinstance(controller, Gait):
         card = gait_card(GaitController(controller, snake).gait, snake, description)
     else:
         card = net_card(to_card(NetController(controller, snake).net), description)
-    if file.suffix != SUFFIXES[card.kind]:
-        raise ModelError(f"a {card.kind} is saved in a file that ends in {SUFFIXES[card.kind]}, not as {file.name}")
-    store.save(file, card)
+    if path.suffix not in ("", SUFFIXES[card.kind]):
+        raise ModelError(f"a {card.kind} is saved in a file that ends in {SUFFIXES[card.kind]}, not as {path.name}")
+    store.save(path, card)
 
 
-def load_controller(file: Path, snake: Snake) -> GaitController | NetController:
+def load_controller(path: Path, snake: Snake) -> GaitController | NetController:
     """Read what `save_controller` or a person wrote.
 
     Raises:
-        ModelError: If the file cannot be read, is not a controller, or is for another body.
+        ModelError: If it cannot be read, is not a controller, or is for another body.
     """
-    card = store.load_card(file)
+    card = store.load(path).card
     try:
         if card.kind not in SUFFIXES:
-            raise ModelError(f"kind={card.kind} is no controller of a snake; allowed: {', '.join(SUFFIXES)}")
+            raise ModelError(f"kind={card.kind} is not possible for a snake; allowed: {', '.join(SUFFIXES)}")
         body = {name: card.settings.get(name) for name in ("links", "joints")}
         for name, count in body.items():
             if count is None:
@@ -62,7 +62,7 @@ def load_controller(file: Path, snake: Snake) -> GaitController | NetController:
         parameters = {name: value for name, value in card.settings.items() if name not in body}
         return GaitController(build(Gait, parameters), snake)
     except SandlotError as error:
-        raise ModelError(f"{file}: {error}") from None
+        raise ModelError(f"{path}: {error}") from None
 
 
 def gait_card(gait: Gait, snake: Snake, description: str = "") -> Card:

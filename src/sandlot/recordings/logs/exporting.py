@@ -4,18 +4,18 @@ import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TypeGuard
-from uuid import uuid4
 
 import numpy as np
 import xarray as xr
 
-from sandlot.errors import RecordingError, os_reason, quote
+from sandlot.errors import RecordingError, quote
 from sandlot.extras import need
 from sandlot.recordings.logs.csv_tables import CsvWriter
 from sandlot.recordings.logs.scans import quantities
 from sandlot.recordings.logs.source import Progress
 from sandlot.recordings.reader import open as open_recording
 from sandlot.recordings.reader import settings
+from sandlot.writing import drafted
 
 OPTIONAL = frozenset({"odometry_x", "odometry_y", "odometry_yaw", "speed", "turn_rate"})
 """Quantities that a recording can be exported without."""
@@ -40,22 +40,10 @@ def export_log(recording: str | Path, out: str | Path, progress: Progress | None
     out = Path(out)
     if out.suffix not in (".mcap", ".csv"):
         raise RecordingError(f"{quote(out)} should end in .mcap or .csv, which say what to write")
-    draft = out.with_name(f".{out.name}.{uuid4().hex}.partial")
-    try:
-        if out.exists():
-            raise RecordingError(f"{out} already exists; choose another path or remove it first")
-        if not out.parent.is_dir():
-            raise RecordingError(f"could not write {quote(out)}: there is no directory {quote(out.parent)}")
-        with open_recording(recording) as dataset:
-            _check(dataset, recording)
-            try:
-                _export(dataset, draft, out.suffix, progress or (lambda done, total: None))
-                draft.replace(out)
-            finally:
-                draft.unlink(missing_ok=True)
-            return tuple(str(name) for name in dataset.data_vars if name not in quantities(0))
-    except OSError as error:
-        raise RecordingError(f"could not write {quote(out)}: {os_reason(error, out)}") from error
+    with drafted(out, RecordingError) as draft, open_recording(recording) as dataset:
+        _check(dataset, recording)
+        _export(dataset, draft, out.suffix, progress or (lambda done, total: None))
+        return tuple(str(name) for name in dataset.data_vars if name not in quantities(0))
 
 
 def _check(dataset: xr.Dataset, recording: str | Path) -> None:

@@ -1,11 +1,9 @@
 """Makes a recording from a log; it appears under its name only when it is complete."""
 
 import dataclasses
-import shutil
 from collections.abc import Generator
 from contextlib import closing
 from pathlib import Path
-from uuid import uuid4
 
 import numpy as np
 
@@ -16,9 +14,10 @@ from sandlot.recordings.logs.scans import Scan, quantities
 from sandlot.recordings.logs.source import DamagedError, Progress, Source
 from sandlot.recordings.writer import Writer
 from sandlot.typing import Array
+from sandlot.writing import drafted
 
 BUFFER_BYTES = 2**22
-"""Most bytes of frames that wait in memory, if a frame is smaller than that."""
+"""Maximum bytes of frames that wait in memory, if a frame is smaller than that."""
 
 
 def import_log(
@@ -53,16 +52,14 @@ def import_log(
     source = Source(path, topic, progress)
     kind = kind or guess_format(source)
     source.settings["format"] = kind
-    draft = out.with_name(f".{out.name}.{uuid4().hex}.partial")
     try:
-        if out.exists():
-            raise RecordingError(f"{out} already exists; choose another path or remove it first")
-        findings = _record(source, kind, draft, partial)
-        draft.rename(out)
-    except OSError as error:
-        raise RecordingError(f"could not write recording {quote(out)}: {os_reason(error, out)}") from error
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
+        with drafted(out, RecordingError) as draft:
+            findings = _record(source, kind, draft, partial)
+    except RecordingError as error:
+        if not isinstance(error.__cause__, OSError):
+            raise
+        # The message of the writer names its draft, and says that frames were kept.
+        raise RecordingError(f"cannot write {quote(out)}: {os_reason(error.__cause__, out)}") from None
     if progress:
         progress(source.size, source.size)
     return findings

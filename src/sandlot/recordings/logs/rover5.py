@@ -21,7 +21,7 @@ WORDS = 3 + BEAMS
 COUNTER = 2**16
 """Ticks and milliseconds wrap around here."""
 MAX_TICKS = 10_000
-"""Most ticks from one line to the next, about 5 m; more is a fault of the encoder, and counts as no motion."""
+"""Maximum ticks from one line to the next, about 5 m; more is a fault of the encoder, and counts as no motion."""
 
 
 def is_rover5(head: bytes) -> bool:

@@ -20,7 +20,7 @@ GZIP = b"\x1f\x8b"
 MAX_LINE = 2**22
 """Longest line of a text log [bytes]; one of 100,000 ranges is shorter."""
 MAX_IDLE_LINES = 1_000_000
-"""Most lines in a row without a scan: a small gzip file may unpack to gigabytes of empty lines."""
+"""Maximum lines in a row without a scan: a small gzip file may unpack to gigabytes of empty lines."""
 PROGRESS_BYTES = 2**18
 """Progress is reported each time this many bytes were read."""
 

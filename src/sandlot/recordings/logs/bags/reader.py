@@ -16,7 +16,7 @@ from sandlot.recordings.logs.scans import Pose, Scan
 from sandlot.recordings.logs.source import Source
 
 SORT_BYTES = 2**25
-"""Most bytes of scans that are held in memory to sort them."""
+"""Maximum bytes of scans that are held in memory to sort them."""
 
 
 def read_bag(source: Source) -> Iterator[Scan]:
@@ -31,7 +31,7 @@ def read_bag(source: Source) -> Iterator[Scan]:
 
     Raises:
         DamagedError: The bag cannot be read any further.
-        LogError: The topic is not there.
+        LogError: The topic was not found.
     """
     need("rosbags", "logs")
     survey = Survey(source)
