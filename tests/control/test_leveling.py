@@ -47,10 +47,10 @@ def test_swarm_and_rule_together_equal_their_twins(heights, agents, rule, seed):
     twin.sense_all(0.5)
     # Past the first judgement of the memetic rules, at 100 actions.
     for _ in range(110):
-        decide(*mind, swarm.agents)
+        decide(mind, swarm.agents)
         wanted = twin_rule.decide(twin.agents)
         assert list(zip(mind.hand.tolist(), mind.move.tolist(), strict=True)) == wanted
-        step(*swarm, mind.hand, mind.move, 0.5, -1.0)
+        step(swarm, mind.hand, mind.move, 0.5, -1.0)
         twin.step(mind.hand, mind.move, 0.5)
         assert np.array_equal(swarm.heights, twin.heights)
 
@@ -111,7 +111,7 @@ def test_agents_act_with_the_probability_of_their_rule(rule, pick_up, put_down):
     n = 4000
     for carrying, average, action, chance in ((False, 3.0, PICK_UP, pick_up), (True, 5.0, PUT_DOWN, put_down)):
         mind = awaken(rule, n, np.random.SeedSequence(1))
-        decide(*mind, seen(n, 4, average, carrying))
+        decide(mind, seen(n, 4, average, carrying))
         acting = (mind.hand == action).mean()
         # Four standard errors: a right program fails once in 16,000 seeds, and the seed is fixed.
         assert abs(acting - chance) < 4 * np.sqrt(chance * (1 - chance) / n)
@@ -122,7 +122,7 @@ def test_agents_act_with_the_probability_of_their_rule(rule, pick_up, put_down):
 def test_nobody_picks_up_at_or_below_average_nor_puts_down_at_or_above(kind, carrying, average):
     mind = awaken(Rule(kind=kind, pick_up=1.0, put_down=1.0), 200, np.random.SeedSequence(0))
     for _ in range(40):
-        decide(*mind, seen(200, 4, average, carrying))
+        decide(mind, seen(200, 4, average, carrying))
         assert not mind.hand.any()
 
 
@@ -130,7 +130,7 @@ def test_a_quarter_goes_straight_on():
     n = 8000
     mind = awaken(Rule(), n, np.random.SeedSequence(2))
     before = mind.thoughts["heading"].copy()
-    decide(*mind, seen(n, 1, 1.0, False))
+    decide(mind, seen(n, 1, 1.0, False))
     same = (mind.move == before).mean()
     expected = 0.25 + 0.75 / 8
     assert abs(same - expected) < 4 * np.sqrt(expected * (1 - expected) / n)
@@ -145,7 +145,7 @@ def test_only_the_fittest_agent_keeps_its_chromosome():
     mind.chromosomes[3, 0] = [8, 9] + 18 * [0]
     mind.changes[3, 0] = 10
     before = mind.chromosomes.copy()
-    decide(*mind, seen(n, 1, 1.0, False))
+    decide(mind, seen(n, 1, 1.0, False))
     kept = [i for i in range(n) if np.array_equal(mind.chromosomes[i], before[i])]
     assert kept == [3]
     assert not mind.changes.any()
@@ -157,7 +157,7 @@ def test_a_pool_keeps_only_perfect_chromosomes():
     mind.chromosomes[0, :] = [8, 9] + 18 * [0]
     mind.changes[0] = [2, 1, 0, 2, 1]
     before = mind.chromosomes.copy()
-    decide(*mind, seen(1, 1, 1.0, False))
+    decide(mind, seen(1, 1, 1.0, False))
     assert [c for c in range(5) if np.array_equal(mind.chromosomes[0, c], before[0, c])] == [0, 3]
 
 
@@ -165,9 +165,9 @@ def test_a_put_down_only_counts_where_it_flattens():
     for height, counts in ((1, True), (2, True), (3, False)):
         mind = awaken(Rule(kind="memetic"), 1, np.random.SeedSequence(0))
         mind.chromosomes[0, 0] = [8, 9] + 18 * [0]
-        decide(*mind, seen(1, 6, 4.0, False))
+        decide(mind, seen(1, 6, 4.0, False))
         assert mind.changes[0, 0] == 1
-        decide(*mind, seen(1, height, 4.0, True))
+        decide(mind, seen(1, height, 4.0, True))
         assert mind.hand[0] == PUT_DOWN
         # It was taken from 6, leaving 5; put on `height`, it makes height + 1.
         assert mind.changes[0, 0] == 1 + counts
@@ -186,7 +186,7 @@ def test_the_controller_decides_as_the_kernel_does():
     controller.reset([np.random.SeedSequence(4)])
     mind = awaken(Rule(), n, np.random.SeedSequence(4))
     for _ in range(10):
-        decide(*mind, seen(n, observation[:, 0], observation[:, 1], observation[:, 2]))
+        decide(mind, seen(n, observation[:, 0], observation[:, 1], observation[:, 2]))
         assert np.array_equal(controller.act(observation[None])[0], np.column_stack([mind.hand, mind.move]))
 
 

@@ -7,7 +7,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sandlot.geometry.planar import between, compose, interpolate, invert, rotate, wrap
+from sandlot.geometry.planar import (
+    between,
+    compose,
+    interpolate,
+    invert,
+    rectangle,
+    rotate,
+    rotate_one,
+    wrap,
+    wrap_below_pi,
+    wrap_compiled,
+)
 
 ANGLES = st.floats(-50.0, 50.0)
 POSES = st.tuples(st.floats(-100.0, 100.0), st.floats(-100.0, 100.0), ANGLES).map(np.array)
@@ -21,7 +32,8 @@ def same(one, other):
 
 @given(ANGLES)
 def test_wrapped_angles_are_within_half_a_turn_and_point_the_same_way(angle):
-    for wrapped in (wrap(angle), float(wrap(np.array([angle]))[0])):
+    array = np.array([angle])
+    for wrapped in (wrap(angle), *wrap(array), *wrap_below_pi(array), wrap_compiled(angle)):
         assert abs(wrapped) <= math.pi + 1e-12
         assert math.cos(wrapped) == pytest.approx(math.cos(angle), abs=1e-9)
         assert math.sin(wrapped) == pytest.approx(math.sin(angle), abs=1e-9)
@@ -31,6 +43,12 @@ def test_wrapped_angles_are_within_half_a_turn_and_point_the_same_way(angle):
 def test_angles_within_half_a_turn_stay_exactly_as_they_are(angle):
     assert wrap(angle) == angle
     assert wrap(np.array([angle]))[0] == angle
+    assert wrap_below_pi(np.array([angle]))[0] == angle
+    assert wrap_compiled(angle) == angle
+
+
+def test_both_directions_straight_back_are_one():
+    assert wrap_below_pi(np.array([-math.pi, math.pi, 3.0 * math.pi])).tolist() == [-math.pi] * 3
 
 
 def test_nan_stays_nan():
@@ -58,7 +76,14 @@ def test_compose_matches_a_known_case():
 
 
 def test_a_quarter_turn_to_the_left():
-    assert rotate([1.0, 0.0], math.pi / 2) == pytest.approx([0.0, 1.0], abs=1e-12)
+    for turn in (rotate, rotate_one):
+        assert turn(np.array([1.0, 0.0]), math.pi / 2) == pytest.approx([0.0, 1.0], abs=1e-12)
+
+
+def test_a_rectangle_begins_at_its_front_left():
+    corners = rectangle([1.0, 2.0], (4.0, 2.0), math.pi / 2)
+    assert corners == pytest.approx(np.array([(0.0, 4.0), (0.0, 0.0), (2.0, 0.0), (2.0, 4.0)]))
+    assert rectangle(np.ones((3, 2)), (4.0, 2.0), np.zeros(3)).shape == (3, 4, 2)
 
 
 @given(POSES, POSES)

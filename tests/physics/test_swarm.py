@@ -43,7 +43,7 @@ def test_steps_agree_with_its_twin(swarm, seed, sensing):
     twin.sense_all(sensing)
     for _ in range(25):
         hand, move = wanted(rng, swarm.agents.size)
-        step(*swarm, hand, move, sensing, 1.0)
+        step(swarm, hand, move, sensing, 1.0)
         twin.step(hand, move, sensing)
         assert np.array_equal(swarm.heights, twin.heights)
         for record, agent in zip(swarm.agents, twin.agents, strict=True):
@@ -63,7 +63,7 @@ def test_volume_is_conserved_and_no_agents_share_a_cell_or_leave(swarm, seed):
     rng, volume = np.random.default_rng(seed), int(swarm.heights.sum())
     ny, nx = swarm.heights.shape
     for _ in range(25):
-        step(*swarm, *wanted(rng, swarm.agents.size), 0.5, 1.0)
+        step(swarm, *wanted(rng, swarm.agents.size), 0.5, 1.0)
         assert int(swarm.heights.sum()) + int(swarm.agents["carrying"].sum()) == volume
         assert swarm.heights.min() >= 0
         x, y = swarm.agents["x"], swarm.agents["y"]
@@ -76,7 +76,7 @@ def test_volume_is_conserved_and_no_agents_share_a_cell_or_leave(swarm, seed):
 def test_the_tally_agrees_with_the_grid(swarm, seed):
     rng = np.random.default_rng(seed)
     for _ in range(25):
-        step(*swarm, *wanted(rng, swarm.agents.size), 0.5, 1.0)
+        step(swarm, *wanted(rng, swarm.agents.size), 0.5, 1.0)
         assert (swarm.tally[LOW], swarm.tally[HIGH]) == (swarm.heights.min(), swarm.heights.max())
         assert swarm.tally[STEEP] == count_steep(swarm.heights, 1.0)
         assert np.array_equal(swarm.levels, np.bincount(swarm.heights.ravel(), minlength=CEILING + 1))
@@ -110,14 +110,14 @@ def test_memory_holds_eight_heights():
     swarm.occupied[0, 0] = True
     sense(swarm.heights, swarm.agents, 1.0)
     for _ in range(12):
-        step(*swarm, np.array([0], np.int8), np.array([1], np.int8), 1.0, -1.0)
+        step(swarm, np.array([0], np.int8), np.array([1], np.int8), 1.0, -1.0)
     assert swarm.agents["average"][0] == np.mean(np.arange(5, 13))
 
 
 def test_no_cell_rises_above_the_ceiling():
     swarm = place(np.array([[CEILING, 1]]), 1, np.random.SeedSequence(0))
     swarm.agents["x"], swarm.agents["carrying"] = 0, True
-    step(*swarm, np.array([2], np.int8), np.array([0], np.int8), 0.0, -1.0)
+    step(swarm, np.array([2], np.int8), np.array([0], np.int8), 0.0, -1.0)
     assert swarm.agents["carrying"][0]
     assert swarm.heights[0, 0] == CEILING
     assert swarm.tally[MOVED] == 0

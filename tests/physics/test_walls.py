@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sandlot.geometry.walls import block, clearances
+from sandlot.geometry.walls import Walls, block, clearances
 from sandlot.physics.walls import slide
 from twins import walls as twin
 
@@ -15,7 +15,7 @@ def test_agrees_with_its_twin(seed, lines, discs):
     segments = rng.uniform(-5.0, 5.0, (lines, 4))
     circles = np.column_stack([rng.uniform(-5.0, 5.0, (discs, 2)), rng.uniform(0.1, 2.0, discs)])
     points, room = rng.uniform(-6.0, 6.0, (30, 2)), np.empty(30)
-    clearances(points, segments, circles, room)
+    clearances(points, Walls(segments, circles), room)
     np.testing.assert_allclose(room, twin.clearance(points, segments, circles), atol=1e-12)
 
 
@@ -25,20 +25,21 @@ def test_squares_near_walls_are_not_free(seed, radius, spacing):
     segments = rng.uniform(-2.0, 6.0, (5, 4))
     circles = np.column_stack([rng.uniform(-2.0, 6.0, (3, 2)), rng.uniform(0.1, 1.0, 3)])
     free, corner = np.ones((20, 30), np.bool_), np.array([-0.3, 0.2])
-    block(segments, circles, radius, corner, spacing, free)
+    block(Walls(segments, circles), radius, corner, spacing, free)
     y, x = np.indices(free.shape)
     middles = corner + (np.stack([x, y], axis=-1).reshape(-1, 2) + 0.5) * spacing
     assert np.array_equal(free.ravel(), twin.clearance(middles, segments, circles) > radius)
 
 
 def test_a_disc_slides_along_a_wall_and_stops_in_a_wedge():
-    wall, none = np.array([(-9.0, 0.0, 9.0, 0.0)]), np.zeros((0, 3))
-    x, y, touched = slide(0.0, 1.0, 0.1, -0.1, 1.0, wall, none)
+    none = np.zeros((0, 3))
+    wall = Walls(np.array([(-9.0, 0.0, 9.0, 0.0)]), none)
+    x, y, touched = slide(0.0, 1.0, 0.1, -0.1, 1.0, wall)
     assert touched
     assert np.allclose([x, y], [0.1, 1.0])
-    assert slide(0.0, 1.2, 0.1, 0.1, 1.0, wall, none) == (0.1, 1.2 + 0.1, False)
-    wedge = np.array([(0.0, 0.0, 9.0, 1.0), (0.0, 0.0, 9.0, -1.0)])
+    assert slide(0.0, 1.2, 0.1, 0.1, 1.0, wall) == (0.1, 1.2 + 0.1, False)
+    wedge = Walls(np.array([(0.0, 0.0, 9.0, 1.0), (0.0, 0.0, 9.0, -1.0)]), none)
     start = np.hypot(9.0, 1.0) * 1.0001
-    x, y, touched = slide(start, 0.0, -0.2, 0.0, 1.0, wedge, none)
+    x, y, touched = slide(start, 0.0, -0.2, 0.0, 1.0, wedge)
     assert touched
     assert x >= np.hypot(9.0, 1.0) - 1e-6

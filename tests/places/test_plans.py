@@ -53,7 +53,7 @@ def as_set(segments):
     return {tuple(sorted([(x, y), (u, v)])) for x, y, u, v in np.round(segments, 9).tolist()}
 
 
-def test_toml(tmp_path):
+def test_walls_boxes_and_circles_are_read_from_toml(tmp_path):
     path = tmp_path / "plan.toml"
     path.write_text(TOML)
     plan = load_plan(path)
@@ -86,7 +86,7 @@ def test_a_thick_wall_has_no_notch_at_its_corner(tmp_path):
     assert np.allclose(load_plan(path).bounds, [0.0, -0.1, 1.1, 1.0])
 
 
-def test_clearance():
+def test_clearance_is_the_distance_to_the_nearest_wall():
     plan = make_plan([(0, 0, 4, 0)], [(2, 3, 1)])
     assert np.allclose(plan.clearance([(1, 0.5), (-3, -4), (2, 1.5), (2, 2.5)]), [0.5, 5.0, 0.5, -0.5])
     assert plan.clearance((1.0, 0.25)) == 0.25
@@ -102,7 +102,7 @@ def test_clearance():
         ("[[box]]\ncentre = [0, 0]", "did you mean 'boxes'"),
         ("[[circles]]\ncentre = [0, 0]\nradius = 1\nshine = 2", "shine=2.*at most 1"),
         ("[walls]\npoints = [[0, 0], [1, 1]]", r"write each as \[\[walls\]\]"),
-        ("[[walls]]\npoints = [[0, 0], [1e300, 0]]", "within 100000 m"),
+        ("[[walls]]\npoints = [[0, 0], [1e6, 0]]", "within 100000 m"),
         ("shine = 0.5", "0 surfaces"),
         ("walls = 3", "list of tables"),
         ("walls = [3]", "list of tables"),
@@ -119,7 +119,7 @@ def test_mistakes_in_toml_are_explained(tmp_path, text, said):
     assert "plan.toml" in str(error.value)
 
 
-def test_an_image(tmp_path):
+def test_walls_are_read_from_an_image(tmp_path):
     path = tmp_path / "plan.png"
     Image.fromarray(np.where(np.flipud(ROOM), 0, 255).astype(np.uint8)).save(path)
     found = as_set(load_plan(path, 2.0).segments)

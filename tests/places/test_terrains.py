@@ -34,7 +34,7 @@ def test_tileable_hills_have_no_seam_and_others_do(roughness):
         assert seam(cut) > 4.0
 
 
-def test_the_seam_of_simple_maps():
+def test_seam_compares_the_step_across_edges_with_those_inside():
     assert seam(np.zeros((4, 5))) == 0.0
     ramp = np.tile(np.arange(10.0), (6, 1))
     assert seam(ramp) == seam(ramp.T) == 9.0

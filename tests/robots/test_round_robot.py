@@ -4,13 +4,15 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from numba import config
 
+from sandlot.geometry.walls import Walls
 from sandlot.robots.round_robot import RoundRobot
 from twins import walls
 
-NOTHING = np.array([(1e3, 1e3, 1e3, 2e3)]), np.zeros((0, 3))
+NOTHING = Walls(np.array([(1e3, 1e3, 1e3, 2e3)]), np.zeros((0, 3)))
 NO_NOISE = RoundRobot(slip=0.0, slip_noise=0.0)
 NO_SLIPS = np.zeros((1, 2))
 
@@ -19,7 +21,7 @@ def drive(robot, command, seconds, start=(0.0, 0.0, 0.0), room=NOTHING, slips=NO
     """Drive one robot; returns its state, and whether it touched a wall at any time."""
     state, bumped = robot.start(np.array([start])), False
     for _ in range(round(seconds / 0.25)):
-        bumped |= bool(robot.drive(state, np.array([command]), slips, *room, 0.25)[0])
+        bumped |= bool(robot.drive(state, np.array([command]), slips, room, 0.25)[0])
     return state[0], bumped
 
 
@@ -49,7 +51,7 @@ def test_odometry_follows_the_wheels_and_not_the_slip():
 
 
 def test_a_wall_stops_it_but_not_its_wheels():
-    room = np.array([(2.0, -5.0, 2.0, 5.0)]), np.zeros((0, 3))
+    room = Walls(np.array([(2.0, -5.0, 2.0, 5.0)]), np.zeros((0, 3)))
     state, bumped = drive(NO_NOISE, (0.5, 0.0), 8.0, room=room)
     assert bumped
     assert state.x == pytest.approx(1.7, abs=1e-6)
@@ -73,6 +75,7 @@ def test_slips_drawn_one_by_one_equal_a_batch():
     np.testing.assert_array_equal(robot.slips(draws), robot.draw_slips(5, other))
 
 
+@settings(max_examples=3 if config.DISABLE_JIT else 30)
 @given(st.integers(0, 2**32), st.floats(0.05, 1.0), st.floats(0.1, 20.0), st.floats(0.0, 2.0))
 def test_it_never_overlaps_a_wall(seed, radius, speed, noise):
     rng = np.random.default_rng(seed)
@@ -87,7 +90,7 @@ def test_it_never_overlaps_a_wall(seed, radius, speed, noise):
     state = robot.start(np.column_stack([places, rng.uniform(-3.0, 3.0, len(places))]))
     for _ in range(6):
         command = rng.uniform(-1.0, 1.0, (len(state), 2)) * (speed, robot.top_turn)
-        robot.drive(state, command, robot.draw_slips(len(state), rng), segments, circles, 0.25)
+        robot.drive(state, command, robot.draw_slips(len(state), rng), Walls(segments, circles), 0.25)
         if len(state):
             places = np.column_stack([state.x, state.y])
             assert walls.clearance(places, segments, circles).min() > radius - 1e-9
@@ -100,8 +103,10 @@ def test_a_batch_gives_the_same_as_single_robots():
     poses = np.column_stack([rng.uniform(-0.5, 0.5, (5, 2)), rng.uniform(-3.0, 3.0, 5)])
     command, slips = rng.uniform(-1.0, 1.0, (5, 2)), NO_NOISE.draw_slips(5, rng)
     together = NO_NOISE.start(poses)
-    touched = NO_NOISE.drive(together, command, slips, segments, circles, 3.0)
+    touched = NO_NOISE.drive(together, command, slips, Walls(segments, circles), 3.0)
     for k in range(5):
         alone = NO_NOISE.start(poses[k : k + 1])
-        assert NO_NOISE.drive(alone, command[k : k + 1], slips[k : k + 1], segments, circles, 3.0)[0] == touched[k]
+        assert (
+            NO_NOISE.drive(alone, command[k : k + 1], slips[k : k + 1], Walls(segments, circles), 3.0)[0] == touched[k]
+        )
         assert alone[0] == together[k]

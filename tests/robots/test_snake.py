@@ -18,8 +18,8 @@ from sandlot.settings import build
     [
         ({"links": 2}, ["links=2", "at least 3"]),
         ({"links": 8.5}, ["links=8.5"]),
-        ({"mass": -1.0}, ["mass=-1.0", "above 0"]),
-        ({"mass": 0.0}, ["mass=0.0", "above 0"]),
+        ({"mass": -1.0}, ["mass=-1.0", "at least 0.001"]),
+        ({"mass": 0.0}, ["mass=0.0", "at least 0.001"]),
         ({"length": 0.0}, ["length=0.0"]),
         ({"drag": -0.1}, ["drag=-0.1", "at least 0"]),
         ({"mass": math.nan}, ["mass=nan"]),

@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import struct
 
 import numpy as np
 import pytest
@@ -13,8 +12,8 @@ from scipy.spatial.transform import Rotation
 from sandlot.errors import SandlotError
 from sandlot.geometry.rotations import rotation_matrix
 from sandlot.robots.rover import BODIES, SHIPPED
-from sandlot.robots.solids import Shape, combine
 from sandlot.robots.urdf import parse_urdf, read_urdf
+from urdf_text import collision, inertial, joint, link, robot
 
 SOURCE = """<?xml version="1.0"?>
 <robot name="origins">
@@ -44,251 +43,95 @@ SOURCE = """<?xml version="1.0"?>
 </robot>
 """
 
-CUBE = """
-v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nv 0 0 1\nv 1 0 1\nv 1 1 1\nv 0 1 1
-f 4 3 2 1\nf 5/1 6/2 7/3 8//1\nf 1 2 6 5\nf -6 -5 -1 -2\nf 3 4 8 7\nf 4 1 5 8
-"""
+
+def test_the_example_of_the_source():
+    assembly = parse_urdf(SOURCE)
+    assert assembly.name == "origins"
+    assert assembly.root == "base_link"
+    assert list(assembly.links) == ["base_link", "right_leg"]
+    box = assembly.links["right_leg"].visual[0]
+    assert (box.kind, box.size) == ("box", (0.6, 0.2, 0.1))
+    assert box.position == pytest.approx([0.0, 0.0, -0.3])
+    assert box.rotation @ [1.0, 0.0, 0.0] == pytest.approx([0.0, 0.0, -1.0], abs=1e-4)
+    assert assembly.links["base_link"].visual[0].size == (0.2, 0.6)
+    assert assembly.joints["right_leg"].position == pytest.approx([0.22, 0.0, 0.25])
+    assert assembly.mass == 0.0, "it says nothing about it"
 
 
-def robot(*parts):
-    return "<robot name='r'>" + "".join(parts) + "</robot>"
+@pytest.mark.parametrize("name", SHIPPED)
+def test_shipped_bodies_have_their_mass_motors_and_inertia(name):
+    assembly = read_urdf(BODIES / f"{name}.urdf")
+    assert assembly.root == "Body"
+    assert assembly.mass == pytest.approx(2.0)
+    powered = {child for child, joint in assembly.joints.items() if joint.powered}
+    assert powered == {"fl_Wheel", "fr_Wheel"} | ({"bl_Wheel", "br_Wheel"} if name == "wheeled" else set())
+    for part in assembly.links.values():
+        # Written inertias are those of solids of constant density.
+        even = part.collision[0].inertial(density=1.0)
+        scale = part.inertial.mass / even.mass
+        assert part.inertial.inertia == pytest.approx(scale * even.inertia, rel=1e-3, abs=1e-9)
 
 
-def link(name="a", inner=""):
-    return f"<link name='{name}'>{inner}</link>"
+@pytest.mark.parametrize(
+    ("kind", "limit", "powered"),
+    [
+        ("revolute", "<limit velocity='1.0'/>", True),
+        ("revolute", "<limit velocity='1' lower='0' upper='0'/>", True),
+        ("revolute", "<limit velocity='2.0'/>", False),
+        ("revolute", "", False),
+        ("continuous", "", True),
+        ("fixed", "<limit velocity='1.0'/>", False),
+    ],
+)
+def test_continuous_joints_and_those_with_velocity_1_are_powered(kind, limit, powered):
+    assembly = parse_urdf(robot(link("a"), link("b"), joint(kind=kind, inner=limit)))
+    assert assembly.joints["b"].powered is powered
+    assert assembly.joints["b"].limits is None
 
 
-def collision(geometry, origin=""):
-    return f"<collision>{origin}<geometry>{geometry}</geometry></collision>"
+def test_limits_are_read_and_axes_normalized():
+    inner = "<axis xyz='0 3 4'/><limit velocity='0' lower='-0.5' upper='1'/>"
+    found = parse_urdf(robot(link("a"), link("b"), joint(kind="revolute", inner=inner))).joints["b"]
+    assert found.axis == pytest.approx([0.0, 0.6, 0.8])
+    assert found.limits == (-0.5, 1.0)
 
 
-def joint(name="j", parent="a", child="b", kind="fixed", inner=""):
-    return f"<joint name='{name}' type='{kind}'><parent link='{parent}'/><child link='{child}'/>{inner}</joint>"
+def test_children_may_come_first():
+    assembly = parse_urdf(robot(joint("k", "b", "c"), link("c"), joint(), link("b"), link("a")))
+    assert list(assembly.links) == ["a", "b", "c"]
 
 
-def inertial(mass="1", moments=("1", "1", "1"), inner=""):
-    keys = " ".join(f"{key}='{value}'" for key, value in zip(("ixx", "iyy", "izz"), moments, strict=True))
-    return f"<inertial>{inner}<mass value='{mass}'/><inertia {keys}/></inertial>"
+def test_poses_of_a_chain_add_up():
+    first = "<origin xyz='1 0 0' rpy='0 0 1.5707963267948966'/>"
+    assembly = parse_urdf(robot(link("a"), link("b"), link("c"), joint(inner=first), joint("k", "b", "c", inner=first)))
+    rotation, position = assembly.poses()["c"]
+    assert position == pytest.approx([1.0, 1.0, 0.0])
+    assert rotation == pytest.approx(np.diag([-1.0, -1.0, 1.0]))
 
 
-class TestContents:
-    def test_the_example_of_the_source(self):
-        assembly = parse_urdf(SOURCE)
-        assert assembly.name == "origins"
-        assert assembly.root == "base_link"
-        assert list(assembly.links) == ["base_link", "right_leg"]
-        box = assembly.links["right_leg"].visual[0]
-        assert (box.kind, box.size) == ("box", (0.6, 0.2, 0.1))
-        assert box.position == pytest.approx([0.0, 0.0, -0.3])
-        assert box.rotation @ [1.0, 0.0, 0.0] == pytest.approx([0.0, 0.0, -1.0], abs=1e-4)
-        assert assembly.links["base_link"].visual[0].size == (0.2, 0.6)
-        assert assembly.joints["right_leg"].position == pytest.approx([0.22, 0.0, 0.25])
-        assert assembly.mass == 0.0, "it says nothing about it"
-
-    @pytest.mark.parametrize("name", SHIPPED)
-    def test_shipped_bodies(self, name):
-        assembly = read_urdf(BODIES / f"{name}.urdf")
-        assert assembly.root == "Body"
-        assert assembly.mass == pytest.approx(2.0)
-        powered = {child for child, joint in assembly.joints.items() if joint.powered}
-        assert powered == {"fl_Wheel", "fr_Wheel"} | ({"bl_Wheel", "br_Wheel"} if name == "wheeled" else set())
-        for part in assembly.links.values():
-            # Written inertias are those of solids of constant density.
-            even = part.collision[0].inertial(density=1.0)
-            scale = part.inertial.mass / even.mass
-            assert part.inertial.inertia == pytest.approx(scale * even.inertia, rel=1e-3, abs=1e-9)
-
-    @pytest.mark.parametrize(
-        ("kind", "limit", "powered"),
-        [
-            ("revolute", "<limit velocity='1.0'/>", True),
-            ("revolute", "<limit velocity='1' lower='0' upper='0'/>", True),
-            ("revolute", "<limit velocity='2.0'/>", False),
-            ("revolute", "", False),
-            ("continuous", "", True),
-            ("fixed", "<limit velocity='1.0'/>", False),
-        ],
-    )
-    def test_powered_joints(self, kind, limit, powered):
-        assembly = parse_urdf(robot(link("a"), link("b"), joint(kind=kind, inner=limit)))
-        assert assembly.joints["b"].powered is powered
-        assert assembly.joints["b"].limits is None
-
-    def test_limits_and_axes(self):
-        inner = "<axis xyz='0 3 4'/><limit velocity='0' lower='-0.5' upper='1'/>"
-        found = parse_urdf(robot(link("a"), link("b"), joint(kind="revolute", inner=inner))).joints["b"]
-        assert found.axis == pytest.approx([0.0, 0.6, 0.8])
-        assert found.limits == (-0.5, 1.0)
-
-    def test_children_may_come_first(self):
-        assembly = parse_urdf(robot(joint("k", "b", "c"), link("c"), joint(), link("b"), link("a")))
-        assert list(assembly.links) == ["a", "b", "c"]
-
-    def test_poses_add_up(self):
-        first = "<origin xyz='1 0 0' rpy='0 0 1.5707963267948966'/>"
-        assembly = parse_urdf(
-            robot(link("a"), link("b"), link("c"), joint(inner=first), joint("k", "b", "c", inner=first))
-        )
-        rotation, position = assembly.poses()["c"]
-        assert position == pytest.approx([1.0, 1.0, 0.0])
-        assert rotation == pytest.approx(np.diag([-1.0, -1.0, 1.0]))
-
-    def test_a_chain_of_thousands_of_links_is_read(self):
-        names = [f"l{k}" for k in range(3000)]
-        joints = [joint(f"j{k}", f"l{k}", f"l{k + 1}") for k in range(2999)]
-        assert list(parse_urdf(robot(*map(link, names), *joints)).links) == names
-
-    @given(st.tuples(*[st.floats(-7.0, 7.0)] * 3))
-    def test_rotations_are_those_of_scipy(self, angles):
-        assert rotation_matrix(*angles) == pytest.approx(Rotation.from_euler("xyz", angles).as_matrix(), abs=1e-12)
+def test_a_chain_of_thousands_of_links_is_read():
+    names = [f"l{k}" for k in range(3000)]
+    joints = [joint(f"j{k}", f"l{k}", f"l{k + 1}") for k in range(2999)]
+    assert list(parse_urdf(robot(*map(link, names), *joints)).links) == names
 
 
-class TestMasses:
-    @pytest.mark.parametrize(
-        ("geometry", "volume", "moments"),
-        [
-            ("<box size='2 3 4'/>", 24.0, [25 / 12, 20 / 12, 13 / 12]),
-            ("<cylinder radius='2' length='3'/>", 12.0 * np.pi, [1.75, 1.75, 2.0]),
-            ("<sphere radius='2'/>", 32.0 / 3.0 * np.pi, [1.6, 1.6, 1.6]),
-        ],
-    )
-    def test_from_shapes(self, geometry, volume, moments):
-        found = (
-            parse_urdf(robot(link("a", collision(geometry, "<origin xyz='1 2 3'/>"))), density=10.0).links["a"].inertial
-        )
-        assert found.mass == pytest.approx(10.0 * volume)
-        assert found.centre == pytest.approx([1.0, 2.0, 3.0])
-        assert np.diag(found.inertia) == pytest.approx(found.mass * np.array(moments))
-
-    def test_two_boxes_have_the_inertia_of_one_twice_as_long(self):
-        half = "<box size='1 1 1'/>"
-        origin = "<origin xyz='{} 0 0' rpy='0 0 1.5707963267948966'/>"
-        both = (
-            parse_urdf(robot(link("a", collision(half, origin.format(0.5)) + collision(half, origin.format(1.5)))))
-            .links["a"]
-            .inertial
-        )
-        whole = parse_urdf(robot(link("a", collision("<box size='2 1 1'/>", "<origin xyz='1 0 0'/>")))).links["a"]
-        whole = whole.inertial
-        assert both.mass == pytest.approx(whole.mass)
-        assert both.centre == pytest.approx(whole.centre)
-        assert both.inertia == pytest.approx(whole.inertia, abs=1e-9)
-
-    def test_a_written_inertia_wins_and_is_rotated(self):
-        inner = "<origin xyz='0 0 1' rpy='1.5707963267948966 0 0'/>"
-        both = collision("<box size='9 9 9'/>") + inertial("2", ("1", "2", "2.5"), inner)
-        found = parse_urdf(robot(link("a", both))).links["a"].inertial
-        assert found.mass == 2.0
-        assert found.centre == pytest.approx([0.0, 0.0, 1.0])
-        assert np.diag(found.inertia) == pytest.approx([1.0, 2.5, 2.0])
-
-    def test_no_parts_have_no_mass(self):
-        assert combine([]).mass == 0.0
-
-    def test_a_plate_is_possible(self):
-        parse_urdf(robot(link("a", inertial("1", ("1", "1", "2")))))
+@given(st.tuples(*[st.floats(-7.0, 7.0)] * 3))
+def test_rotations_are_those_of_scipy(angles):
+    assert rotation_matrix(*angles) == pytest.approx(Rotation.from_euler("xyz", angles).as_matrix(), abs=1e-12)
 
 
-class TestMeshes:
-    @staticmethod
-    def stl(name, folder):
-        corners = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]
-        faces = [(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)]
-        file = folder / name
-        if name == "text.stl":
-            rows = (" ".join(["vertex {} {} {}".format(*corners[k]) for k in face]) for face in faces)
-            facets = "".join(f"facet normal 0 0 0 outer loop {row} endloop endfacet\n" for row in rows)
-            file.write_text(f"solid x\n{facets}endsolid")
-        else:
-            rows = [struct.pack("<12fH", 0, 0, 0, *np.ravel([corners[k] for k in face]), 0) for face in faces]
-            file.write_bytes(b"solid but binary".ljust(80) + struct.pack("<I", 4) + b"".join(rows))
-
-    def mesh(self, folder, name, scale="1 1 1", density=1.0):
-        text = robot(link("a", collision(f"<mesh filename='{name}' scale='{scale}'/>")))
-        return parse_urdf(text, "r.urdf", folder, density).links["a"]
-
-    @pytest.mark.parametrize("scale", ["2 1 1", "-2 1 1"])
-    def test_obj(self, tmp_path, scale):
-        (tmp_path / "cube.OBJ").write_text(CUBE)
-        found = self.mesh(tmp_path, "cube.OBJ", scale)
-        assert found.inertial.mass == pytest.approx(2.0)
-        assert np.abs(found.inertial.centre) == pytest.approx([1.0, 0.5, 0.5])
-        assert np.diag(found.inertial.inertia) == pytest.approx(2.0 * np.array([2.0, 5.0, 5.0]) / 12.0)
-        shape = found.collision[0]
-        assert shape.faces.shape == (12, 3)
-        # Triangles of a mirrored mesh must face outwards, so that they enclose a positive volume.
-        assert np.linalg.det(shape.vertices[shape.faces]).sum() / 6.0 == pytest.approx(2.0)
-
-    @pytest.mark.parametrize("name", ["text.stl", "binary.stl"])
-    def test_stl(self, tmp_path, name):
-        self.stl(name, tmp_path)
-        found = self.mesh(tmp_path, name, density=6.0)
-        assert found.inertial.mass == pytest.approx(1.0)
-        assert found.inertial.centre == pytest.approx([0.25, 0.25, 0.25])
-        assert found.inertial.inertia == pytest.approx(np.full((3, 3), 1 / 80) + np.eye(3) * (3 / 40 - 1 / 80))
-        assert found.collision[0].vertices.shape == (4, 3)
-
-    def test_packages_are_found_above(self, tmp_path):
-        folder = tmp_path / "robots" / "urdf"
-        folder.mkdir(parents=True)
-        (tmp_path / "robots" / "cube.obj").write_text(CUBE)
-        assert self.mesh(folder, "package://robots/cube.obj").inertial.mass == pytest.approx(1.0)
-
-    @pytest.mark.parametrize(
-        ("name", "text", "message"),
-        [
-            ("no.obj", None, r'^r.urdf: link "a": <collision>: mesh file "no.obj" is not there$'),
-            ("x.dae", "", r'mesh "x.dae" is of a kind that is not read; allowed: .obj, .stl$'),
-            ("", None, "names no file$"),
-            ("empty.obj", "", 'mesh "empty.obj" holds no triangles'),
-            ("words.obj", "v a b c", "holds no triangles"),
-            ("short.obj", "v 1 2\nv 1 2 3\nf 1 2 1", "holds no triangles"),
-            ("beyond.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 4", "a corner that is not there"),
-            ("infinite.obj", "v 0 0 0\nv 1 0 0\nv 0 inf 0\nf 1 2 3", "holds no triangles"),
-            ("large.obj", "v 0 0 0\nv 1 0 0\nv 0 1e9 0\nf 1 2 3", "reaches beyond 1e\\+06"),
-            ("flat.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 1 1 0\nf 1 2 3", "the mesh is flat"),
-            ("line.obj", "v 0 0 0\nv 1 0 0\nv 2 0 0\nf 1 2 3", "the mesh is flat"),
-            ("words.stl", "solid vertex a b c", "holds no triangles"),
-        ],
-    )
-    def test_mistakes(self, tmp_path, name, text, message):
-        if text is not None:
-            (tmp_path / name).write_text(text)
-        with pytest.raises(SandlotError, match=message):
-            self.mesh(tmp_path, name)
-
-    def test_a_scale_of_zero(self, tmp_path):
-        (tmp_path / "cube.obj").write_text(CUBE)
-        with pytest.raises(SandlotError, match="<mesh> has a scale of 0"):
-            self.mesh(tmp_path, "cube.obj", "1 0 1")
-
-    @settings(max_examples=60)
-    @given(st.binary(max_size=300), st.sampled_from(["a.obj", "a.stl"]), st.booleans())
-    def test_any_bytes_are_a_mesh_or_refused(self, tmp_path_factory, noise, name, begin):
-        folder = tmp_path_factory.getbasetemp()
-        (folder / name).write_bytes((CUBE.encode() if name == "a.obj" else b"solid") * begin + noise)
-        with np.errstate(all="ignore"), contextlib.suppress(SandlotError):
-            assert self.mesh(folder, name).inertial.mass > 0.0
+def test_a_written_inertia_wins_and_is_rotated():
+    inner = "<origin xyz='0 0 1' rpy='1.5707963267948966 0 0'/>"
+    both = collision("<box size='9 9 9'/>") + inertial("2", ("1", "2", "2.5"), inner)
+    found = parse_urdf(robot(link("a", both))).links["a"].inertial
+    assert found.mass == 2.0
+    assert found.centre == pytest.approx([0.0, 0.0, 1.0])
+    assert np.diag(found.inertia) == pytest.approx([1.0, 2.5, 2.0])
 
 
-class TestExtent:
-    def test_a_wheel(self):
-        wheel = Shape("cylinder", (0.3, 0.1), np.array([1.0, 2.0, 0.0]), rotation_matrix(np.pi / 2, 0, 0), None, None)
-        assert wheel.extent(np.array([1.0, 0.0, 0.0]), np.array([0.0, 1.0, 0.0])) == pytest.approx((0.3, 1.95, 2.05))
-
-    def test_a_ball_beside_the_line(self):
-        ball = Shape("sphere", (0.5,), np.array([3.0, 0.0, 1.0]), np.eye(3), None, None)
-        assert ball.extent(np.zeros(3), np.array([0.0, 0.0, 1.0])) == pytest.approx((3.5, 0.5, 1.5))
-
-    def test_corners_of_the_bounding_box(self):
-        wheel = Shape("cylinder", (0.3, 0.1), np.array([1.0, 2.0, 0.0]), rotation_matrix(np.pi / 2, 0, 0), None, None)
-        corners = wheel.box_corners()
-        assert corners.min(axis=0) == pytest.approx([0.7, 1.95, -0.3])
-        assert corners.max(axis=0) == pytest.approx([1.3, 2.05, 0.3])
-
-    def test_a_box(self):
-        box = Shape("box", (6.0, 8.0, 2.0), np.zeros(3), np.eye(3), None, None)
-        assert box.extent(np.zeros(3), np.array([0.0, 0.0, 1.0])) == pytest.approx((5.0, -1.0, 1.0))
+def test_the_inertia_of_a_flat_plate_is_allowed():
+    found = parse_urdf(robot(link("a", inertial("1", ("1", "1", "2"))))).links["a"].inertial
+    assert np.diag(found.inertia) == pytest.approx([1.0, 1.0, 2.0])
 
 
 BOMB = "<!DOCTYPE r [<!ENTITY a 'xxxx'><!ENTITY b '&a;&a;&a;&a;'>]><robot name='&b;'/>"
@@ -323,9 +166,9 @@ BOMB = "<!DOCTYPE r [<!ENTITY a 'xxxx'><!ENTITY b '&a;&a;&a;&a;'>]><robot name='
         ),
         (
             robot(link("fl_Whee"), joint("fl_joint", "fl_Whee", "fl_Wheel")),
-            '^r.urdf: joint "fl_joint": child link "fl_Wheel" is not there; did you mean \'fl_Whee\'\\?$',
+            '^r.urdf: joint "fl_joint": child link "fl_Wheel" was not found; did you mean \'fl_Whee\'\\?$',
         ),
-        (robot(link(), joint("j", "q", "a")), '^r.urdf: joint "j": parent link "q" is not there'),
+        (robot(link(), joint("j", "q", "a")), '^r.urdf: joint "j": parent link "q" was not found'),
         (robot(link(), "<joint name='j' type='fixed'/>"), '^r.urdf: joint "j": <parent> is missing$'),
         (robot(link(), "<joint name='j' type='fixed'><parent/></joint>"), "<parent> names no link$"),
         (
@@ -368,7 +211,7 @@ def test_mistakes_are_named(text, message):
     assert "\n" not in str(caught.value)
 
 
-def test_files_that_cannot_be_read(tmp_path):
+def test_files_that_cannot_be_read_are_refused(tmp_path):
     with pytest.raises(SandlotError, match=r"^cannot read .*none.urdf: No such file"):
         read_urdf(tmp_path / "none.urdf")
     with pytest.raises(SandlotError, match=r"^cannot read .*: it is a directory"):
@@ -405,14 +248,6 @@ BITS = [
 ]
 
 
-def damage(text, cuts):
-    for start, length, piece in cuts:
-        at = int(start * len(text))
-        text = text[:at] + piece + text[at + length :]
-    return text
-
-
-CUTS = st.lists(st.tuples(st.floats(0.0, 1.0), st.integers(0, 60), st.sampled_from(BITS)), min_size=1, max_size=6)
 WORDS = st.lists(st.tuples(st.integers(0, 10_000), st.sampled_from(BITS)), min_size=1, max_size=4)
 
 
@@ -429,12 +264,6 @@ def model_or_refusal(text):
         assembly = parse_urdf(text, "r.urdf", BODIES)
         assert assembly.root in assembly.links
         assert len(assembly.joints) == len(assembly.links) - 1
-
-
-@settings(max_examples=150)
-@given(st.sampled_from(TEXTS), CUTS)
-def test_damaged_files_are_read_or_refused(text, cuts):
-    model_or_refusal(damage(text, cuts))
 
 
 @settings(max_examples=300)

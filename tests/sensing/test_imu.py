@@ -13,6 +13,8 @@ from sandlot.sensing.imu import Imu
 
 TILT = np.radians(20.0)
 GRAVITY = 9.81
+INTERVAL = 0.04
+"""Between readings [s]."""
 
 
 def stand(roll=0.0, pitch=0.0, yaw=0.0, count=1):
@@ -31,7 +33,7 @@ def stand(roll=0.0, pitch=0.0, yaw=0.0, count=1):
 
 def read(imu, rovers, data, seed=0):
     rng = np.random.default_rng(seed)
-    return imu.read(read_state(rovers, data), imu.draw_bias(len(rovers.rovers), rng), rng)
+    return imu.read(read_state(rovers, data), imu.draw_bias(len(rovers.rovers), rng), INTERVAL, rng)
 
 
 class TestReadings:
@@ -96,10 +98,10 @@ class TestReadings:
     def test_noise_has_the_set_size(self):
         rovers, data = stand(count=2)
         exact = read(Imu(), rovers, data)
-        imu = Imu(interval=0.04, rate_noise=0.01, force_noise=0.1, orientation_noise=0.02)
+        imu = Imu(rate_noise=0.01, force_noise=0.1, orientation_noise=0.02)
         rng = np.random.default_rng(1)
         bias = imu.draw_bias(2, rng)
-        many = [imu.read(read_state(rovers, data), bias, rng) for _ in range(2000)]
+        many = [imu.read(read_state(rovers, data), bias, INTERVAL, rng) for _ in range(2000)]
         for name, expected in (("rates", 0.05), ("force", 0.5), ("orientation", 0.02)):
             off = np.array([getattr(reading, name) for reading in many]) - getattr(exact, name)
             assert off.std(axis=0) == pytest.approx(expected, rel=0.08)
@@ -112,7 +114,7 @@ class TestReadings:
         runs = []
         for _ in range(300):
             bias = imu.draw_bias(1, rng)
-            first, second = (imu.read(read_state(rovers, data), bias, rng) for _ in range(2))
+            first, second = (imu.read(read_state(rovers, data), bias, INTERVAL, rng) for _ in range(2))
             assert np.array_equal(first.rates, second.rates)
             assert np.array_equal(first.force, second.force)
             runs.append([first.rates - exact.rates, first.force - exact.force])

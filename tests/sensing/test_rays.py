@@ -7,11 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sandlot.geometry.walls import Walls
 from sandlot.sensing.rays import BEARING_ERROR, MAX_POSES_ONE_THREAD, bearing, bearings, cast
 from twins import rays as twin
 
-NO_CIRCLES = np.zeros((0, 3))
-SQUARE = np.array([(0, 0, 10, 0), (10, 0, 10, 10), (10, 10, 0, 10), (0, 10, 0, 0)], np.float64)
+NO_SEGMENTS, NO_CIRCLES = np.zeros((0, 4)), np.zeros((0, 3))
+SQUARE = Walls(np.array([(0, 0, 10, 0), (10, 0, 10, 10), (10, 10, 0, 10), (0, 10, 0, 0)], np.float64), NO_CIRCLES)
 
 
 def random_plan(seed, segments, circles, grid):
@@ -36,7 +37,7 @@ def random_plan(seed, segments, circles, grid):
 )
 def test_agrees_with_testing_every_beam_against_every_surface(seed, segments, circles, grid, beams, view, max_range):
     ends, discs, poses = random_plan(seed, segments, circles, grid)
-    found = cast(ends, discs, poses, beams, view, max_range)
+    found = cast(Walls(ends, discs), poses, beams, view, max_range)
     ranges, hits = twin.cast(ends, discs, poses, bearings(beams, view), max_range)
     finite = np.isfinite(ranges)
     assert np.array_equal(np.isfinite(found.ranges), finite)
@@ -47,9 +48,9 @@ def test_agrees_with_testing_every_beam_against_every_surface(seed, segments, ci
 
 
 def test_a_square_room():
-    (ranges,), (hits,) = vars(cast(SQUARE, NO_CIRCLES, [(5.0, 5.0, 0.0)], 4, 2 * math.pi)).values()
+    (ranges,), (hits,) = cast(SQUARE, [(5.0, 5.0, 0.0)], 4, 2 * math.pi)
     np.testing.assert_allclose(ranges, 5.0 * math.sqrt(2.0))
-    ahead = cast(SQUARE, NO_CIRCLES, [(2.0, 5.0, 0.0), (2.0, 5.0, math.pi), (2.0, 4.0, math.pi / 2)], 1, 0.1)
+    ahead = cast(SQUARE, [(2.0, 5.0, 0.0), (2.0, 5.0, math.pi), (2.0, 4.0, math.pi / 2)], 1, 0.1)
     np.testing.assert_allclose(ahead.ranges[:, 0], [8.0, 2.0, 6.0], rtol=1e-15)
     assert ahead.hits[:, 0].tolist() == [1, 3, 2]
     assert (hits >= 0).all()
@@ -61,14 +62,14 @@ def test_beams_go_counter_clockwise_from_the_right():
     assert np.allclose(np.diff(angles), math.radians(0.5))
     assert angles.sum() == pytest.approx(0.0, abs=1e-9)
     wall_on_the_left = np.array([(-5.0, 1.0, 5.0, 1.0)])
-    ranges = cast(wall_on_the_left, NO_CIRCLES, [(0.0, 0.0, 0.0)], 360, math.pi).ranges[0]
+    ranges = cast(Walls(wall_on_the_left, NO_CIRCLES), [(0.0, 0.0, 0.0)], 360, math.pi).ranges[0]
     assert np.isinf(ranges[:180]).all()
     assert ranges[-1] == pytest.approx(1.0, rel=1e-4)
 
 
 @given(st.floats(0.01, 9.99), st.floats(0.01, 9.99), st.floats(-10.0, 10.0), st.integers(1, 720))
 def test_no_beam_leaves_a_closed_room(x, y, yaw, beams):
-    found = cast(SQUARE, NO_CIRCLES, [(x, y, yaw)], beams, 2 * math.pi)
+    found = cast(SQUARE, [(x, y, yaw)], beams, 2 * math.pi)
     assert np.isfinite(found.ranges).all()
     directions = yaw + bearings(beams, 2 * math.pi)
     ends = np.array([x, y])[:, None] + found.ranges[0] * np.array([np.cos(directions), np.sin(directions)])
@@ -77,16 +78,16 @@ def test_no_beam_leaves_a_closed_room(x, y, yaw, beams):
 
 def test_a_circle_is_hit_from_outside_and_from_inside():
     circle = np.array([(3.0, 0.0, 1.0)])
-    found = cast(SQUARE[:0], circle, [(0.0, 0.0, 0.0), (3.5, 0.0, 0.0), (6.0, 0.0, 0.0)], 1, 0.1)
+    found = cast(Walls(NO_SEGMENTS, circle), [(0.0, 0.0, 0.0), (3.5, 0.0, 0.0), (6.0, 0.0, 0.0)], 1, 0.1)
     np.testing.assert_allclose(found.ranges[:, 0], [2.0, 0.5, np.inf])
     assert found.hits[:, 0].tolist() == [0, 0, -1]
 
 
 def test_nothing_is_hit_end_on_or_beyond_max_range():
     away = np.array([(1.0, 0.0, 2.0, 0.0)])
-    assert cast(away, NO_CIRCLES, [(0.0, 0.0, 0.0)], 1, 0.1).hits[0, 0] == -1
-    assert np.isinf(cast(SQUARE, NO_CIRCLES, [(5.0, 5.0, 0.0)], 9, math.pi, 4.9).ranges).all()
-    assert cast(SQUARE[:0], NO_CIRCLES, [(0.0, 0.0, 0.0)], 3, 1.0).hits.tolist() == [[-1, -1, -1]]
+    assert cast(Walls(away, NO_CIRCLES), [(0.0, 0.0, 0.0)], 1, 0.1).hits[0, 0] == -1
+    assert np.isinf(cast(SQUARE, [(5.0, 5.0, 0.0)], 9, math.pi, 4.9).ranges).all()
+    assert cast(Walls(NO_SEGMENTS, NO_CIRCLES), [(0.0, 0.0, 0.0)], 3, 1.0).hits.tolist() == [[-1, -1, -1]]
 
 
 @given(st.floats(-math.pi, math.pi), st.floats(1e-6, 1e6))
@@ -99,6 +100,6 @@ def test_results_do_not_depend_on_threads():
     ends, discs, _ = random_plan(1, 30, 3, False)
     rng = np.random.default_rng(0)
     poses = rng.uniform(-9.0, 9.0, (3 * MAX_POSES_ONE_THREAD, 3))
-    one, many = (cast(ends, discs, poses, 90, math.pi, threads=threads) for threads in (1, 3))
+    one, many = (cast(Walls(ends, discs), poses, 90, math.pi, threads=threads) for threads in (1, 3))
     assert np.array_equal(one.ranges, many.ranges)
     assert np.array_equal(one.hits, many.hits)

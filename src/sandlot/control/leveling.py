@@ -120,7 +120,7 @@ def awaken(rule: Rule, agents: int, seed: np.random.SeedSequence) -> Mind:
     return mind
 
 
-@kernel()
+@kernel(allocates=False)
 def _prepare(thoughts: NDArray[np.void], chromosomes: NDArray[np.int8]) -> None:
     """Draw the first headings and chromosomes."""
     for i in range(thoughts.size):
@@ -129,7 +129,7 @@ def _prepare(thoughts: NDArray[np.void], chromosomes: NDArray[np.int8]) -> None:
             draw_chromosome(chromosomes[i, c], thoughts[i])
 
 
-@kernel()
+@kernel(allocates=False)
 def draw_chromosome(genes: NDArray[np.int8], thought: np.void) -> None:
     """Fill ``genes`` (20,) with a chromosome drawn evenly from all valid ones.
 
@@ -154,7 +154,7 @@ def draw_chromosome(genes: NDArray[np.int8], thought: np.void) -> None:
         valid = valid and ups == downs
 
 
-@kernel()
+@kernel(allocates=False)
 def fitness(genes: NDArray[np.int8], changes: int, executions: int) -> float:
     """Positive changes per attempted pick-up or put-down; 0 for a chromosome that never tries."""
     attempts = 0
@@ -163,47 +163,25 @@ def fitness(genes: NDArray[np.int8], changes: int, executions: int) -> float:
     return changes / (attempts * executions) if attempts > 0 else 0.0
 
 
-@kernel(inline="always")
-def decide(
-    hand: NDArray[np.int8],
-    move: NDArray[np.int8],
-    thoughts: NDArray[np.void],
-    chances: NDArray[np.float64],
-    chromosomes: NDArray[np.int8],
-    changes: NDArray[np.int64],
-    clock: NDArray[np.int64],
-    agents: NDArray[np.void],
-) -> None:
-    """Fill ``hand`` and ``move`` (n,) with the next action of every agent.
-
-    Call it as ``decide(*mind, agents)``.
+@kernel(allocates=False)
+def decide(mind: Mind, agents: NDArray[np.void]) -> None:
+    """Decide the next action of every agent.
 
     Args:
-        hand: As in `Mind`, like the six that follow; changed in place.
-        move: Next action of the feet.
-        thoughts: Memory of each agent.
-        chances: Probabilities and k.
-        chromosomes: Sequences of actions.
-        changes: Positive changes made by each.
-        clock: Actions executed so far.
+        mind: Changed in place; ``hand`` and ``move`` are the actions.
         agents: (n,) of AGENT, of which only ``height``, ``average`` and ``carrying`` are read.
     """
-    if chromosomes.shape[1] == 0:
-        _decide_by_chance(hand, move, thoughts, chances, agents)
+    if mind.chromosomes.shape[1] == 0:
+        _decide_by_chance(mind, agents)
     else:
-        _decide_by_chromosome(hand, move, thoughts, chromosomes, changes, clock, agents)
+        _decide_by_chromosome(mind, agents)
 
 
-@kernel()
-def _decide_by_chance(
-    hand: NDArray[np.int8],
-    move: NDArray[np.int8],
-    thoughts: NDArray[np.void],
-    chances: NDArray[np.float64],
-    agents: NDArray[np.void],
-) -> None:
+@kernel(allocates=False)
+def _decide_by_chance(mind: Mind, agents: NDArray[np.void]) -> None:
     """Algorithms 1 and 2."""
-    pick_up, put_down, k = chances
+    hand, move, thoughts = mind.hand, mind.move, mind.thoughts
+    pick_up, put_down, k = mind.chances
     for i in range(agents.size):
         agent, thought = agents[i], thoughts[i]
         h = float(agent["height"])
@@ -224,26 +202,20 @@ def _decide_by_chance(
         move[i] = thought["heading"]
 
 
-@kernel()
-def _decide_by_chromosome(
-    hand: NDArray[np.int8],
-    move: NDArray[np.int8],
-    thoughts: NDArray[np.void],
-    chromosomes: NDArray[np.int8],
-    changes: NDArray[np.int64],
-    clock: NDArray[np.int64],
-    agents: NDArray[np.void],
-) -> None:
+@kernel(allocates=False)
+def _decide_by_chromosome(mind: Mind, agents: NDArray[np.void]) -> None:
     """Algorithms 3 and 4: execute the next gene, and judge when all have been executed."""
+    hand, move, thoughts = mind.hand, mind.move, mind.thoughts
+    chromosomes, changes = mind.chromosomes, mind.changes
     pool = chromosomes.shape[1]
-    done = clock[0]
+    done = mind.clock[0]
     gene, execution = done % LENGTH, done // LENGTH
     if done > 0 and gene == 0 and execution % REPEATS == 0:
         if pool == 1:
             _keep_fittest_agent(thoughts, chromosomes, changes)
         else:
             _keep_fit_chromosomes(thoughts, chromosomes, changes)
-    clock[0] += 1
+    mind.clock[0] += 1
     c = execution % pool
     for i in range(agents.size):
         agent, thought = agents[i], thoughts[i]
@@ -262,7 +234,7 @@ def _decide_by_chromosome(
             move[i] = 1 + action
 
 
-@kernel()
+@kernel(allocates=False)
 def _keep_fittest_agent(thoughts: NDArray[np.void], chromosomes: NDArray[np.int8], changes: NDArray[np.int64]) -> None:
     """All but the fittest agent (the first, if several) get a new chromosome."""
     best, best_fitness = 0, -1.0
@@ -276,7 +248,7 @@ def _keep_fittest_agent(thoughts: NDArray[np.void], chromosomes: NDArray[np.int8
             draw_chromosome(chromosomes[i, 0], thoughts[i])
 
 
-@kernel()
+@kernel(allocates=False)
 def _keep_fit_chromosomes(
     thoughts: NDArray[np.void], chromosomes: NDArray[np.int8], changes: NDArray[np.int64]
 ) -> None:
@@ -288,7 +260,7 @@ def _keep_fit_chromosomes(
             changes[i, c] = 0
 
 
-@kernel(nogil=True)
+@kernel(nogil=True, allocates=False)
 def run(swarm: Swarm, mind: Mind, rounds: int, sensing: float, slope: float) -> int:
     """Let a swarm follow its rule until the terrain is flat; returns the number of rounds.
 
@@ -299,13 +271,10 @@ def run(swarm: Swarm, mind: Mind, rounds: int, sensing: float, slope: float) -> 
         sensing: Probability of storing a sensed height.
         slope: Flat means no gradient above this [unit/cell]; negative: a height range of at most one.
     """
-    # Unpacked once here: passing tuples of arrays inside the loop would cost more than the agents do.
-    heights, occupied, agents, levels, tally = swarm
-    hand, move, thoughts, chances, chromosomes, changes, clock = mind
     done = 0
-    while done < rounds and not is_flat(tally, slope):
-        decide(hand, move, thoughts, chances, chromosomes, changes, clock, agents)
-        step(heights, occupied, agents, levels, tally, hand, move, sensing, slope)
+    while done < rounds and not is_flat(swarm.tally, slope):
+        decide(mind, swarm.agents)
+        step(swarm, mind.hand, mind.move, sensing, slope)
         done += 1
     return done
 
@@ -348,6 +317,6 @@ class LevelingController(Controller):
         for mind, observation in zip(minds, observations, strict=True):
             for k, name in enumerate(("height", "average", "carrying")):
                 self._seen[name] = observation[:, k]
-            decide(*mind, self._seen)
+            decide(mind, self._seen)
             actions.append(np.column_stack([mind.hand, mind.move]))
         return np.stack(actions)

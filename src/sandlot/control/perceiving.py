@@ -23,8 +23,8 @@ class Equation(Protocol):
 class Perceiver:
     """A policy from ranges to speed and turn rate, by an equation, for one episode.
 
-    A segment without any return keeps its last median; at first that is the largest of the fit. Medians are clipped to
-    the range of the fit, as polynomials do not extrapolate.
+    A segment without any return keeps its last median; before its first return it has the largest median of the fit.
+    Medians are clipped to the range of the fit, as polynomials do not extrapolate.
 
     Attributes:
         medians: (segments,) of the last scan [m].

@@ -74,5 +74,8 @@ class Session(Controller):
 
 
 def block_of(frame: int, frames: int) -> int:
-    """The block, 0 to 7, of a frame; as in the source, the first has one frame more if all are equally long."""
+    """The block, 0 to 7, of a frame.
+
+    As in the source, block 0 also gets the first frame of block 1 if 8 divides ``frames``.
+    """
     return 0 if 8 * frame <= frames else 8 * frame // frames

@@ -6,6 +6,7 @@ from typing import overload
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sandlot.kernels import kernel
 from sandlot.typing import Array
 
 
@@ -20,10 +21,42 @@ def wrap(angle: float | Array) -> float | Array:
     return angle - 2.0 * np.pi * np.rint(angle / (2.0 * np.pi))
 
 
+@kernel(error_model="numpy", allocates=False)
+def wrap_compiled(angle: float) -> float:
+    """`wrap` for kernels [rad]."""
+    return angle - 2.0 * math.pi * math.floor(angle / (2.0 * math.pi) + 0.5)
+
+
+def wrap_below_pi(angles: Array) -> Array:
+    """The same angles from -pi to below pi, so that equal directions have equal angles [rad]."""
+    return np.where(np.abs(angles) < np.pi, angles, (angles + np.pi) % (2.0 * np.pi) - np.pi)
+
+
 def rotate(points: ArrayLike, yaw: ArrayLike) -> Array:
     """Turn points (..., 2) to the left by ``yaw`` (...) [rad]."""
     (x, y), c, s = np.moveaxis(np.asarray(points, np.float64), -1, 0), np.cos(yaw), np.sin(yaw)
     return np.stack([c * x - s * y, s * x + c * y], axis=-1)
+
+
+def rotate_one(point: Array, yaw: float) -> Array:
+    """`rotate` for one point (2,), much faster."""
+    c, s = math.cos(yaw), math.sin(yaw)
+    return np.array([c * point[0] - s * point[1], s * point[0] + c * point[1]])
+
+
+def rectangle(centre: ArrayLike, size: tuple[float, float], yaw: ArrayLike) -> Array:
+    """Corners of rectangles, counter-clockwise from the front left: (..., 4, 2) [m].
+
+    Args:
+        centre: (..., 2) [m]
+        size: Along their own x and y [m].
+        yaw: (...) [rad]
+    """
+    middle, c, s = np.asarray(centre, np.float64), np.cos(yaw), np.sin(yaw)
+    along = 0.5 * size[0] * np.stack([c, s], axis=-1)
+    aside = 0.5 * size[1] * np.stack([-s, c], axis=-1)
+    front, rear = middle + along, middle - along
+    return np.stack([front + aside, rear + aside, rear - aside, front - aside], axis=-2)
 
 
 def compose(first: ArrayLike, second: ArrayLike) -> Array:

@@ -1,6 +1,7 @@
-"""Distances to walls, which are segments and circles as in `sandlot.places.plans.Plan`."""
+"""Walls as segments and circles, and distances to them."""
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,16 +10,22 @@ from sandlot.kernels import kernel
 from sandlot.typing import Array
 
 
-@kernel(error_model="numpy", allocates=False)
-def nearest(x: float, y: float, segments: Array, circles: Array) -> tuple[float, float, float]:
-    """Distance from a point to the nearest wall [m], and the unit vector away from it.
+class Walls(NamedTuple):
+    """Straight and round walls.
 
-    Args:
-        x: Of the point [m].
-        y: Of the point [m].
+    Attributes:
         segments: (n, 4) x, y of one end and of the other [m].
-        circles: (m, 3) x, y, radius [m]; within one, the distance is negative.
+        circles: (m, 3) x, y, radius [m].
     """
+
+    segments: Array
+    circles: Array
+
+
+@kernel(error_model="numpy", allocates=False)
+def nearest(x: float, y: float, walls: Walls) -> tuple[float, float, float]:
+    """Distance from (x, y) to the nearest wall [m], negative within a circle; and the unit vector away from it."""
+    segments, circles = walls.segments, walls.circles
     best, bx, by = math.inf, 0.0, 0.0
     for n in range(segments.shape[0]):
         px, py = x - segments[n, 0], y - segments[n, 1]
@@ -40,28 +47,26 @@ def nearest(x: float, y: float, segments: Array, circles: Array) -> tuple[float,
 
 
 @kernel(error_model="numpy", allocates=False)
-def clearances(points: Array, segments: Array, circles: Array, room: Array) -> None:
+def clearances(points: Array, walls: Walls, room: Array) -> None:
     """Distance from each of the points (k, 2) to the nearest wall, into ``room`` (k,) [m]."""
     for k in range(points.shape[0]):
-        room[k] = nearest(points[k, 0], points[k, 1], segments, circles)[0]
+        room[k] = nearest(points[k, 0], points[k, 1], walls)[0]
 
 
 @kernel(error_model="numpy", allocates=False)
-def block(
-    segments: Array, circles: Array, radius: float, corner: Array, spacing: float, free: NDArray[np.bool_]
-) -> None:
+def block(walls: Walls, radius: float, corner: Array, spacing: float, free: NDArray[np.bool_]) -> None:
     """Mark squares whose middle is within ``radius`` of a wall as not free.
 
     Each wall looks only at the squares around it: a large map has many of both.
 
     Args:
-        segments: (n, 4) [m]
-        circles: (m, 3) [m]
+        walls: What is in the way.
         radius: [m]
         corner: (2,) x and y of the corner of the first square [m].
         spacing: Of squares [m].
         free: (ny, nx) changed.
     """
+    segments, circles = walls.segments, walls.circles
     ny, nx = free.shape
     for n in range(segments.shape[0] + circles.shape[0]):
         if n < segments.shape[0]:
@@ -78,4 +83,4 @@ def block(
             for j in range(left, right):
                 if free[i, j]:
                     x, y = corner[0] + (j + 0.5) * spacing, corner[1] + (i + 0.5) * spacing
-                    free[i, j] = nearest(x, y, line, disc)[0] > radius
+                    free[i, j] = nearest(x, y, Walls(line, disc))[0] > radius

@@ -9,13 +9,13 @@ import contextlib
 import functools
 import hashlib
 import inspect
+import logging
 import os
 import pickle
 import re
 import sys
 import tempfile
 import time
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -140,7 +140,9 @@ class KernelCache(NullCache):
         if not KernelCache.warned:
             KernelCache.warned = True
             why = (error.strerror if isinstance(error, OSError) else None) or type(error).__name__
-            warnings.warn(f"kernels are compiled in memory: {self._directory}: {why}", stacklevel=2)
+            logging.getLogger("sandlot").warning(
+                "cannot read or write compiled kernels in %s: %s; compiling them again", self._directory, why
+            )
 
 
 def _delete_unused(directory: Path) -> None:

@@ -1,12 +1,13 @@
-"""Everything that touches MuJoCo's memory: arrays, addresses of functions, and the layout of ``mjData``.
+"""Everything that touches MuJoCo's memory: arrays, addresses of functions, callbacks, and the layout of its structs.
 
 Kernels read and write the arrays of a simulation through `Simulation`. They step it by calling MuJoCo's C functions at
-their addresses, without the interpreter. A C callback finds the fields of ``mjData`` at the offsets that MuJoCo's own
-description of its structs gives.
+their addresses, without the interpreter. A C callback finds the fields of ``mjData`` and ``mjModel`` at the offsets
+that MuJoCo's own description of its structs gives.
 """
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,9 +18,10 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
+from numba.np.numpy_support import carray
 
 from sandlot.errors import SandlotError
-from sandlot.kernels import kernel
+from sandlot.kernels import c_callback, kernel
 from sandlot.typing import Array
 
 
@@ -54,7 +56,7 @@ def empty_simulation() -> Simulation:
 
 
 class AppliedForces(NamedTuple):
-    """Room to keep the forces that the user applies to a simulation while the ground adds its own.
+    """Copies of the forces that the user applies to a simulation, kept while the ground adds its own.
 
     Attributes:
         forces: (bodies, 6) as ``xfrc_applied``.
@@ -66,7 +68,7 @@ class AppliedForces(NamedTuple):
 
 
 def applied_forces(model: mujoco.MjModel) -> AppliedForces:
-    """Room for the applied forces of a model."""
+    """Zeroed arrays for the applied forces of a model."""
     return AppliedForces(np.zeros((model.nbody, 6)), np.zeros(model.nv))
 
 
@@ -137,8 +139,95 @@ def _to_pointer(_context: Any, _address: Any) -> Any:
 
 call: Any = intrinsic(_call)
 """In a kernel: ``call(function, model, data)`` calls a C function, all three given by their addresses."""
-to_pointer: Any = intrinsic(_to_pointer)
-"""In a kernel: an address as a pointer, for ``numba.carray``."""
+_pointer: Any = intrinsic(_to_pointer)
+
+
+class Layout(NamedTuple):
+    """Where the fields that passive forces need are: in ``mjData``, and sizes in ``mjModel`` [8 byte]."""
+
+    qpos: int
+    qvel: int
+    qfrc_passive: int
+    userdata: int
+    time: int
+    nq: int
+    nv: int
+    nuserdata: int
+
+
+class Passive(NamedTuple):
+    """What passive forces depend on, and where they are added, with MuJoCo's names; arrays are views of its memory."""
+
+    qpos: Array
+    qvel: Array
+    qfrc_passive: Array
+    userdata: Array
+    time: float
+
+
+@kernel(error_model="numpy")
+def _word(struct: Any, index: int) -> np.uint64:
+    """A word of a struct, which is given as a pointer."""
+    return carray(struct, (index + 1,), np.uint64)[index]
+
+
+@kernel(error_model="numpy")
+def passive_state(model: Any, data: Any, layout: Layout) -> Passive:
+    """The simulation for which MuJoCo called a callback with these two pointers."""
+    nq, nv, nuserdata = _word(model, layout.nq), _word(model, layout.nv), _word(model, layout.nuserdata)
+    return Passive(
+        carray(_pointer(_word(data, layout.qpos)), (nq,), np.float64),
+        carray(_pointer(_word(data, layout.qvel)), (nv,), np.float64),
+        carray(_pointer(_word(data, layout.qfrc_passive)), (nv,), np.float64),
+        carray(_pointer(_word(data, layout.userdata)), (nuserdata,), np.float64),
+        carray(data, (layout.time + 1,), np.float64)[layout.time],
+    )
+
+
+def passive_layout() -> Layout:
+    """The layout that `passive_state` needs.
+
+    Raises:
+        SandlotError: If MuJoCo's description of its structs does not match its memory.
+    """
+    names = Layout._fields
+    found = field_offsets("mjData", names[:5]) | field_offsets("mjModel", names[5:])
+    return Layout(**{name: offset // 8 for name, offset in found.items()})
+
+
+PASSIVE = types.void(types.voidptr, types.voidptr)
+"""Signature of a passive callback."""
+
+
+def set_passive(callback: Any) -> None:
+    """Make MuJoCo call a compiled callback of signature `PASSIVE` whenever it sums up passive forces.
+
+    There is one for the whole process. MuJoCo calls it for every simulation, and also while a model compiles.
+    """
+    mujoco.set_mjcb_passive(callback.ctypes)
+
+
+@cache
+def _silence() -> Any:
+    """A callback that ignores a warning."""
+
+    @c_callback(types.void(types.voidptr))
+    def ignore(_message: Any) -> None:
+        pass
+
+    return ignore
+
+
+@contextmanager
+def quietly() -> Iterator[None]:
+    """Keep MuJoCo from writing warnings to standard error and ``MUJOCO_LOG.TXT``."""
+    before = mujoco.get_mju_user_warning()
+    mujoco.set_mju_user_warning(_silence().ctypes)
+    try:
+        yield
+    finally:
+        mujoco.set_mju_user_warning(before)
+
 
 C_TYPES: dict[str, Any] = {
     "int": ctypes.c_int,
@@ -149,7 +238,7 @@ C_TYPES: dict[str, Any] = {
     "mjtSize": ctypes.c_int64,
     "mjtBool": ctypes.c_bool,
 }
-"""Scalar types of the fields of ``mjData`` and of the structs in it."""
+"""Scalar types of the fields of ``mjData`` and ``mjModel``, and of the structs in them."""
 
 
 def _c_type(declared: Any) -> Any:
@@ -167,36 +256,48 @@ def _c_type(declared: Any) -> Any:
     if declared.name in C_TYPES:
         return C_TYPES[declared.name]
     if declared.name not in STRUCTS:
-        raise SandlotError(f"MuJoCo {mujoco.__version__} has an unknown type in mjData, {declared.name}; allowed: 4.0")
-    fields = [(field.name, _c_type(field.type)) for field in STRUCTS[declared.name].fields]
-    return type(declared.name, (ctypes.Structure,), {"_fields_": fields})
+        raise SandlotError(f"MuJoCo {mujoco.__version__} has an unknown type, {declared.name}; allowed: 4.0")
+    return _c_struct(declared.name, STRUCTS[declared.name].fields)
 
 
-def data_offsets(names: Sequence[str]) -> dict[str, int]:
-    """Offsets of fields in ``mjData`` [byte], by name; each is a pointer to an array, or the time.
+def _c_struct(name: str, fields: Sequence[Any]) -> Any:
+    """The ctypes equivalent of a struct with these fields."""
+    return type(name, (ctypes.Structure,), {"_fields_": [(field.name, _c_type(field.type)) for field in fields]})
+
+
+def field_offsets(struct: str, names: Sequence[str]) -> dict[str, int]:
+    """Offsets of fields in a struct [byte], by name.
 
     They come from `mujoco.introspect`, and are checked against a small simulation, in which no two of these arrays have
-    the same address: the pointers must be the addresses of its arrays.
+    the same address.
+
+    Args:
+        struct: ``mjData`` or ``mjModel``.
+        names: Of ``mjData``, pointers to arrays, or the time; of ``mjModel``, sizes.
 
     Raises:
-        SandlotError: If MuJoCo's description of ``mjData`` does not match its memory.
+        SandlotError: If MuJoCo's description of the struct does not match its memory.
     """
-    from mujoco.introspect.ast_nodes import ValueType
+    from mujoco.introspect.structs import STRUCTS
 
     model = mujoco.MjModel.from_xml_string(
-        "<mujoco><size nuserdata='1'/><worldbody><body mocap='true'/><body><joint/><geom size='1'/></body></worldbody>"
-        "</mujoco>"
+        "<mujoco><size nuserdata='5'/><worldbody><body mocap='true'/><body><freejoint/><geom size='1'/></body>"
+        "</worldbody></mujoco>"
     )
     data = mujoco.MjData(model)
     data.time = 1.0 / 3.0
-    layout = _c_type(ValueType("mjData"))
+    fields = STRUCTS[struct].fields
+    last = max((index for index, field in enumerate(fields) if field.name in names), default=-1)
+    layout = _c_struct(struct, fields[: last + 1])
     offsets = {name: int(getattr(layout, name).offset) for name in names}
+    owner: Any = data if struct == "mjData" else model
     for name, offset in offsets.items():
-        kind = ctypes.c_double if name == "time" else ctypes.c_uint64
-        expected = data.time if name == "time" else getattr(data, name).ctypes.data
-        if kind.from_address(data._address + offset).value != expected:
+        value = getattr(owner, name)
+        kind = ctypes.c_double if isinstance(value, float) else ctypes.c_uint64
+        expected = value.ctypes.data if isinstance(value, np.ndarray) else value
+        if kind.from_address(owner._address + offset).value != expected:
             raise SandlotError(
-                f"MuJoCo {mujoco.__version__} does not keep {name} at byte {offset} of mjData, as it describes it; "
+                f"MuJoCo {mujoco.__version__} does not keep {name} at byte {offset} of {struct}, as it describes it; "
                 "allowed: 4.0"
             )
     return offsets

@@ -140,17 +140,10 @@ def _steep_near(heights: NDArray[np.int16], y: int, x: int, slope: float) -> int
     return count
 
 
-@kernel()
-def _change(
-    heights: NDArray[np.int16],
-    levels: NDArray[np.int64],
-    tally: NDArray[np.int64],
-    y: int,
-    x: int,
-    delta: int,
-    slope: float,
-) -> None:
+@kernel(allocates=False)
+def _change(swarm: Swarm, y: int, x: int, delta: int, slope: float) -> None:
     """Raise or lower a cell by one unit, and update levels and tally."""
+    heights, levels, tally = swarm.heights, swarm.levels, swarm.tally
     if slope >= 0.0:
         tally[STEEP] -= _steep_near(heights, y, x, slope)
     before = int(heights[y, x])
@@ -170,35 +163,21 @@ def _change(
         tally[STEEP] += _steep_near(heights, y, x, slope)
 
 
-@kernel()
-def step(
-    heights: NDArray[np.int16],
-    occupied: NDArray[np.bool_],
-    agents: NDArray[np.void],
-    levels: NDArray[np.int64],
-    tally: NDArray[np.int64],
-    hand: NDArray[np.int8],
-    move: NDArray[np.int8],
-    sensing: float,
-    slope: float,
-) -> None:
+@kernel(allocates=False)
+def step(swarm: Swarm, hand: NDArray[np.int8], move: NDArray[np.int8], sensing: float, slope: float) -> None:
     """Let every agent act, then sense, one after the other.
 
-    Call it as ``step(*swarm, hand, move, sensing, slope)``. Impossible actions have no effect: picking up from a bare
-    cell or with a full hand, putting down with an empty hand or on the ceiling, moving off the grid or onto another
-    agent.
+    Impossible actions have no effect: picking up from a bare cell or with a full hand, putting down with an empty hand
+    or on the ceiling, moving off the grid or onto another agent.
 
     Args:
-        heights: As in `Swarm`, like the four that follow; changed in place.
-        occupied: Whether an agent sits there.
-        agents: The agents.
-        levels: Number of cells at each height.
-        tally: LOW, HIGH, STEEP and MOVED.
+        swarm: Changed in place.
         hand: (n,) NOTHING, PICK_UP or PUT_DOWN.
         move: (n,) STAY or 1 to 8.
         sensing: Probability that an agent stores the height of the cell it has come to.
         slope: Maximum gradient of flat terrain [unit/cell], for the tally; negative for none.
     """
+    heights, occupied, agents = swarm.heights, swarm.occupied, swarm.agents
     ny, nx = heights.shape
     for i in range(agents.size):
         agent = agents[i]
@@ -206,11 +185,11 @@ def step(
         if hand[i] == PICK_UP:
             if not agent["carrying"] and heights[y, x] > 0:
                 agent["carrying"] = True
-                _change(heights, levels, tally, y, x, -1, slope)
+                _change(swarm, y, x, -1, slope)
         elif hand[i] == PUT_DOWN and agent["carrying"] and heights[y, x] < CEILING:
             agent["carrying"] = False
-            _change(heights, levels, tally, y, x, 1, slope)
-            tally[MOVED] += 1
+            _change(swarm, y, x, 1, slope)
+            swarm.tally[MOVED] += 1
 
         to_x, to_y = x + DX[move[i]], y + DY[move[i]]
         if 0 <= to_x < nx and 0 <= to_y < ny and not occupied[to_y, to_x]:
@@ -220,7 +199,7 @@ def step(
         _sense(heights, agent, sensing)
 
 
-@kernel()
+@kernel(allocates=False)
 def _sense(heights: NDArray[np.int16], agent: np.void, sensing: float) -> None:
     """Let an agent measure the height beneath it, and store it with probability ``sensing``."""
     h = heights[agent["y"], agent["x"]]

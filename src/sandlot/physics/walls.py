@@ -6,9 +6,8 @@ where it would overlap, and stays where it was if pushing does not help, as in a
 
 import math
 
-from sandlot.geometry.walls import nearest
+from sandlot.geometry.walls import Walls, nearest
 from sandlot.kernels import kernel
-from sandlot.typing import Array
 
 PUSHES = 4
 """How often a disc is pushed out of the wall that it overlaps most, before it stays where it was."""
@@ -17,9 +16,7 @@ CLEAR = 1e-9
 
 
 @kernel(error_model="numpy", allocates=False)
-def slide(
-    x: float, y: float, dx: float, dy: float, radius: float, segments: Array, circles: Array
-) -> tuple[float, float, bool]:
+def slide(x: float, y: float, dx: float, dy: float, radius: float, walls: Walls) -> tuple[float, float, bool]:
     """Move a disc from (x, y) by (dx, dy), which is less than a quarter of its radius; it may slide along a wall.
 
     Returns:
@@ -27,7 +24,7 @@ def slide(
     """
     ax, ay = x + dx, y + dy
     for push in range(PUSHES + 1):
-        room, nx, ny = nearest(ax, ay, segments, circles)
+        room, nx, ny = nearest(ax, ay, walls)
         # So near to where it was, it cannot be on the other side of a wall.
         if room >= radius and math.hypot(ax - x, ay - y) <= 0.5 * radius:
             return ax, ay, push > 0

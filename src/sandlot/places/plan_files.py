@@ -31,6 +31,7 @@ from typing import Annotated, Any, Self
 from pydantic import Field, model_validator
 
 from sandlot.errors import PlaceError, SandlotError, quote
+from sandlot.geometry.planar import rectangle
 from sandlot.places.plans import Plan, make_plan
 from sandlot.reading import read_toml
 from sandlot.settings import Settings, build, nearest
@@ -118,12 +119,8 @@ KINDS: dict[str, type[Settings]] = {"walls": Wall, "boxes": Box, "circles": Circ
 
 def outline(centre: Point, size: Point, angle: float) -> Iterator[Line]:
     """The four sides of a box."""
-    cosine, sine = math.cos(angle), math.sin(angle)
-    corners = [
-        (centre[0] + cosine * x - sine * y, centre[1] + sine * x + cosine * y)
-        for x, y in ((sx * size[0] / 2, sy * size[1] / 2) for sx, sy in ((-1, -1), (1, -1), (1, 1), (-1, 1)))
-    ]
-    for one, other in zip(corners, corners[1:] + corners[:1], strict=True):
+    left, rear, right, front = rectangle(centre, size, angle).tolist()
+    for one, other in ((right, front), (front, left), (left, rear), (rear, right)):
         yield (*one, *other)
 
 

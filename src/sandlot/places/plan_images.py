@@ -3,7 +3,6 @@
 A pixel is a square. The borders between wall and floor pixels become segments; collinear ones are joined.
 """
 
-import math
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +13,7 @@ from PIL import Image
 from pydantic import Field, field_validator
 
 from sandlot.errors import PlaceError, SandlotError, quote
+from sandlot.geometry.planar import rotate
 from sandlot.places.plans import MAX_SURFACES, Plan, make_plan
 from sandlot.reading import check_regular, read_yaml
 from sandlot.settings import Settings, build
@@ -26,7 +26,7 @@ MAX_PIXELS = 2**26
 BLOCK = 512
 """Rows of an image that are searched for borders at a time."""
 MAX_FLOOR_POINTS = 4096
-"""Most points on the floor that a plan keeps."""
+"""Maximum number of points on the floor that a plan keeps."""
 MAX_YAML_BYTES = 2**14
 """Largest ``map.yaml`` [bytes]; real ones have a few hundred."""
 
@@ -125,7 +125,7 @@ def _classify(path: Path, is_wall: Callable[[Array], BoolArray]) -> BoolArray:
 
 
 def _levels(image: Image.Image) -> tuple[NDArray[np.uint8 | np.uint16], int]:
-    """Levels from black 0 to white 255 or 65535, and which of them white is; transparent pixels are white."""
+    """Gray levels of the pixels, 0 for black, and the level of white, 255 or 65535; transparent pixels are white."""
     if image.mode.startswith("I"):
         return np.clip(np.asarray(image), 0, 65535).astype(np.uint16), 65535
     if image.has_transparency_data:
@@ -167,10 +167,9 @@ def _plan(
         raise PlaceError(f"{path} has no walls: none of its pixels is dark enough")
     if walls.all():
         raise PlaceError(f"{path} has no floor: none of its pixels is light enough")
-    cosine, sine = math.cos(origin[2]), math.sin(origin[2])
 
     def place(points: Array) -> Array:
-        return resolution * points @ np.array([(cosine, sine), (-sine, cosine)]) + origin[:2]
+        return rotate(resolution * points, origin[2]) + origin[:2]
 
     return make_plan(place(edges(walls).reshape(-1, 2)).reshape(-1, 4), floor=place(_floor_points(walls)))
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sandlot.errors import PlaceError, SandlotError, quote
-from sandlot.geometry.walls import clearances
+from sandlot.geometry.walls import Walls, clearances
 from sandlot.typing import Array
 
 SHIPPED = ("arena", "cluttered", "office", "flat")
@@ -21,7 +21,7 @@ SHIPPED = ("arena", "cluttered", "office", "flat")
 MAX_COORDINATE = 1e5
 """Largest coordinate of a plan [m], so that sums of squares stay accurate."""
 MAX_SURFACES = 1_000_000
-"""Most segments and circles of a plan."""
+"""Maximum number of segments and circles of a plan."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +41,11 @@ class Plan:
     floor: Array
 
     @property
+    def walls(self) -> Walls:
+        """Segments and circles, for compiled functions."""
+        return Walls(self.segments, self.circles)
+
+    @property
     def bounds(self) -> Array:
         """Minimum x and y, maximum x and y: (4,) [m]."""
         ends, middles, radius = self.segments.reshape(-1, 2), self.circles[:, :2], self.circles[:, 2:]
@@ -57,7 +62,7 @@ class Plan:
         """Distance from points (..., 2) to the nearest wall [m]; negative inside a circle, but not inside a box."""
         points = np.asarray(points, np.float64)
         room = np.empty(points.shape[:-1])
-        clearances(np.ascontiguousarray(points.reshape(-1, 2)), self.segments, self.circles, room.reshape(-1))
+        clearances(np.ascontiguousarray(points.reshape(-1, 2)), self.walls, room.reshape(-1))
         return room
 
 

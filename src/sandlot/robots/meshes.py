@@ -33,7 +33,7 @@ def mesh_file(name: str, where: str, folder: Path) -> Path:
     try:
         return next(place for place in places if place.is_file())
     except (StopIteration, ValueError, OSError):
-        raise RobotError(f'{where}: mesh file "{quote(name)}" is not there') from None
+        raise RobotError(f'{where}: mesh file "{quote(name)}" was not found') from None
 
 
 def read_mesh(path: Path, where: str) -> tuple[Array, NDArray[np.int32]]:
@@ -51,14 +51,14 @@ def read_mesh(path: Path, where: str) -> tuple[Array, NDArray[np.int32]]:
         raise RobotError(f"{where}: {error}") from None
     try:
         vertices, faces = _read_obj(data) if path.suffix.lower() == ".obj" else _read_stl(data)
-    except (ValueError, IndexError):
+    except (ValueError, IndexError, OverflowError):
         vertices, faces = np.zeros((0, 3)), np.zeros((0, 3), np.int32)
     if len(faces) == 0 or not np.isfinite(vertices).all():
         raise RobotError(f'{where}: mesh "{path.name}" holds no triangles that can be read')
     if len(faces) > MAX_TRIANGLES:
         raise RobotError(f'{where}: mesh "{path.name}" has {len(faces)} triangles; allowed: {MAX_TRIANGLES}')
     if faces.min() < 0 or faces.max() >= len(vertices):
-        raise RobotError(f'{where}: mesh "{path.name}" has a triangle with a corner that is not there')
+        raise RobotError(f'{where}: mesh "{path.name}" has a triangle with a corner that does not exist')
     return vertices, faces
 
 

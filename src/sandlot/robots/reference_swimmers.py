@@ -2,12 +2,15 @@
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import mujoco
 import numpy as np
 from mujoco.batch import Batch
 
 from sandlot.errors import SettingError
+from sandlot.geometry.planar import rotate
+from sandlot.physics.mujoco_bridge import quietly
 from sandlot.physics.swimming import callback, forces, reduced, rows
 from sandlot.physics.swimming.callback import SIMULATION_WORDS
 from sandlot.physics.swimming.energy import Energies, energies
@@ -27,6 +30,29 @@ ROUNDING = 1e-3
 """Share of its energy that a body may gain on top, by rounding: without drag a gliding body keeps it only roughly."""
 
 
+class Ball(NamedTuple):
+    """A ball in the water.
+
+    Attributes:
+        radius: [m]
+        mass: [kg]
+        drag: Drag coefficient, for the area of its cross-section [N*s/m^3].
+    """
+
+    radius: float = 1.0
+    mass: float = 0.42
+    drag: float = DRAG
+
+    @property
+    def damping(self) -> float:
+        """Drag force over speed [N*s/m]."""
+        return self.drag * (math.pi * self.radius**2)
+
+
+BALL = Ball()
+"""The ball of the source, with drag."""
+
+
 class ReferenceSwimmers(Swimmers):
     """Bodies in MuJoCo: the same drag and servos on rigid-body dynamics, with contacts and, if asked, a ball."""
 
@@ -36,9 +62,8 @@ class ReferenceSwimmers(Swimmers):
         count: int,
         current: Sequence[float] = (0.0, 0.0),
         balls: Array | None = None,
-        ball_radius: float = 1.0,
-        ball_mass: float = 0.42,
-        ball_drag: float = DRAG,
+        *,
+        ball: Ball = BALL,
         contact: bool = True,
         integrator: str = "RK4",
         threads: int = 1,
@@ -50,9 +75,7 @@ class ReferenceSwimmers(Swimmers):
             count: How many.
             current: Velocity of the water [m/s].
             balls: (count, 2) where the balls are [m]; none if left out.
-            ball_radius: [m]
-            ball_mass: [kg]
-            ball_drag: Drag coefficient of the ball, for the area of its cross-section [N*s/m^3].
+            ball: What each of the balls is like.
             contact: Whether links collide with each other (neighbours never do) and with the ball.
             integrator: MuJoCo's; others than the default are faster and less accurate.
             threads: Number of simulations that run at the same time.
@@ -61,26 +84,24 @@ class ReferenceSwimmers(Swimmers):
             SettingError: If the step is too long for this body, or its ball, in this water.
         """
         super().__init__(snake, count, current, balls)
-        ball_drag *= math.pi * ball_radius**2
-        check_stable(snake, 0.0 if balls is None else ball_drag / ball_mass)
-        callback.install()
-        model = mujoco.MjModel.from_xml_string(
-            mjcf(snake, balls is not None, ball_radius, ball_mass, contact, integrator)
-        )
         self.solid_balls = balls is not None
+        check_stable(snake, ball.damping / ball.mass if self.solid_balls else 0.0)
+        callback.install()
+        xml = mjcf(snake, ball if self.solid_balls else None, contact, integrator)
+        model = mujoco.MjModel.from_xml_string(xml)
         self._batch = Batch(model, count, threads)
         self._position, self._velocity = self._batch.bind("qpos"), self._batch.bind("qvel")
         user = self._batch.bind("userdata")
         self._simulation = user[:, :SIMULATION_WORDS].view(forces.SIMULATION)[:, 0]
         self._plan = user[:, SIMULATION_WORDS:].reshape(count, 3, snake.joints)
-        self._body, self._ball_mass = snake.record(), 0.0 if balls is None else ball_mass
+        self._body, self._ball_mass = snake.record(), ball.mass if self.solid_balls else 0.0
         self._simulation[:] = (
             forces.MARK,
             self._body,
             *self.current,
             STIFFNESS,
             0.0,
-            ball_drag if balls is not None else -1.0,
+            ball.damping if self.solid_balls else -1.0,
         )
         if balls is not None:
             self._position[:, -2:] = balls
@@ -105,7 +126,8 @@ class ReferenceSwimmers(Swimmers):
         self._plan[:, forces.ANGLE] = self.angles
         self._plan[:, forces.RATE] = self.rates
         self._plan[:, forces.ACCELERATION] = accelerations.T
-        with callback.quietly():
+        # MuJoCo warns when a simulation explodes, which `exploded` reports instead.
+        with quietly():
             self._batch.step(np.flatnonzero(~self._lost), nstep=snake.substeps)
         self._commands += 1
         self._lost |= super().exploded | self._gained_energy(before)
@@ -132,9 +154,7 @@ class ReferenceSwimmers(Swimmers):
     def _reduced_state(self) -> Array:
         """Velocities and joints as rows of the reduced model's state, for its servos; drive is zero."""
         state = rows.rest(self.snake.joints, self.count)
-        cosine, sine = np.cos(self.head), np.sin(self.head)
-        vx, vy = (self.velocity - self.current).T
-        state[rows.SURGE], state[rows.SWAY] = vx * cosine + vy * sine, vy * cosine - vx * sine
+        state[rows.SURGE], state[rows.SWAY] = rotate(self.velocity - self.current, -self.head).T
         state[rows.YAW_RATE] = self._velocity[:, 2]
         state[rows.FIXED :] = np.concatenate([self.angles, self.rates, self._last], axis=1).T
         return state
@@ -236,7 +256,7 @@ def check_stable(snake: Snake, ball: float = 0.0) -> None:
         )
 
 
-def mjcf(snake: Snake, ball: bool, ball_radius: float, ball_mass: float, contact: bool, integrator: str) -> str:
+def mjcf(snake: Snake, ball: Ball | None, contact: bool, integrator: str) -> str:
     """The body as a MuJoCo model that moves in a plane, without gravity."""
     half = f"{0.5 * snake.length} {0.5 * snake.width} {0.5 * snake.height}"
     geom = f'<geom type="box" size="{half}" mass="{snake.link_mass}"/>'
@@ -248,8 +268,8 @@ def mjcf(snake: Snake, ball: bool, ball_radius: float, ball_mass: float, contact
         joint = f'<joint axis="0 0 -1" pos="{0.5 * snake.length} 0 0" range="{-stop} {stop}" limited="true"/>'
         body += f'<body name="link{k}" pos="{-snake.length} 0 0">{joint}{geom}'
     body += "</body>" * snake.links
-    if ball:
-        body += f'<body name="ball">{slides}<geom type="sphere" size="{ball_radius}" mass="{ball_mass}"/></body>'
+    if ball is not None:
+        body += f'<body name="ball">{slides}<geom type="sphere" size="{ball.radius}" mass="{ball.mass}"/></body>'
     flag = "enable" if contact else "disable"
     return f"""
         <mujoco>

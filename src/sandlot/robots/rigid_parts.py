@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from sandlot.errors import RobotError
-from sandlot.robots.solids import Inertial, Shape, combine
+from sandlot.robots.solids import Inertial, Solid, combine
 from sandlot.robots.urdf import Assembly
 from sandlot.robots.urdf_elements import Joint, Link
 from sandlot.typing import Array
@@ -33,8 +33,8 @@ class Part:
     joint: Joint | None
     position: Array
     rotation: Array
-    collision: tuple[Shape, ...]
-    visual: tuple[Shape, ...]
+    collision: tuple[Solid, ...]
+    visual: tuple[Solid, ...]
     inertial: Inertial
 
 

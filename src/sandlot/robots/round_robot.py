@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from pydantic import Field
 
+from sandlot.geometry.planar import wrap_compiled
+from sandlot.geometry.walls import Walls
 from sandlot.kernels import kernel
 from sandlot.physics.walls import slide
 from sandlot.settings import Settings
@@ -46,7 +48,7 @@ class RoundRobot(Settings):
         slip_noise: Standard deviation of that share, drawn separately for driving and turning at every step.
     """
 
-    radius: float = Field(0.3, gt=0.0)
+    radius: float = Field(0.3, ge=0.01, le=10.0)
     top_speed: float = Field(0.8, gt=0.0, le=100.0)
     top_turn: float = Field(1.5, gt=0.0, le=100.0)
     acceleration: float = Field(1.0, gt=0.0)
@@ -61,17 +63,14 @@ class RoundRobot(Settings):
         state.odometry_x, state.odometry_y, state.odometry_yaw = poses.T
         return state
 
-    def drive(
-        self, state: Any, commands: Array, slips: Array, segments: Array, circles: Array, interval: float
-    ) -> BoolArray:
+    def drive(self, state: Any, commands: Array, slips: Array, walls: Walls, interval: float) -> BoolArray:
         """Drive robots for ``interval``.
 
         Args:
             state: (n,) of `ROBOT`, changed in place.
             commands: (n, 2) speed [m/s] and turn rate [rad/s], clipped to what the robot can do.
             slips: (n, 2) shares of driving and turning that are lost, from `slips`.
-            segments: (m, 4) walls [m].
-            circles: (c, 3) round walls [m].
+            walls: Around them.
             interval: How long [s].
 
         Returns:
@@ -80,10 +79,10 @@ class RoundRobot(Settings):
         top = np.array([self.top_speed, self.top_turn])
         steps = max(math.ceil(interval / MAX_STEP), math.ceil(8.0 * interval * self.top_speed / self.radius))
         step = interval / steps
-        limits = _Limits(self.acceleration * step, self.turn_acceleration * step, self.radius)
+        motion = _Motion(step, steps, self.acceleration * step, self.turn_acceleration * step, self.radius)
         bumped = np.zeros(len(state), np.bool_)
         limited = np.clip(np.asarray(commands, np.float64), -top, top)
-        _drive(state, limited, slips, limits, segments, circles, step, steps, bumped)
+        _drive(state, limited, slips, motion, walls, bumped)
         return bumped
 
     def slips(self, draws: Array) -> Array:
@@ -95,49 +94,36 @@ class RoundRobot(Settings):
         return self.slips(rng.standard_normal((count, 2)))
 
 
-class _Limits(NamedTuple):
-    """What a robot can do within a step: change of speed [m/s] and of turn rate [rad/s]; and its radius [m]."""
+class _Motion(NamedTuple):
+    """Length [s] and number of steps; largest change of speed [m/s] and turn rate [rad/s] in one; the radius [m]."""
 
+    step: float
+    steps: int
     speed_change: float
     turn_change: float
     radius: float
 
 
 @kernel(error_model="numpy", nogil=True, allocates=False)
-def _drive(
-    state: Any,
-    commands: Array,
-    slips: Array,
-    limits: _Limits,
-    segments: Array,
-    circles: Array,
-    step: float,
-    steps: int,
-    bumped: BoolArray,
-) -> None:
-    """Compute the steps of `RoundRobot.drive`, each of ``step`` [s]."""
+def _drive(state: Any, commands: Array, slips: Array, motion: _Motion, walls: Walls, bumped: BoolArray) -> None:
+    """Compute the steps of `RoundRobot.drive`."""
+    step = motion.step
     for k in range(state.shape[0]):
         robot = state[k]
-        for _ in range(steps):
-            change = limits.speed_change
+        for _ in range(motion.steps):
+            change = motion.speed_change
             robot.speed += min(max(commands[k, 0] - robot.speed, -change), change)
-            change = limits.turn_change
+            change = motion.turn_change
             robot.turn_rate += min(max(commands[k, 1] - robot.turn_rate, -change), change)
             middle = robot.odometry_yaw + 0.5 * step * robot.turn_rate
             robot.odometry_x += step * robot.speed * math.cos(middle)
             robot.odometry_y += step * robot.speed * math.sin(middle)
-            robot.odometry_yaw = _wrap(robot.odometry_yaw + step * robot.turn_rate)
+            robot.odometry_yaw = wrap_compiled(robot.odometry_yaw + step * robot.turn_rate)
             distance = step * robot.speed * (1.0 - slips[k, 0])
             rotation = step * robot.turn_rate * (1.0 - slips[k, 1])
             middle = robot.yaw + 0.5 * rotation
             dx, dy = distance * math.cos(middle), distance * math.sin(middle)
-            x, y, touched = slide(robot.x, robot.y, dx, dy, limits.radius, segments, circles)
+            x, y, touched = slide(robot.x, robot.y, dx, dy, motion.radius, walls)
             bumped[k] |= touched
             robot.x, robot.y = x, y
-            robot.yaw = _wrap(robot.yaw + rotation)
-
-
-@kernel(error_model="numpy", allocates=False)
-def _wrap(angle: float) -> float:
-    """The same angle from -pi to pi [rad]: `sandlot.geometry.planar.wrap`, compiled."""
-    return angle - 2.0 * math.pi * math.floor(angle / (2.0 * math.pi) + 0.5)
+            robot.yaw = wrap_compiled(robot.yaw + rotation)

@@ -99,7 +99,7 @@ def find_layout(rover: Rover) -> Layout:
     file = assembly.file
     if rover.chassis not in assembly.links:
         hint = nearest(rover.chassis, list(assembly.links))
-        raise RobotError(f'{file}: the chassis, link "{rover.chassis}", is not there; {hint}')
+        raise RobotError(f'{file}: the chassis, link "{rover.chassis}", was not found; {hint}')
     parts = fuse(assembly, rover.chassis)
     sides: list[list[Wheel]] = []
     for side, names in zip(SIDES, (rover.left, rover.right), strict=True):
@@ -130,7 +130,7 @@ def _find_wheel(assembly: Assembly, name: str) -> Joint:
     joint = assembly.joints.get(name) or next((j for j in assembly.joints.values() if j.name == name), None)
     if joint is None:
         hint = nearest(name, [word for child, j in assembly.joints.items() for word in (child, j.name)])
-        raise RobotError(f'{assembly.file}: wheel "{name}" is not there; {hint}')
+        raise RobotError(f'{assembly.file}: wheel "{name}" was not found; {hint}')
     if joint.kind == "fixed":
         raise RobotError(
             f'{assembly.file}: joint "{joint.name}": wheel "{name}" is fixed; allowed: revolute, continuous'

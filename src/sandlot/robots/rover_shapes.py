@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 
 from sandlot.robots.rover_layout import Layout
-from sandlot.robots.solids import Shape
+from sandlot.robots.solids import Solid
 from sandlot.typing import Array
 
 BELT_HEIGHT = 0.97
@@ -22,7 +22,7 @@ class DrawnShape:
         role: What it is part of.
     """
 
-    shape: Shape
+    shape: Solid
     role: Literal["chassis", "wheel", "belt"]
 
 
@@ -40,6 +40,6 @@ def drawn_shapes(layout: Layout) -> tuple[DrawnShape, ...]:
             drawn.append(DrawnShape(shape.moved(*layout.poses[k]), "wheel" if k in wheels else "chassis"))
     for side, belt in enumerate(layout.belts):
         size = tuple((2.0 * belt_size(layout, side)).tolist())
-        box = Shape("box", size, belt.position, belt.rotation, np.zeros((0, 3)), np.zeros((0, 3), np.int32))
+        box = Solid("box", size, belt.position, belt.rotation, np.zeros((0, 3)), np.zeros((0, 3), np.int32))
         drawn.append(DrawnShape(box.moved(*layout.poses[belt.parent]), "belt"))
     return tuple(drawn)

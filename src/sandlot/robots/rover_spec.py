@@ -9,7 +9,7 @@ import numpy as np
 from sandlot.robots.rover import Rover
 from sandlot.robots.rover_layout import Layout, Wheel
 from sandlot.robots.rover_shapes import belt_size
-from sandlot.robots.solids import Shape
+from sandlot.robots.solids import Solid
 from sandlot.robots.urdf_elements import Joint
 from sandlot.typing import Array
 
@@ -72,7 +72,7 @@ def _add_hinge(spec: Any, body: Any, joint: Joint, wheel: Wheel | None, rover: R
         motor.ctrllimited, motor.ctrlrange = mujoco.mjtLimited.mjLIMITED_TRUE, [-rover.top_speed, rover.top_speed]
 
 
-def _add_geom(spec: Any, body: Any, shape: Shape, **options: Any) -> None:
+def _add_geom(spec: Any, body: Any, shape: Solid, **options: Any) -> None:
     geom = body.add_geom(type=_SOLIDS[shape.kind], pos=shape.position, quat=quaternion(shape.rotation), **options)
     if shape.kind == "mesh":
         mesh = spec.add_mesh(name=f"mesh {len(spec.meshes)}", inertia=mujoco.mjtMeshInertia.mjMESH_INERTIA_SHELL)

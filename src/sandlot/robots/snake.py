@@ -6,6 +6,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from pydantic import Field, model_validator
 
+from sandlot.geometry.planar import rectangle
 from sandlot.physics.swimming.body import SWIMMER
 from sandlot.settings import Settings
 from sandlot.typing import Array
@@ -37,17 +38,17 @@ class Snake(Settings):
     """
 
     links: int = Field(17, ge=3, le=512)
-    length: float = Field(1.5, gt=0.0)
-    width: float = Field(0.5, gt=0.0)
-    height: float = Field(0.5, gt=0.0)
-    mass: float = Field(318.75, gt=0.0)
-    drag: float = Field(DRAG, ge=0.0)
+    length: float = Field(1.5, ge=1e-3, le=1e3)
+    width: float = Field(0.5, ge=1e-3, le=1e3)
+    height: float = Field(0.5, ge=1e-3, le=1e3)
+    mass: float = Field(318.75, ge=1e-3, le=1e6)
+    drag: float = Field(DRAG, ge=0.0, le=1e6)
     faces: Literal["open", "all"] = "open"
-    max_torque: float = Field(1e5, gt=0.0)
-    max_rate: float = Field(20.0, gt=0.0)
+    max_torque: float = Field(1e5, gt=0.0, le=1e12)
+    max_rate: float = Field(20.0, gt=0.0, le=1e3)
     max_angle: float = Field(math.pi / 2, gt=0.0, le=math.pi / 2)
-    interval: float = Field(0.02, gt=0.0)
-    step: float = Field(0.005, gt=0.0)
+    interval: float = Field(0.02, ge=1e-4, le=1.0)
+    step: float = Field(0.005, ge=1e-5, le=1.0)
 
     @model_validator(mode="after")
     def _steps_fit(self) -> Self:
@@ -114,8 +115,4 @@ def link_corners(centres: Array, directions: Array, snake: Snake) -> Array:
         directions: (..., links) yaw of the links [rad].
         snake: The body.
     """
-    cosine, sine = np.cos(directions), np.sin(directions)
-    along = 0.5 * snake.length * np.stack([cosine, sine], axis=-1)
-    aside = 0.5 * snake.width * np.stack([-sine, cosine], axis=-1)
-    front, rear = centres + along, centres - along
-    return np.stack([front + aside, rear + aside, rear - aside, front - aside], axis=-2)
+    return rectangle(centres, (snake.length, snake.width), directions)

@@ -50,7 +50,7 @@ def combine(parts: Sequence[Inertial]) -> Inertial:
 
 
 @dataclass(frozen=True, eq=False)
-class Shape:
+class Solid:
     """A solid on a link.
 
     Attributes:
@@ -69,8 +69,8 @@ class Shape:
     vertices: Array
     faces: NDArray[np.int32]
 
-    def moved(self, rotation: Array, position: Array) -> "Shape":
-        """The same shape in other axes: rotated by (3, 3), then shifted by (3,) [m]."""
+    def moved(self, rotation: Array, position: Array) -> "Solid":
+        """The same solid in other axes: rotated by (3, 3), then shifted by (3,) [m]."""
         return replace(self, position=rotation @ self.position + position, rotation=rotation @ self.rotation)
 
     def box_corners(self) -> Array:
@@ -112,7 +112,7 @@ class Shape:
         return float(across.max() + pad), float(along.min() - pad), float(along.max() + pad)
 
     def inertial(self, density: float) -> Inertial:
-        """Mass and inertia in link axes if the shape is solid, of this density [kg/m^3].
+        """Mass and inertia in link axes with this density [kg/m^3].
 
         A mesh counts as its convex hull, which is also how MuJoCo collides it.
 

@@ -136,6 +136,11 @@ class Swimmers(ABC):
         return link_angles(self.head, self.angles)
 
     @property
+    def heading(self) -> Array:
+        """Mean yaw of the links: (count,) [rad]."""
+        return self.directions.mean(axis=1)
+
+    @property
     def centres(self) -> Array:
         """Centre of every link: (count, links, 2) [m]."""
         return link_centres(self.centre, self.directions, self.snake.length)

@@ -12,7 +12,7 @@ from scipy.spatial import QhullError
 from sandlot.errors import RobotError, quote
 from sandlot.geometry.rotations import rotation_matrix
 from sandlot.robots.meshes import mesh_file, read_mesh
-from sandlot.robots.solids import Inertial, Shape, SolidKind, combine
+from sandlot.robots.solids import Inertial, Solid, SolidKind, combine
 from sandlot.settings import nearest
 from sandlot.typing import Array
 
@@ -35,8 +35,8 @@ class Link:
     """
 
     name: str
-    visual: tuple[Shape, ...]
-    collision: tuple[Shape, ...]
+    visual: tuple[Solid, ...]
+    collision: tuple[Solid, ...]
     inertial: Inertial
 
 
@@ -151,11 +151,11 @@ def _joint_link(element: ET.Element, end: str, where: str, links: Mapping[str, L
     if not link:
         raise RobotError(f"{where}: <{end}> names no link")
     if link not in links:
-        raise RobotError(f'{where}: {end} link "{quote(link)}" is not there; {nearest(link, list(links))}')
+        raise RobotError(f'{where}: {end} link "{quote(link)}" was not found; {nearest(link, list(links))}')
     return link
 
 
-def _shape(element: ET.Element, where: str, folder: Path) -> Shape:
+def _shape(element: ET.Element, where: str, folder: Path) -> Solid:
     position, rotation = _origin(element, where)
     geometry = element.find("geometry")
     solid = None if geometry is None else next(iter(geometry), None)
@@ -183,7 +183,7 @@ def _shape(element: ET.Element, where: str, folder: Path) -> Shape:
         raise RobotError(f"{where}: <{solid.tag}> is not known; allowed: box, cylinder, sphere, mesh")
     if size and min(size) <= 0.0:
         raise RobotError(f"{where}: <{solid.tag}> has size {min(size):g}; allowed: above 0")
-    return Shape(cast(SolidKind, solid.tag), size, position, rotation, vertices, faces)
+    return Solid(cast(SolidKind, solid.tag), size, position, rotation, vertices, faces)
 
 
 def _origin(element: ET.Element, where: str) -> tuple[Array, Array]:

@@ -70,7 +70,6 @@ class Imu(Settings):
 
     Attributes:
         position: In the chassis' frame [m].
-        interval: Between readings; the noise of a reading is its density over the square root of this [s].
         rate_noise: Density of the gyroscope's white noise [rad/s/sqrt(Hz)].
         force_noise: Density of the accelerometer's white noise [m/s^2/sqrt(Hz)].
         orientation_noise: Standard deviation of roll, pitch and yaw, which the unit estimates itself [rad].
@@ -79,7 +78,6 @@ class Imu(Settings):
     """
 
     position: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    interval: float = Field(0.02, gt=0.0)
     rate_noise: float = Field(0.0, ge=0.0)
     force_noise: float = Field(0.0, ge=0.0)
     orientation_noise: float = Field(0.0, ge=0.0)
@@ -90,12 +88,19 @@ class Imu(Settings):
         """Draw the biases of ``count`` units for a run."""
         return ImuBias(self.rate_bias * rng.normal(size=(count, 3)), self.force_bias * rng.normal(size=(count, 3)))
 
-    def read(self, motion: BodyMotion, bias: ImuBias, rng: np.random.Generator) -> ImuReading:
-        """Read the units of all bodies."""
+    def read(self, motion: BodyMotion, bias: ImuBias, interval: float, rng: np.random.Generator) -> ImuReading:
+        """Read the units of all bodies.
+
+        Args:
+            motion: Of the bodies.
+            bias: From `draw_bias`.
+            interval: Between readings [s]. The noise of a reading is its density over the square root of this.
+            rng: Source of noise.
+        """
         rates, force, arm = motion.rates, motion.specific_force, np.array(self.position)
         if arm.any():
             force = force + (np.cross(motion.angular_acceleration, arm) + np.cross(rates, np.cross(rates, arm)))
-        share = 1.0 / math.sqrt(self.interval)
+        share = 1.0 / math.sqrt(interval)
         return ImuReading(
             motion.attitude + white_noise(rng, self.orientation_noise, rates.shape),
             rates + bias.rates + white_noise(rng, share * self.rate_noise, rates.shape),

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from pydantic import Field
 
+from sandlot.geometry.walls import Walls
 from sandlot.kernels import kernel
 from sandlot.places.plans import Plan
 from sandlot.sensing.rays import Echoes, bearings, cast
@@ -44,6 +45,13 @@ class Faults(NamedTuple):
     missing: float
     noise: float
     noise_growth: float
+
+
+class Surfaces(NamedTuple):
+    """Walls, and the shine of each segment, then of each circle."""
+
+    walls: Walls
+    shine: Array
 
 
 class Laser(Settings):
@@ -94,7 +102,7 @@ class Laser(Settings):
     def cast(self, plan: Plan, poses: ArrayLike, threads: int | None = None) -> Echoes:
         """Exact distances from poses (n, 3): x, y [m], yaw [rad]."""
         poses = np.asarray(poses, np.float64).reshape(-1, 3)
-        return cast(plan.segments, plan.circles, poses, self.beams, self.field_of_view, self.max_range, threads)
+        return cast(plan.walls, poses, self.beams, self.field_of_view, self.max_range, threads)
 
     def scan(self, plan: Plan, poses: ArrayLike, rng: Chance, threads: int | None = None) -> Array:
         """Measure ranges, with errors.
@@ -115,8 +123,8 @@ class Laser(Settings):
             echoes = self._cast_wide(plan, poses[part], threads)
             draws = self._draw(count_edges(echoes.hits), rng if isinstance(rng, np.random.Generator) else rng[part])
             faults = Faults(self.mixed, self.specular, self.missing, self.noise, self.noise_growth)
-            surfaces = (plan.segments, plan.circles, plan.shine)
-            measure(echoes.ranges, echoes.hits, poses[part], self.bearings, *surfaces, faults, draws, found[part])
+            surfaces = Surfaces(plan.walls, plan.shine)
+            measure(echoes, poses[part], self.bearings, surfaces, faults, draws, found[part])
         return found
 
     def _cast_wide(self, plan: Plan, poses: Array, threads: int | None) -> Echoes:
@@ -128,7 +136,7 @@ class Laser(Settings):
         return Echoes(echoes.ranges.reshape(shape), echoes.hits.reshape(shape))
 
     def _draw(self, edges: IntArray, rng: Chance) -> Draws:
-        """Draw random numbers for n scans; edges (n,) is the number of beams over edges in each."""
+        """Draw random numbers for n scans; ``edges`` (n,) is the number of beams of each scan that cross an edge."""
         count, ends = len(edges), np.concatenate([[0], np.cumsum(edges)]).tolist()
         draws = Draws(np.empty((2, ends[-1])), np.zeros((count, self.beams)), np.zeros((count, self.beams)))
         if isinstance(rng, np.random.Generator):
@@ -165,32 +173,20 @@ def count_edges(hits: Hits) -> IntArray:
 
 @kernel(error_model="numpy", nogil=True, allocates=False)
 def measure(
-    ranges: Array,
-    hits: Hits,
-    poses: Array,
-    bearings: Array,
-    segments: Array,
-    circles: Array,
-    shine: Array,
-    faults: Faults,
-    draws: Draws,
-    found: Array,
+    echoes: Echoes, poses: Array, bearings: Array, surfaces: Surfaces, faults: Faults, draws: Draws, found: Array
 ) -> None:
     """Apply the errors of a `Laser` to exact ranges, in the order listed there.
 
     Args:
-        ranges: (fans, n, beams) along the axes, right sides and left sides of beams, or along the axes only [m].
-        hits: (fans, n, beams) as in `Echoes`.
+        echoes: (fans, n, beams) along the axes, right sides and left sides of beams, or along the axes only.
         poses: (n, 3) [m, rad]
         bearings: (beams,) [rad]
-        segments: (m, 4) [m]
-        circles: (c, 3) [m]
-        shine: (m + c,)
+        surfaces: What beams hit.
         faults: Error parameters.
         draws: Random numbers.
         found: (n, beams) to be filled with ranges [m].
     """
-    edge = 0
+    ranges, hits, shine, edge = echoes.ranges, echoes.hits, surfaces.shine, 0
     for k in range(poses.shape[0]):
         x, y, yaw = poses[k, 0], poses[k, 1], poses[k, 2]
         for b in range(bearings.size):
@@ -202,7 +198,7 @@ def measure(
                 edge += 1
             lost = hit < 0 or draws.missing[k, b] < faults.missing
             if not lost and faults.specular * shine[hit] > 0.0:
-                cosine = incidence(hit, x, y, yaw + bearings[b], segments, circles)
+                cosine = incidence(hit, x, y, yaw + bearings[b], surfaces.walls)
                 lost = math.asin(min(cosine, 1.0)) < faults.specular * shine[hit]
             if lost:
                 found[k, b] = math.nan
@@ -211,8 +207,9 @@ def measure(
 
 
 @kernel(error_model="numpy", allocates=False)
-def incidence(hit: int, x: float, y: float, direction: float, segments: Array, circles: Array) -> float:
+def incidence(hit: int, x: float, y: float, direction: float, walls: Walls) -> float:
     """Cosine of the angle between a beam from (x, y) and the normal of the surface that it hits."""
+    segments, circles = walls.segments, walls.circles
     ahead, left = math.cos(direction), math.sin(direction)
     if hit < segments.shape[0]:
         along_x, along_y = segments[hit, 2] - segments[hit, 0], segments[hit, 3] - segments[hit, 1]

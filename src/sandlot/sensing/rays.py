@@ -11,11 +11,13 @@ are the same for segments that share an end, so no beam slips through a corner.
 import math
 import os
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sandlot.geometry.walls import Walls
 from sandlot.kernels import kernel
 from sandlot.typing import Array
 
@@ -25,8 +27,7 @@ MAX_POSES_ONE_THREAD = 64
 """Up to this many poses run in one thread."""
 
 
-@dataclass(frozen=True, eq=False)
-class Echoes:
+class Echoes(NamedTuple):
     """What the beams of n poses hit.
 
     Attributes:
@@ -39,14 +40,53 @@ class Echoes:
     hits: NDArray[np.int32]
 
 
+class Fan(NamedTuple):
+    """Beams of a sensor.
+
+    Attributes:
+        directions: (2, beams) cosines and sines of the bearings.
+        step: Angle between neighbouring beams [rad].
+    """
+
+    directions: Array
+    step: float
+
+
+class Segment(NamedTuple):
+    """A segment in the sensor's frame, counter-clockwise from p to q; the inverse distance along a beam d is g . d.
+
+    Attributes:
+        number: Index that is stored for a hit.
+        px: [m]
+        py: [m]
+        qx: [m]
+        qy: [m]
+        gx: [1/m]
+        gy: [1/m]
+    """
+
+    number: int
+    px: float
+    py: float
+    qx: float
+    qy: float
+    gx: float
+    gy: float
+
+
 def bearings(beams: int, field_of_view: float) -> Array:
-    """Bearings of beams, from right to left, at the centers of equal bins of the field of view: (beams,) [rad]."""
+    """Bearings of beams, from right to left, at the centres of equal bins of the field of view: (beams,) [rad]."""
     return (np.arange(beams, dtype=np.float64) + 0.5) * (field_of_view / beams) - 0.5 * field_of_view
 
 
+@lru_cache(maxsize=16)
+def _fan(beams: int, field_of_view: float) -> Fan:
+    angles = bearings(beams, field_of_view)
+    return Fan(np.ascontiguousarray([np.cos(angles), np.sin(angles)]), field_of_view / beams)
+
+
 def cast(
-    segments: Array,
-    circles: Array,
+    walls: Walls,
     poses: Array,
     beams: int,
     field_of_view: float,
@@ -58,23 +98,21 @@ def cast(
     A segment that points exactly at the sensor is not hit.
 
     Args:
-        segments: (n, 4) x, y of one end and of the other [m].
-        circles: (m, 3) x, y, radius [m].
+        walls: What beams hit.
         poses: (k, 3) x, y [m] and yaw [rad] of the sensor.
         beams: Number of beams.
         field_of_view: At most 2 pi [rad].
         max_range: Surfaces further away are not hit [m].
         threads: Number of threads; all cores if left out. Results do not depend on it.
     """
-    segments, circles = np.ascontiguousarray(segments, np.float64), np.ascontiguousarray(circles, np.float64)
+    walls = Walls(*(np.ascontiguousarray(each, np.float64) for each in walls))
     poses = np.ascontiguousarray(poses, np.float64)
-    angles = bearings(beams, field_of_view)
-    fan = np.ascontiguousarray([np.cos(angles), np.sin(angles)])
-    step = field_of_view / beams
-    ranges, hits = np.empty((len(poses), beams)), np.empty((len(poses), beams), np.int32)
+    fan = _fan(beams, field_of_view)
+    echoes = Echoes(np.empty((len(poses), beams)), np.empty((len(poses), beams), np.int32))
 
     def part(low: int, high: int) -> None:
-        cast_fans(segments, circles, poses[low:high], fan, step, 1.0 / max_range, ranges[low:high], hits[low:high])
+        filled = Echoes(echoes.ranges[low:high], echoes.hits[low:high])
+        cast_fans(walls, poses[low:high], fan, 1.0 / max_range, filled)
 
     workers = (
         min(len(poses) // MAX_POSES_ONE_THREAD, threads or os.cpu_count() or 1)
@@ -88,38 +126,28 @@ def cast(
         cuts = np.linspace(0, len(poses), 4 * workers + 1).astype(int).tolist()
         with ThreadPoolExecutor(workers) as pool:
             list(pool.map(part, cuts[:-1], cuts[1:]))
-    return Echoes(ranges, hits)
+    return echoes
 
 
 @kernel(error_model="numpy", nogil=True, allocates=False)
-def cast_fans(
-    segments: Array,
-    circles: Array,
-    poses: Array,
-    fan: Array,
-    step: float,
-    min_inverse: float,
-    ranges: Array,
-    hits: NDArray[np.int32],
-) -> None:
+def cast_fans(walls: Walls, poses: Array, fan: Fan, min_inverse: float, echoes: Echoes) -> None:
     """The kernel of `cast`.
 
     Args:
-        segments: (n, 4) [m]
-        circles: (m, 3) [m]
+        walls: What beams hit.
         poses: (k, 3) [m, rad]
-        fan: (2, beams) cosines and sines of the bearings.
-        step: Angle between neighbouring beams [rad].
+        fan: Beams.
         min_inverse: Inverse of the maximum range [1/m].
-        ranges: (k, beams) to be filled [m].
-        hits: (k, beams) to be filled.
+        echoes: (k, beams) to be filled.
     """
-    beams = fan.shape[1]
-    front_only = step * beams <= math.pi + 1e-9
+    segments, circles = walls.segments, walls.circles
+    beams = fan.directions.shape[1]
+    front_only = fan.step * beams <= math.pi + 1e-9
     for k in range(poses.shape[0]):
         x, y = poses[k, 0], poses[k, 1]
         cosine, sine = math.cos(poses[k, 2]), math.sin(poses[k, 2])
-        near, hit = ranges[k], hits[k]
+        near, hit = echoes.ranges[k], echoes.hits[k]
+        nearest = Echoes(near, hit)
         for b in range(beams):
             near[b] = min_inverse
             hit[b] = -1
@@ -128,57 +156,44 @@ def cast_fans(
             px, py = cosine * ux + sine * uy, cosine * uy - sine * ux
             qx, qy = cosine * vx + sine * vy, cosine * vy - sine * vx
             if not (front_only and px < 0.0 and qx < 0.0):
-                hit_segment(n, px, py, qx, qy, fan, step, near, hit)
+                hit_segment(n, (px, py), (qx, qy), fan, nearest)
         for n in range(circles.shape[0]):
             ux, uy = circles[n, 0] - x, circles[n, 1] - y
-            px, py = cosine * ux + sine * uy, cosine * uy - sine * ux
-            hit_circle(segments.shape[0] + n, px, py, circles[n, 2], fan, step, near, hit)
+            centre = (cosine * ux + sine * uy, cosine * uy - sine * ux)
+            hit_circle(segments.shape[0] + n, centre, circles[n, 2], fan, nearest)
         for b in range(beams):
             near[b] = 1.0 / near[b] if hit[b] >= 0 else math.inf
 
 
 @kernel(error_model="numpy", allocates=False)
-def hit_segment(
-    number: int,
-    px: float,
-    py: float,
-    qx: float,
-    qy: float,
-    fan: Array,
-    step: float,
-    near: Array,
-    hit: NDArray[np.int32],
-) -> None:
-    """Intersect the beams with a segment from p to q, in the sensor's frame [m].
+def hit_segment(number: int, p: tuple[float, float], q: tuple[float, float], fan: Fan, nearest: Echoes) -> None:
+    """Intersect the beams with a segment.
 
     Args:
         number: Index that is stored for a hit.
-        px: x of p [m].
-        py: y of p [m].
-        qx: x of q [m].
-        qy: y of q [m].
-        fan: (2, beams) cosines and sines of the bearings.
-        step: Angle between neighbouring beams [rad].
-        near: (beams,) inverse of the nearest distance so far [1/m]; updated in place.
-        hit: (beams,) index of what is there; updated in place.
+        p: One end, in the sensor's frame [m].
+        q: The other end [m].
+        fan: Beams.
+        nearest: (beams,) of the nearest hit so far; ``ranges`` holds the inverse of distances [1/m]. Updated in place.
     """
+    (px, py), (qx, qy) = p, q
     area = px * qy - py * qx
     if area < 0.0:
         px, py, qx, qy, area = qx, qy, px, py, -area
     # Skips NaN as well, and areas whose inverse would overflow.
     if not area > 1e-300:
         return
-    beams = fan.shape[1]
+    beams = fan.directions.shape[1]
     start = 0.5 * (beams - 1)
-    first = (bearing(px, py) - BEARING_ERROR) / step + start
-    last = (bearing(qx, qy) + BEARING_ERROR) / step + start
+    first = (bearing(px, py) - BEARING_ERROR) / fan.step + start
+    last = (bearing(qx, qy) + BEARING_ERROR) / fan.step + start
     inverse = 1.0 / area
-    gx, gy = (qy - py) * inverse, (px - qx) * inverse
+    segment = Segment(number, px, py, qx, qy, (qy - py) * inverse, (px - qx) * inverse)
     if py >= 0.0 and qy < 0.0:  # it crosses the bearing of pi, straight back
-        hit_interval(number, px, py, qx, qy, gx, gy, first, float(beams), fan, near, hit)
-        hit_interval(number, px, py, qx, qy, gx, gy, -1.0, last, fan, near, hit)
+        hit_interval(segment, first, float(beams), fan, nearest)
+        hit_interval(segment, -1.0, last, fan, nearest)
     else:
-        hit_interval(number, px, py, qx, qy, gx, gy, first, last, fan, near, hit)
+        hit_interval(segment, first, last, fan, nearest)
 
 
 @kernel(error_model="numpy", allocates=False)
@@ -196,54 +211,45 @@ def bearing(x: float, y: float) -> float:
 
 
 @kernel(error_model="numpy", allocates=False)
-def hit_interval(
-    number: int,
-    px: float,
-    py: float,
-    qx: float,
-    qy: float,
-    gx: float,
-    gy: float,
-    first: float,
-    last: float,
-    fan: Array,
-    near: Array,
-    hit: NDArray[np.int32],
-) -> None:
-    """Intersect beams ``first`` to ``last`` with a segment; the inverse distance along a beam d is g . d."""
-    beams = fan.shape[1]
+def hit_interval(segment: Segment, first: float, last: float, fan: Fan, nearest: Echoes) -> None:
+    """Intersect beams ``first`` to ``last`` with a segment."""
+    number, px, py, qx, qy, gx, gy = segment
+    toward, near, hit, beams = fan.directions, nearest.ranges, nearest.hits, fan.directions.shape[1]
     low = math.ceil(min(max(first, 0.0), float(beams)))
     high = math.floor(max(min(last, beams - 1.0), -1.0))
-    while low <= high and (px * fan[1, low] - py * fan[0, low] < 0.0 or qy * fan[0, low] - qx * fan[1, low] < 0.0):
+    while low <= high and (
+        px * toward[1, low] - py * toward[0, low] < 0.0 or qy * toward[0, low] - qx * toward[1, low] < 0.0
+    ):
         low += 1
-    while low <= high and (px * fan[1, high] - py * fan[0, high] < 0.0 or qy * fan[0, high] - qx * fan[1, high] < 0.0):
+    while low <= high and (
+        px * toward[1, high] - py * toward[0, high] < 0.0 or qy * toward[0, high] - qx * toward[1, high] < 0.0
+    ):
         high -= 1
     for b in range(low, high + 1):
-        inverse = gx * fan[0, b] + gy * fan[1, b]
+        inverse = gx * toward[0, b] + gy * toward[1, b]
         nearer = inverse > near[b]
         near[b] = inverse if nearer else near[b]
         hit[b] = number if nearer else hit[b]
 
 
 @kernel(error_model="numpy", allocates=False)
-def hit_circle(
-    number: int, px: float, py: float, radius: float, fan: Array, step: float, near: Array, hit: NDArray[np.int32]
-) -> None:
+def hit_circle(number: int, p: tuple[float, float], radius: float, fan: Fan, nearest: Echoes) -> None:
     """Intersect the beams with a circle around p, in the sensor's frame [m]; a sensor inside hits its inner side."""
-    beams = fan.shape[1]
+    (px, py), near, hit, step = p, nearest.ranges, nearest.hits, fan.step
+    toward, beams = fan.directions, fan.directions.shape[1]
     outside = px * px + py * py - radius * radius  # positive outside the circle
     if not outside < math.inf:  # NaN or infinity
         return
     half_width = math.pi if outside <= 0.0 else math.asin(min(radius / math.sqrt(px * px + py * py), 1.0))
-    center = math.atan2(py, px)
+    centre = math.atan2(py, px)
     # One full turn less and more, for intervals that cross the bearing of pi.
     for turn in range(-1, 2):
-        center_beam = (center + 2.0 * math.pi * turn) / step + 0.5 * (beams - 1)
-        low = math.ceil(min(max(center_beam - (half_width + BEARING_ERROR) / step, 0.0), float(beams)))
-        high = math.floor(max(min(center_beam + (half_width + BEARING_ERROR) / step, beams - 1.0), -1.0))
+        centre_beam = (centre + 2.0 * math.pi * turn) / step + 0.5 * (beams - 1)
+        low = math.ceil(min(max(centre_beam - (half_width + BEARING_ERROR) / step, 0.0), float(beams)))
+        high = math.floor(max(min(centre_beam + (half_width + BEARING_ERROR) / step, beams - 1.0), -1.0))
         for b in range(low, high + 1):
-            along = px * fan[0, b] + py * fan[1, b]
-            across = px * fan[1, b] - py * fan[0, b]
+            along = px * toward[0, b] + py * toward[1, b]
+            across = px * toward[1, b] - py * toward[0, b]
             rest = radius * radius - across * across
             if rest >= 0.0 and (along > 0.0 or outside <= 0.0):
                 distance = along + math.sqrt(rest) if outside <= 0.0 else along - math.sqrt(rest)

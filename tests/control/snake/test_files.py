@@ -36,6 +36,17 @@ def test_a_net_is_the_same_after_saving_and_loading(tmp_path):
     assert '    {"source": "clock", "target": "joint 0", "weight": 1.5},\n' in file.read_text()
 
 
+@pytest.mark.parametrize("controller", [GAIT, NET])
+def test_a_controller_may_be_the_directory_of_a_model(tmp_path, controller):
+    save_controller(tmp_path / "swimmer", controller, SNAKE, "slow")
+    loaded = load_controller(tmp_path / "swimmer", SNAKE)
+    assert (loaded.gait == GAIT) if controller is GAIT else (to_card(loaded.net) == to_card(NET))
+    assert load_card(tmp_path / "swimmer").description == "slow"
+    (tmp_path / "swimmer" / "arrays.safetensors").write_bytes(b"other")
+    with pytest.raises(ModelError, match="is damaged"):
+        load_controller(tmp_path / "swimmer", SNAKE)
+
+
 @pytest.mark.parametrize(("name", "controller"), [("swimmer.toml", GAIT), ("swimmer.json", NET)])
 def test_a_file_for_another_body_is_refused(tmp_path, name, controller):
     file = tmp_path / name
@@ -60,7 +71,7 @@ def test_a_controller_for_another_body_is_not_saved(tmp_path):
         ("a.json", "{", "a.json: a.json is not JSON: "),
         ("a.json", "[]", "a.json should hold a table of names and values"),
         ("a.json", "{}", "a.json: kind is missing"),
-        ("a.json", '{"kind": "sensor"}', "a.json: kind=sensor is no controller of a snake; allowed: gait, net"),
+        ("a.json", '{"kind": "sensor"}', "a.json: kind=sensor is not possible for a snake; allowed: gait, net"),
         ("a.json", '{"kind": "net", "links": 4}', "a.json: joints is missing"),
         ("a.toml", "kind = ", "a.toml: a.toml is not TOML: "),
         ("a.toml", 'kind = "gate"', "a.toml: kind=gate: no such kind of model; did you mean 'gait'?"),

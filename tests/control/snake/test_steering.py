@@ -17,10 +17,10 @@ from sandlot.control.snake.steering import (
     Speed,
     StateSteering,
     angle_between,
-    rotated,
     see,
 )
 from sandlot.errors import SandlotError
+from sandlot.geometry.planar import rotate_one
 from sandlot.robots.fast_swimmers import FastSwimmers
 from sandlot.robots.snake import Snake, link_angles, link_centres
 
@@ -54,7 +54,7 @@ def test_an_observation_of_another_body_is_refused():
 @given(st.floats(-3.1, 3.1), st.floats(-3.1, 3.1))
 def test_the_angle_between_vectors_is_the_rotation(start, turn):
     a = np.array([math.cos(start), math.sin(start)])
-    assert angle_between(a, rotated(a, turn)) == pytest.approx(turn, abs=1e-9)
+    assert angle_between(a, rotate_one(a, turn)) == pytest.approx(turn, abs=1e-9)
 
 
 def test_left_is_positive():

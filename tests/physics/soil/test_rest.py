@@ -96,19 +96,29 @@ class TestPlate:
         assert pytest.approx(heights[heights > 0.0].sum() * soil.spacing**2, rel=0.05) == 0.08 * 0.05
 
 
-on_every_soil = pytest.mark.parametrize(("kind", "body"), [(kind, body) for kind in PRESETS for body in BODIES])
-
-
 class TestRest:
     @compiled
-    @on_every_soil
-    def test_every_body_rests_on_every_soil(self, kind, body):
+    @pytest.mark.parametrize("kind", PRESETS)
+    @pytest.mark.parametrize("body", BODIES)
+    def test_a_body_that_falls_flat_comes_to_rest_and_gains_no_energy(self, kind, body):
+        """The soil returns at most the energy that the body has lost."""
         (model, data), soil = loose_body(BODIES[body]), field(kind=kind)
-        soil.attach(model).step(data, 4000)
-        before, forces = data.qpos.copy(), []
-        for _ in range(1000):
+        soil.attach(model)
+        start, course, forces = energy(model, data).sum(), [], []
+        fall = 20.0 * GRAVITY * 0.1
+        for _ in range(200):
+            soil.step(data, 20)
+            course.append(energy(model, data).sum())
+        before = data.qpos.copy()
+        for k in range(1000):
             soil.step(data)
             forces.append(soil.forces[0, 2])
+            if k % 20 == 19:
+                course.append(energy(model, data).sum())
+        assert max(course) <= start + 1e-6 * fall
+        peaks = np.array(course).reshape(5, 50).max(axis=1)
+        assert np.all(np.diff(peaks) <= 0.01 * fall), "second by second"
+        assert energy(model, data)[1] < 1e-3 * fall
         assert np.mean(forces) == pytest.approx(20.0 * GRAVITY, rel=1e-3)
         assert np.abs(data.qpos - before).max() < 2e-4
         assert np.abs(data.qvel).max() < 2e-3
@@ -124,22 +134,6 @@ class TestRest:
         # Round bodies may roll on rigid ground for a while.
         assert np.abs(data.qpos - before).max() < (2e-3 if kind == "rigid" else 1e-4)
         assert soil.forces[0, 2] == pytest.approx(20.0 * GRAVITY, rel=1e-3)
-
-    @compiled
-    @on_every_soil
-    def test_no_body_gains_energy(self, kind, body):
-        """The soil returns at most the energy that the body has lost."""
-        (model, data), soil = loose_body(BODIES[body]), field(kind=kind)
-        soil.attach(model)
-        start, course = energy(model, data).sum(), []
-        fall = 20.0 * GRAVITY * 0.1
-        for _ in range(250):
-            soil.step(data, 20)
-            course.append(energy(model, data).sum())
-        assert max(course) <= start + 1e-6 * fall
-        peaks = np.array(course).reshape(5, 50).max(axis=1)
-        assert np.all(np.diff(peaks) <= 0.01 * fall), "second by second"
-        assert energy(model, data)[1] < 1e-3 * fall
 
     @compiled
     @pytest.mark.parametrize("integrator", ["Euler", "implicit", "implicitfast"])

@@ -119,7 +119,7 @@ class TestMistakes:
         return pytest.raises(SandlotError, match="(?s)^[^\n]*" + "[^\n]*".join(words) + "[^\n]*$")
 
     def test_unknown_soil(self):
-        with self.says("there is no soil 'mud'", "allowed: soft, mid, LETE sand, rigid"):
+        with self.says("unknown soil 'mud'", "allowed: soft, mid, LETE sand, rigid"):
             Soil(np.zeros((5, 5)), 0.1, "mud")
 
     @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ class TestMistakes:
         ],
     )
     def test_impossible_heights(self, heights):
-        with self.says("heights", "allowed: numbers, at least 3 by 3"):
+        with self.says("heights", "allowed: finite numbers, at least 3 by 3"):
             Soil(heights, 0.1)
 
     @pytest.mark.parametrize("given", [{"kind": None}, {"kind": {}}, {"corner": (1, 2, 3)}, {"corner": (np.nan, 0)}])

@@ -1,12 +1,16 @@
-"""Dissipation: soil returns no more energy than it has stored, and damps slow motion."""
+"""A step of soil: it carries a plate, returns no more energy than it has stored, and damps slow motion."""
 
+import mujoco
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sandlot.physics.soil.step import MAX_REPAID, REST_DAMPING, REST_DAMPING_SPEED, dissipate
+from sandlot.physics.mujoco_bridge import simulation_arrays
+from sandlot.physics.soil import PRESETS
+from sandlot.physics.soil.step import MAX_REPAID, REST_DAMPING, REST_DAMPING_SPEED, dissipate, exchange
 from soil_patches import DT, motion, new_load, shape_at
+from soil_scenes import YIELDING, field, plate
 
 
 @given(seed=st.integers(0, 2**32 - 1), slow=st.booleans(), belt_speed=st.floats(-0.5, 0.5))
@@ -31,3 +35,19 @@ def test_dissipation_agrees_with_its_twin(seed, slow, belt_speed):
     assert load["energy_debt"] == pytest.approx(debt - repaid, rel=1e-6, abs=1e-12)
     for name in ("belt_force", "elastic_energy", "energy_before", "displaced"):
         assert load[name] == before[name]
+
+
+@pytest.mark.parametrize("kind", YIELDING)
+def test_steps_press_a_plate_by_bekkers_law_and_keep_the_volume(kind):
+    """Without MuJoCo's integrator, so that it also runs without compilation."""
+    (model, data), soil, known = plate(), field(spacing=0.05, kind=kind), PRESETS[kind]
+    soil.attach(model)
+    for depth in np.linspace(2e-3, 0.02, 10):
+        data.qpos[0] = -depth
+        mujoco.mj_step1(model, data)
+        exchange(soil._ground, soil._parameters, soil._contacts, simulation_arrays(data), DT)
+        pressure = (known.kphi + known.kc / 0.2) * depth**known.exponent
+        assert soil.forces[0, 2] == pytest.approx(0.08 * pressure, rel=0.02)
+    assert soil.surface().min() == pytest.approx(-0.02, abs=1e-3)
+    assert soil.surface().max() > 1e-3, "soil rises around the plate"
+    assert soil.volume == pytest.approx(0.0, abs=1e-12)

@@ -119,7 +119,7 @@ def test_joints_get_the_accelerations_they_want_in_mujoco():
     callback.install()
     for seed in range(10):
         moment = Moment(Snake(links=7, max_torque=1e12, max_angle=1.5), seed)
-        model = mujoco.MjModel.from_xml_string(mjcf(moment.snake, False, 1.0, 1.0, False, "RK4"))
+        model = mujoco.MjModel.from_xml_string(mjcf(moment.snake, None, False, "RK4"))
         data = mujoco.MjData(model)
         data.time = 1.5
         data.qpos[:], data.qvel[:] = moment.position, moment.velocity

@@ -120,6 +120,20 @@ def test_the_kernel_agrees_with_its_twin_when_motors_cannot_keep_the_joint_rates
     assert state[rows.DRIVE, 0] == pytest.approx(twin.shares, rel=1e-6)
 
 
+def test_planned_accelerations_are_those_that_a_command_applies():
+    snake = Snake(links=5, mass=5.0, max_torque=500.0)
+    body, state, joints = snake.record(), rows.rest(4, 2), snake.joints
+    for targets in 2.0 * random_commands(1, joints, 4 if SLOW else 20, count=2):
+        planned, accelerations = state.copy(), np.empty((joints, 2))
+        reduced.plan(body, planned, targets, accelerations)
+        before = state[rows.joint_rates(joints)].copy()
+        reduced.command(body, state, targets)
+        assert state[rows.joint_rates(joints)] == pytest.approx(before + snake.interval * accelerations, abs=1e-9)
+        assert np.array_equal(state[rows.last_commands(joints)], planned[rows.last_commands(joints)])
+        assert np.array_equal(state[rows.DRIVE], planned[rows.DRIVE])
+        assert np.abs(accelerations).max() > 0.0
+
+
 @settings(max_examples=EXAMPLES)
 @given(bodies, seeds, st.floats(-2.0, 2.0))
 def test_without_drag_momentum_is_conserved_exactly(snake, seed, speed):

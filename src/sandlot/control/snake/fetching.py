@@ -23,8 +23,9 @@ import numpy as np
 from pydantic import Field
 
 from sandlot.control.snake.gaits import Gait, grasp_poses
-from sandlot.control.snake.steering import Average, Rate, Seen, Speed, angle_between, rotated, see
+from sandlot.control.snake.steering import Average, Rate, Seen, Speed, angle_between, see
 from sandlot.errors import SandlotError
+from sandlot.geometry.planar import rotate_one
 from sandlot.robots.snake import Snake
 from sandlot.settings import Settings
 from sandlot.typing import Array
@@ -226,7 +227,7 @@ class Fetcher:
             self._become("back off", seen)
             return self._last
         side = math.asin(min(s.aside / max(distance, s.aside), 0.5))
-        goal = rotated(offset, -side if self._left else side)
+        goal = rotate_one(offset, -side if self._left else side)
         wanted = math.sqrt(s.slow**2 + 2.0 * s.brake * max(ahead - 2.0, 0.0))
         return self._swim(s.swim, self._bend(self._course(through, goal)), wanted - along)
 

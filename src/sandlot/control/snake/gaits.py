@@ -139,7 +139,7 @@ class GaitController(Controller):
     """A gait as a controller of the water world; it needs no memory and no seed."""
 
     def __init__(self, gait: Gait, snake: Snake) -> None:
-        """With a gait, and the body that swims with it.
+        """Take a gait and the body that swims with it.
 
         Raises:
             SandlotError: If the gait has parameters for another number of joints.
@@ -170,7 +170,7 @@ class Schedule:
     gaits: tuple[Gait, ...]
 
     def waves(self, joints: int) -> Array:
-        """(gaits, 4, joints), as `Gait.waves`."""
+        """The parameters of `Gait.waves` for each gait: (gaits, 4, joints)."""
         return np.stack([gait.waves(joints) for gait in self.gaits])
 
     def targets(self, time: float, snake: Snake) -> Array:

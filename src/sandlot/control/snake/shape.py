@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sandlot.errors import SandlotError
-from sandlot.robots.snake import Snake, link_angles, link_centres
+from sandlot.robots.snake import Snake, link_angles, link_centres, link_corners
 from sandlot.typing import Array
 
 
 @dataclass(frozen=True)
-class Shape:
+class Posture:
     """A bent body.
 
     Attributes:
@@ -42,20 +42,14 @@ class Shape:
 
     def touching(self) -> list[tuple[int, int]]:
         """Pairs of links, not neighbours, whose boxes overlap; this includes those that cross."""
-        boxes = self._boxes()
+        boxes = link_corners(self.centres, self.directions, self.snake)
         return [(i, j) for i, j in self._pairs() if _overlap(boxes[i], boxes[j])]
 
     def _pairs(self) -> list[tuple[int, int]]:
         return [(i, j) for i in range(self.snake.links) for j in range(i + 2, self.snake.links)]
 
-    def _boxes(self) -> Array:
-        """Corners of every link: (links, 4, 2) [m]."""
-        aside = 0.5 * self.snake.width * np.stack([-np.sin(self.directions), np.cos(self.directions)], axis=1)
-        front, rear = self.ends[:, 0], self.ends[:, 1]
-        return np.stack([front + aside, rear + aside, rear - aside, front - aside], axis=1)
 
-
-def shape(angles: ArrayLike, snake: Snake) -> Shape:
+def shape(angles: ArrayLike, snake: Snake) -> Posture:
     """Bend a straight body whose front is at the origin and whose yaw is 0.
 
     Args:
@@ -70,7 +64,7 @@ def shape(angles: ArrayLike, snake: Snake) -> Shape:
         raise SandlotError(f"{bent.size} angles for a body of {snake.links} links; it has {snake.joints} joints")
     directions = link_angles(np.zeros(()), bent)
     directions = directions - directions.mean()
-    return Shape(snake, link_centres(np.array([-0.5 * snake.arclength, 0.0]), directions, snake.length), directions)
+    return Posture(snake, link_centres(np.array([-0.5 * snake.arclength, 0.0]), directions, snake.length), directions)
 
 
 def circle(joints: int) -> Array:

@@ -77,12 +77,6 @@ def angle_between(a: Array, b: Array) -> float:
     return math.atan2(ax * by - ay * bx, ax * bx + ay * by)
 
 
-def rotated(vector: Array, angle: float) -> Array:
-    """``vector`` (2,) rotated to the left by ``angle`` [rad]."""
-    c, s = math.cos(angle), math.sin(angle)  # for one vector much faster than `sandlot.geometry.planar.rotate`
-    return np.array([c * vector[0] - s * vector[1], s * vector[0] + c * vector[1]])
-
-
 class Average:
     """Moving average of an angle, as the direction of the mean unit vector [rad].
 

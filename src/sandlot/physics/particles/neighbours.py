@@ -60,10 +60,10 @@ def leave_cell(cells: IntArray, links: NDArray[np.void], at: tuple[int, int, int
 @kernel(**INNER)
 def are_neighbours(links: NDArray[np.void], neighbours: NDArray[np.void], i: int, j: int) -> bool:
     """Whether j is in the list of i."""
-    for s in range(links[i]["neighbours"]):  # noqa: SIM110 (Numba has no generators here)
-        if neighbours[i, s]["other"] == j:
-            return True
-    return False
+    count, s = links[i]["neighbours"], 0
+    while s < count and neighbours[i, s]["other"] != j:
+        s += 1
+    return s < count
 
 
 @kernel(**INNER)

@@ -111,17 +111,17 @@ class Particles:
 
     @property
     def position(self) -> Array:
-        """Positions of the centres: (n, 3) [m]. A view."""
+        """Positions of the centres: (n, 3) [m]. A view of the state, which changes with every step."""
         return self.state.motion["position"]
 
     @property
     def velocity(self) -> Array:
-        """Velocities: (n, 3) [m/s]. A view."""
+        """Velocities: (n, 3) [m/s]. A view, as `position`."""
         return self.state.motion["velocity"]
 
     @property
     def spin(self) -> Array:
-        """Angular velocities: (n, 3) [rad/s]. A view."""
+        """Angular velocities: (n, 3) [rad/s]. A view, as `position`."""
         return self.state.motion["spin"]
 
     @property

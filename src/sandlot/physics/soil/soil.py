@@ -53,24 +53,25 @@ class Soil:
             wrap: Whether the ground continues at its opposite edge.
 
         Raises:
-            SettingError: If there is no such ground.
+            SettingError: If an argument is unknown or impossible.
         """
+        allowed = "allowed: finite numbers, at least 3 by 3"
         try:
             field = np.array(heights, np.float64)
         except (TypeError, ValueError):
-            raise SettingError("heights are no grid of numbers; allowed: numbers, at least 3 by 3") from None
+            raise SettingError(f"heights are not a grid of numbers; {allowed}") from None
         if field.ndim != 2 or min(field.shape) < 3:
-            raise SettingError(f"heights of shape {field.shape} are no ground; allowed: numbers, at least 3 by 3")
+            raise SettingError(f"heights are of shape {field.shape}; {allowed}")
         if not np.isfinite(field).all():
-            raise SettingError(f"heights of shape {field.shape} are not all finite; allowed: numbers, at least 3 by 3")
+            raise SettingError(f"{np.sum(~np.isfinite(field))} of {field.size} heights are NaN or infinite; {allowed}")
         if not 0.0 < spacing < np.inf:
             raise SettingError(f"spacing={spacing:g} is not possible; allowed: greater than 0")
         if isinstance(kind, str) and kind not in PRESETS:
-            raise SettingError(f"there is no soil {kind!r}; allowed: {', '.join(PRESETS)}")
+            raise SettingError(f"unknown soil {kind!r}; allowed: {', '.join(PRESETS)}")
         if not isinstance(kind, str | SoilKind):
-            raise SettingError(f"kind={kind!r} is no soil; allowed: a SoilKind, or {', '.join(PRESETS)}")
+            raise SettingError(f"kind={kind!r} is not possible; allowed: a SoilKind, or {', '.join(PRESETS)}")
         if corner is not None and (np.shape(corner) != (2,) or not np.isfinite(corner).all()):
-            raise SettingError(f"corner={corner!r} is no place; allowed: x and y")
+            raise SettingError(f"corner={corner!r} is not possible; allowed: x and y, finite")
         self.kind = PRESETS[kind] if isinstance(kind, str) else kind
         ny, nx = field.shape
         centred = (-0.5 * spacing * (nx - 1), -0.5 * spacing * (ny - 1))

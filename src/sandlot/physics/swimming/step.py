@@ -39,7 +39,7 @@ and s the velocity v along the normal."""
 
 @kernel(fastmath={"contract"}, error_model="numpy", nogil=True)
 def advance(body: Any, lanes: Lanes) -> None:
-    """Go from one command to the next."""
+    """Simulate from one command to the next."""
     joints = lanes.joints
     aim(body, lanes)
     limit(body, lanes)
