@@ -84,9 +84,7 @@ def test_passes_the_checker_of_stable_baselines(name, fidelity):
 @every_fidelity
 def test_every_quantity_is_in_the_vocabulary_with_its_unit(name, fidelity):
     for key, quantity in make(name, fidelity).quantities.items():
-        # A recording's time axis is always named `time`; the leveling world counts cycles of the source on it.
-        entry = "cycles" if key == "time" and quantity.units == "cycle" else key
-        assert VOCABULARY[entry][0] == quantity.units, key
+        assert VOCABULARY[key][0] == quantity.units, key
         assert quantity.long_name
 
 

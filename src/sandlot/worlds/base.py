@@ -3,16 +3,18 @@
 import copy
 import inspect
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 import gymnasium
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import model_validator
 
 from sandlot.control.controller import Controller, Policy, Separate
 from sandlot.errors import ModelError, SettingError, quote
+from sandlot.models.store import is_model
 from sandlot.recordings import Frame, Quantity
 from sandlot.settings import Settings, build, nearest
 from sandlot.typing import Image
@@ -21,9 +23,27 @@ from sandlot.worlds.scene import Scene
 
 
 class WorldSettings(Settings):
-    """What can be set in any world. A world narrows ``fidelity`` to those it offers."""
+    """What can be set in any world. A world narrows ``fidelity`` to those it offers.
+
+    A setting that only one fidelity uses says so: ``Field(..., json_schema_extra={"fidelity": "learned"})``.
+    """
 
     fidelity: str
+
+    @model_validator(mode="after")
+    def _fidelity_uses_all(self) -> Self:
+        for name, only in self.of_one_fidelity().items():
+            if self.fidelity != only and name in self.model_fields_set and getattr(self, name) is not None:
+                value = getattr(self, name)
+                raise ValueError(f"{name}={value} is only for fidelity={only}, not {self.fidelity}; leave it out")
+        return self
+
+    @classmethod
+    def of_one_fidelity(cls) -> dict[str, str]:
+        """Settings that only one fidelity uses, and which."""
+        extras = {name: field.json_schema_extra for name, field in cls.model_fields.items()}
+        about = {name: extra for name, extra in extras.items() if isinstance(extra, dict)}
+        return {name: str(extra["fidelity"]) for name, extra in about.items() if "fidelity" in extra}
 
 
 class Recorder:
@@ -68,7 +88,7 @@ class World(gymnasium.Env[NDArray[Any], NDArray[Any]]):
     Settings: ClassVar[type[WorldSettings]]
     reward_units: ClassVar[str] = "1"
     outcome_quantities: ClassVar[Mapping[str, Quantity]] = {}
-    endless: ClassVar[bool] = False
+    endless: bool = False
     quantities: Mapping[str, Quantity]
     settings: WorldSettings
 
@@ -131,31 +151,31 @@ class World(gymnasium.Env[NDArray[Any], NDArray[Any]]):
         return {"random": Separate(self._random_policy)}
 
     def controller(self, name: str, steps: int | None = None) -> Controller:
-        """Make one of the ready controllers, or load one from a file.
+        """Make one of the ready controllers, or load one from disk.
 
         Args:
-            name: Name of a ready controller, or the path of a file.
+            name: Name of a ready controller, or the path of a file or of the directory of a model.
             steps: How many steps there will be, if that is known; for controllers that plan ahead.
 
         Raises:
             SandlotError: If there is none of that name, or the file is not one for this world.
         """
         path, known = Path(name), self.controllers()
-        if path.suffix or path.parent != Path():
-            if not path.is_file():
-                raise ModelError(f"no controller file {quote(path)}; ready controllers: {', '.join(known)}")
+        if name in known:
+            return known[name]
+        if is_model(path):
             return self.load_controller(path)
-        if name not in known:
-            raise SettingError(f"no controller {quote(name)!r}; {nearest(name, list(known))}")
-        return known[name]
+        if path.suffix or path.parent != Path():
+            raise ModelError(f"no controller at {quote(path)}; ready controllers: {', '.join(known)}")
+        raise SettingError(f"no controller {quote(name)!r}; {nearest(name, list(known))}")
 
     def load_controller(self, path: Path) -> Controller:
-        """Load a controller from a file.
+        """Load a controller from a file or the directory of a model.
 
         Raises:
-            SandlotError: If this world's controllers cannot be files, or the file is not one for it.
+            SandlotError: If this world's controllers cannot be loaded, or this is not one for it.
         """
-        raise ModelError(f"cannot load {path}: controllers of this world are {', '.join(self.controllers())}")
+        raise ModelError(f"cannot load {quote(path)}: controllers of this world are {', '.join(self.controllers())}")
 
     def _random_policy(self, seed: np.random.SeedSequence) -> Policy:
         space = copy.deepcopy(self.action_space)
@@ -176,6 +196,22 @@ def take_settings(kind: type[S], settings: WorldSettings | None, values: Mapping
     if not isinstance(settings, kind):
         raise SettingError(f"settings of type {type(settings).__name__} are not possible here; give {kind.__name__}")
     return settings
+
+
+def name_or_file(value: str | Path, what: str, names: Sequence[str]) -> str | Path:
+    """Refuse a path without a suffix that does not exist: it is a misspelt name.
+
+    Args:
+        value: A known name, or a path.
+        what: What has such names.
+        names: The known names, for the message.
+
+    Raises:
+        ValueError: With the nearest name, for a validator.
+    """
+    if isinstance(value, Path) and not value.suffix and not value.exists():
+        raise ValueError(f"no such {what}, and no such file; {nearest(str(value), list(names))}")
+    return value
 
 
 def check_render_mode(mode: str | None, allowed: list[str]) -> None:

@@ -34,7 +34,7 @@ def measure_gap(
 
     Args:
         name: Short name of the world.
-        controller: Name of one of the world's controllers, by default its first, or the path of a file.
+        controller: Name of one of the world's controllers, by default its first, or the path of one on disk.
         episodes: Number of episodes; each has a seed of its own, the same at every fidelity.
         steps: Maximum number of steps of an episode.
         seed: Same seed, same result.
@@ -73,7 +73,7 @@ def measure_gap(
             for step in rollout(world, controllers[i], seeds[k], steps):
                 if step.number % 100 == 0:
                     progress(before + step.number, total)
-            cut_off[i, k] = not (step.ended[0] or kind.endless)
+            cut_off[i, k] = not (step.ended[0] or world.endless)
             exploded[i, k] = world.exploded
             if not world.exploded:
                 for key, value in world.outcomes().items():
@@ -99,9 +99,8 @@ def measure_gap(
 
 
 def _for_fidelity(kind: type[World], given: Mapping[str, Any], fidelity: str) -> dict[str, Any]:
-    """Settings without those that only another fidelity uses, by the field's ``json_schema_extra``."""
-    extras = {name: field.json_schema_extra for name, field in kind.Settings.model_fields.items()}
-    only = {name: extra.get("fidelity", fidelity) for name, extra in extras.items() if isinstance(extra, dict)}
+    """Settings without those that only another fidelity uses."""
+    only = kind.Settings.of_one_fidelity()
     return {name: value for name, value in given.items() if only.get(name, fidelity) == fidelity}
 
 

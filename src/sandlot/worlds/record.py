@@ -23,7 +23,7 @@ class Record(gymnasium.Wrapper[NDArray[Any], NDArray[Any], NDArray[Any], NDArray
 
     A frame is written at every reset and after every step: the world's own quantities, and with them ``action`` (that
     led to the frame; zero at a reset), ``reward``, ``episode`` (counted from 0) and ``exploded`` (the simulation has
-    become unstable, so that the frame means nothing).
+    become unstable, so that the frame is invalid).
 
     Attributes:
         writer: The recording being written.
@@ -109,7 +109,7 @@ def record_world(
         name: Short name of the world.
         path: Where to write the recording.
         steps: Number of steps.
-        controller: Name of one of the world's controllers, by default its first, or the path of a file.
+        controller: Name of one of the world's controllers, by default its first, or the path of one on disk.
         seed: Same seed, same recording.
         settings: Of the world.
         progress: Called every 100 steps with the number of steps done and of all steps.

@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from sandlot.geometry.rotations import rotation_matrix
 from sandlot.typing import Array, Image, IntArray
 
 Colour: TypeAlias = tuple[int, ...]
@@ -155,8 +156,7 @@ class Scene:
 
 def upright(x: float, y: float, z: float = 0.0, yaw: float = 0.0) -> tuple[Array, Array]:
     """Position (3,) and rotation (3, 3) of what stands upright."""
-    c, s = np.cos(yaw), np.sin(yaw)
-    return np.array([x, y, z]), np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+    return np.array([x, y, z]), rotation_matrix(0.0, 0.0, yaw)
 
 
 def blend(low: Colour, high: Colour, share: Array) -> Image:

@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
 from gymnasium.spaces import Box
@@ -21,6 +21,16 @@ from sandlot.worlds.scene import Scene
 Seen = TypeVar("Seen", bound=NDArray[Any])
 
 
+class Task(Protocol):
+    """The task of all members."""
+
+    def ends(self) -> tuple[BoolArray, BoolArray]:
+        """Which members terminate, and which are truncated: (members,) each."""
+
+    def values(self) -> Mapping[str, NDArray[Any]]:
+        """Infos by name: (members,) each."""
+
+
 class CompiledVector(VectorEnv[Seen, Array, NDArray[Any]]):
     """Many worlds of one kind as one vector world.
 
@@ -34,6 +44,7 @@ class CompiledVector(VectorEnv[Seen, Array, NDArray[Any]]):
         settings: What the worlds were made with.
         max_episode_steps: Episodes are truncated after so many steps; None for never.
         autoreset: Whether members are reset by themselves. If not, they go on after the end of their episode.
+        task: What the members do, made by ``_make``.
         generators: Random generator of each member that has been reset.
     """
 
@@ -41,6 +52,7 @@ class CompiledVector(VectorEnv[Seen, Array, NDArray[Any]]):
     Settings: ClassVar[type[WorldSettings]]
     action_meaning: ClassVar[str]
     settings: WorldSettings
+    task: Task
 
     def __init__(
         self,
@@ -105,7 +117,7 @@ class CompiledVector(VectorEnv[Seen, Array, NDArray[Any]]):
             self._restart(ended, self._check_start({}))
             rewards[ended] = 0.0
         observations = self._observe(np.ones(self.num_envs, np.bool_))
-        terminated, truncated = (each & ~ended for each in self._ends())
+        terminated, truncated = (each & ~ended for each in self.task.ends())
         if self.max_episode_steps is not None:
             truncated = truncated | (self._steps >= self.max_episode_steps)
         self._ended = (terminated | truncated) & self.autoreset
@@ -139,14 +151,6 @@ class CompiledVector(VectorEnv[Seen, Array, NDArray[Any]]):
     def _observe(self, mask: BoolArray) -> Seen:
         """Observations of all members, after those of the mask have read their sensors."""
 
-    @abstractmethod
-    def _ends(self) -> tuple[BoolArray, BoolArray]:
-        """Which members terminate, and which are truncated."""
-
-    @abstractmethod
-    def _values(self) -> Mapping[str, NDArray[Any]]:
-        """Infos of all members, by name."""
-
     def _seed(self, seed: int | Sequence[int | None] | None, options: Mapping[str, Any]) -> BoolArray:
         """Seed the members that are to be reset; returns which these are: (num_envs,)."""
         try:
@@ -177,6 +181,6 @@ class CompiledVector(VectorEnv[Seen, Array, NDArray[Any]]):
 
     def _info(self, mask: BoolArray) -> dict[str, Any]:
         """Infos as Gymnasium wants them: values, and which members have them."""
-        values = self._values()
+        values = self.task.values()
         found = {key: np.where(mask, value, np.zeros_like(value)) for key, value in values.items()}
         return found | {f"_{key}": mask.copy() for key in values}

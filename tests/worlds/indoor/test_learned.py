@@ -105,9 +105,9 @@ def test_mistakes_are_explained(model, log, tmp_path):
     with pytest.raises(SandlotError, match=r"bad\.json: this is a gait of a swimming snake .* not a sensor model"):
         make(tmp_path / "bad.json")
     aside = load(model)
-    aside.center_bearing_ = 0.5 * math.pi
+    aside.centre_bearing_ = 0.5 * math.pi
     save(aside, tmp_path / "aside")
-    with pytest.raises(SandlotError, match=r"whose field of view is centered at 1.57 rad; here it is centered"):
+    with pytest.raises(SandlotError, match=r"whose field of view is centred at 1.57 rad; here it is centred"):
         make(tmp_path / "aside")
 
 

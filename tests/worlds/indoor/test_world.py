@@ -124,7 +124,7 @@ def test_pictures_show_the_robot():
         ({"plan": "no.toml"}, "no.toml"),
         ({"start": (0.1, 0.1, 0.0)}, "no room for a robot of radius 0.3"),
         ({"robot": {"radius": 8.0}}, "no room in this plan"),
-        ({"robot": {"radius": -1.0}}, "robot.radius=-1.*above 0"),
+        ({"robot": {"radius": -1.0}}, "robot.radius=-1.*at least 0.01"),
         ({"laser": {"beams": 0}}, "laser.beams=0.*at least 1"),
         ({"laser": {"beam": 3}}, "did you mean 'laser.beams'"),
         ({"model": "a.json"}, "^model=a.json is only for fidelity=learned, not fast; leave it out$"),

@@ -12,7 +12,7 @@ from sandlot.robots.rover_layout import find_layout
 from sandlot.robots.rover_shapes import drawn_shapes
 from sandlot.robots.rover_state import RoverState
 from sandlot.worlds.record import record_world
-from sandlot.worlds.terrain import task
+from sandlot.worlds.terrain import fidelity
 from sandlot.worlds.terrain.windows import rebuild
 from sandlot.worlds.terrain.world import Terrain
 
@@ -62,7 +62,7 @@ class DentedGround:
     """Ground that sinks by a millimetre at the node under each rover in every frame."""
 
     def __init__(self, grid):
-        self.grid, self.heights = grid, np.zeros(grid.shape)
+        self.grid, self.heights, self.grain = grid, np.zeros(grid.shape), 0.0
 
     def restart(self, heights):
         self.heights, self.initial = heights.copy(), heights.copy()
@@ -78,7 +78,7 @@ def learned(monkeypatch):
         ground = DentedGround(grid)
         return KinematicDrive(settings, ground), ground
 
-    monkeypatch.setattr(task, "make_physics", make_physics)
+    monkeypatch.setitem(fidelity.PHYSICS, "reference", make_physics)
 
 
 @pytest.mark.filterwarnings("ignore:.*symmetric and normalized", "ignore:.*alternative render modes")

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numba import config
 
 from sandlot import recordings
 from sandlot.errors import SandlotError
@@ -11,6 +12,8 @@ from sandlot.worlds.terrain.world import Terrain
 
 SMALL = {"shape": (80, 90), "window": 32, "map_every": 40}
 TINY_PARTICLES = {"ground": "particles", "shape": (48, 48), "window": 16, "particles": {"depth": 0.06, "settle": True}}
+
+compiled = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="MuJoCo is called by its address")
 
 
 def test_windows_record_every_change_once():
@@ -42,6 +45,7 @@ def test_a_window_larger_than_the_map_is_the_map():
     assert (windows.rows[0], windows.columns[0]) == (0, 0)
 
 
+@compiled
 @pytest.mark.parametrize("kind", ["wrap", "edge", "rovers", "hills", "particles"])
 def test_the_map_of_any_frame_can_be_rebuilt(kind, tmp_path):
     settings = {
@@ -90,6 +94,7 @@ def test_the_map_of_any_frame_can_be_rebuilt(kind, tmp_path):
             rebuild(recording, wrong)
 
 
+@compiled
 def test_two_recordings_of_one_world_do_not_disturb_each_other():
     """One of them skips frames: both still add up to the same map."""
     world = Terrain(**SMALL, soil="soft")

@@ -173,7 +173,7 @@ def test_a_short_body_has_no_fetch():
     assert "fetch" not in Water(snake=SMALL).controllers()
 
 
-def test_controllers_come_from_files(tmp_path):
+def test_controllers_come_from_files_and_directories(tmp_path, monkeypatch):
     gait = Gait(amplitude=0.3, frequency=1.5, phase=0.9)
     file = tmp_path / "gait.toml"
     save_controller(file, gait, SMALL)
@@ -182,7 +182,12 @@ def test_controllers_come_from_files(tmp_path):
     np.testing.assert_allclose(first.actions[0], gait.targets(0.02, 5))
     with pytest.raises(SandlotError, match=r"6 links.*17 links"):
         Water().controller(str(file))
-    with pytest.raises(SandlotError, match=r"no controller file .*none\.json.*ready controllers: fetch"):
+    save_controller(tmp_path / "models" / "swimmer", gait, SMALL)
+    for name in (str(tmp_path / "models" / "swimmer"), "swimmer"):
+        monkeypatch.chdir(tmp_path / "models")
+        _, again = rollout(world, world.controller(name), 0, 1)
+        np.testing.assert_array_equal(again.actions, first.actions)
+    with pytest.raises(SandlotError, match=r"no controller at .*none\.json.*ready controllers: fetch"):
         Water().controller(str(tmp_path / "none.json"))
 
 
@@ -190,7 +195,7 @@ def test_controllers_come_from_files(tmp_path):
     ("settings", "words"),
     [
         ({"snake": {"links": 2}}, r"snake\.links=2 .*at least 3"),
-        ({"snake": {"mass": -1.0}}, r"snake\.mass=-1.0 .*above 0"),
+        ({"snake": {"mass": -1.0}}, r"snake\.mass=-1.0 .*at least 0.001"),
         ({"fidelity": "reference", "snake": {"drag": 1e5}}, "step=0.005 would make the reference unstable.*at most"),
         ({"fidelity": "reference", "target": (-3.0, 0.5)}, r"target=\[-3, 0.5\] lies inside the body"),
         ({"fidelity": "reference", "ball_mass": 0.001}, "step=0.005 would make .*drag on the ball.*at most 5.1e-05"),

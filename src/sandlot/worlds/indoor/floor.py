@@ -47,7 +47,7 @@ class Floor:
         self._corner, self._plan, self._radius = low, plan, radius
         nx, ny = (math.ceil(side / self.spacing) for side in (width, depth))
         free = np.ones((ny, nx), np.bool_)
-        block(plan.segments, plan.circles, radius, self._corner, self.spacing, free)
+        block(plan.walls, radius, self._corner, self.spacing, free)
         labels, count = ndimage.label(free)
         outside = np.unique(np.concatenate([labels[0], labels[-1], labels[:, 0], labels[:, -1]]))
         sizes = np.bincount(labels.ravel(), minlength=count + 1)

@@ -58,13 +58,31 @@ def learned_laser(settings: IndoorSettings, plan: Plan) -> Sensor:
             f"{settings.model} is of a laser with a field of view of {model.field_of_view_:.3g} rad; "
             f"laser.field_of_view is {settings.laser.field_of_view:.3g}"
         )
-    if abs(model.center_bearing_) > ASIDE:
+    if abs(model.centre_bearing_) > ASIDE:
         raise ModelError(
-            f"{settings.model} is of a laser whose field of view is centered at {model.center_bearing_:.3g} rad; "
-            "here it is centered straight ahead"
+            f"{settings.model} is of a laser whose field of view is centred at {model.centre_bearing_:.3g} rad; "
+            "here it is centred straight ahead"
         )
     segment = np.arange(settings.laser.beams) * model.segments // settings.laser.beams  # of each beam
     return lambda poses, rng: model.predict(poses)[:, segment]
+
+
+def usable_with(graph: Sensorgraph, model: str) -> dict[str, str] | None:
+    """Settings with which this world takes a model fitted to such scans.
+
+    Args:
+        graph: The scans.
+        model: Path of the model.
+
+    Returns:
+        By name; None if the laser does not look straight ahead, as it does here.
+    """
+    if abs(graph.centre_bearing) > ASIDE:
+        return None
+    settings = {"model": model}
+    if abs(graph.field_of_view - math.pi) > ASIDE:
+        settings["laser.field_of_view"] = f"{math.floor(1e4 * graph.field_of_view) / 1e4:g}"
+    return settings
 
 
 @functools.lru_cache(maxsize=4)

@@ -36,29 +36,36 @@ NOSE_CORNERS = np.array([(0.85, 0.0), (0.25, 0.4), (0.25, -0.4)])
 
 def indoor_scene(task: IndoorTask, robot: int = 0) -> Scene:
     """One of the robots with what its laser measured; reflective walls are blue."""
-    bounds, radius = task.plan.bounds, task.settings.robot.radius
-    extent = float(max(bounds[2:] - bounds[:2]))
-    low, high = bounds[:2] - BORDER * extent, bounds[2:] + BORDER * extent
-    # A grid of metres, or of ten or a hundred in large plans.
-    gap = 10.0 ** max(0.0, np.ceil(np.log10(extent / 40.0)))
+    radius = task.settings.robot.radius
     pose, ranges = task.poses[robot], task.ranges[robot]
     seen = np.isfinite(ranges)
     yaws = pose[2] + task.settings.laser.bearings[seen]
     ends = pose[:2] + ranges[seen, None] * np.column_stack([np.cos(yaws), np.sin(yaws)])
     nose = compose(pose, np.column_stack([NOSE_CORNERS * radius, np.zeros(3)]))[:, :2]
-    items: tuple[Item, ...] = (
-        grid_lines("grid", low, high, gap, GRID_LINE),
-        *plan_items(task.plan),
+    return plan_scene(
+        task.plan,
         Area("scan", _flat(np.concatenate([pose[None, :2], ends])), LASER),
-        Points("returns", _flat(ends), 0.0025 * extent, RETURN),
+        Points("returns", _flat(ends), 0.0025 * _extent(task.plan), RETURN),
         Shape("robot", "cylinder", (radius, ROBOT_HEIGHT), *upright(pose[0], pose[1], yaw=pose[2]), ROBOT),
         Area("nose", _flat(nose), NOSE),
     )
-    return Scene(items, low, high, PIXELS, FLOOR)
 
 
-def plan_items(plan: Plan) -> list[Item]:
-    """The walls of a plan."""
+def plan_scene(plan: Plan, *items: Item) -> Scene:
+    """The walls of a plan on a grid, and items in front of them."""
+    extent = _extent(plan)
+    low, high = plan.bounds[:2] - BORDER * extent, plan.bounds[2:] + BORDER * extent
+    # A grid of metres, or of ten or a hundred in large plans.
+    gap = 10.0 ** max(0.0, np.ceil(np.log10(extent / 40.0)))
+    return Scene((grid_lines("grid", low, high, gap, GRID_LINE), *_walls(plan), *items), low, high, PIXELS, FLOOR)
+
+
+def _extent(plan: Plan) -> float:
+    """The longer side of a plan [m]."""
+    return float(max(plan.bounds[2:] - plan.bounds[:2]))
+
+
+def _walls(plan: Plan) -> list[Item]:
     colours = [tuple(each) for each in blend(WALL, GLASS, plan.shine).tolist()]
     straight = len(plan.segments)
     ends = np.concatenate([plan.segments.reshape(-1, 2, 2), np.zeros((straight, 2, 1))], axis=2)

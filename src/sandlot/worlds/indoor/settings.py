@@ -1,19 +1,18 @@
-"""The settings of the indoor world."""
+"""Settings of the indoor world."""
 
 from pathlib import Path
-from typing import Literal, Self
+from typing import Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, field_validator
 
 from sandlot.places.plans import SHIPPED
 from sandlot.robots.round_robot import RoundRobot
 from sandlot.sensing.laser import Laser
-from sandlot.settings import nearest
-from sandlot.worlds.base import WorldSettings
+from sandlot.worlds.base import WorldSettings, name_or_file
 
 
 class IndoorSettings(WorldSettings):
-    """What can be set in the indoor world.
+    """Settings of the indoor world.
 
     Attributes:
         fidelity: ``fast``, the laser's rays are cast; ``learned``, a model of the laser predicts the scan.
@@ -41,13 +40,4 @@ class IndoorSettings(WorldSettings):
     @field_validator("plan")
     @classmethod
     def _known_plan(cls, plan: str | Path) -> str | Path:
-        # A word without a suffix is taken for the name of a shipped plan, not of a file.
-        if isinstance(plan, Path) and not plan.suffix and not plan.exists():
-            raise ValueError(f"no such plan, and no such file; {nearest(str(plan), list(SHIPPED))}")
-        return plan
-
-    @model_validator(mode="after")
-    def _model_is_used(self) -> Self:
-        if self.model is not None and self.fidelity != "learned":
-            raise ValueError(f"model={self.model} is only for fidelity=learned, not {self.fidelity}; leave it out")
-        return self
+        return name_or_file(plan, "plan", SHIPPED)

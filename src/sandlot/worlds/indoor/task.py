@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sandlot.errors import PlaceError, SettingError
 from sandlot.places.plans import load_plan
 from sandlot.sensing.laser import Chance
-from sandlot.typing import Array, IntArray
+from sandlot.typing import Array, BoolArray, IntArray
 from sandlot.worlds.indoor.floor import Floor
 from sandlot.worlds.indoor.settings import IndoorSettings
 
@@ -102,8 +102,8 @@ class IndoorTask:
         Returns:
             (count,) area that is covered for the first time [m^2].
         """
-        given, walls = self.settings, (self.plan.segments, self.plan.circles)
-        self.bumped = given.robot.drive(self.state, wanted, slips, *walls, given.interval)
+        robot, interval = self.settings.robot, self.settings.interval
+        self.bumped = robot.drive(self.state, wanted, slips, self.plan.walls, interval)
         self.steps += 1
         self.bumps += self.bumped
         new = self.floor.cover(self.all, np.ascontiguousarray(self.poses[:, :2]))
@@ -131,6 +131,11 @@ class IndoorTask:
         seen[:, :beams] = np.where(np.isnan(self.ranges), max_range, self.ranges)
         seen[:, beams], seen[:, beams + 1] = self.state.speed, self.state.turn_rate
         return np.clip(seen, self._observed.low, self._observed.high, out=seen)
+
+    def ends(self) -> tuple[BoolArray, BoolArray]:
+        """Which robots have come to the end of their task, and whose episodes are cut off: (count,) each."""
+        never = np.zeros(len(self.all), np.bool_)
+        return never, never
 
     def values(self) -> Mapping[str, NDArray[Any]]:
         """What ``info`` holds: (count,) each."""

@@ -32,6 +32,7 @@ class IndoorVector(CompiledVector[Seen]):
     Settings: ClassVar[type[WorldSettings]] = IndoorSettings
     action_meaning = ACTION
     settings: IndoorSettings
+    task: IndoorTask
 
     def _make(self, threads: int) -> tuple[Box, Box]:
         self.task = IndoorTask(self.settings, self.num_envs, threads)
@@ -55,13 +56,6 @@ class IndoorVector(CompiledVector[Seen]):
         which = np.flatnonzero(mask)
         self.task.scan(which, [self.generators[k] for k in which.tolist()])
         return self.task.observe()
-
-    def _ends(self) -> tuple[BoolArray, BoolArray]:
-        never = np.zeros(self.num_envs, np.bool_)
-        return never, never
-
-    def _values(self) -> Mapping[str, NDArray[Any]]:
-        return self.task.values()
 
     def scenes(self) -> Iterator[Scene]:
         """One for each robot, as that of `Indoor`."""

@@ -119,7 +119,8 @@ class Indoor(World):
         new = self.task.drive(wanted[None], self.settings.robot.draw_slips(1, self.np_random))
         self._path_length += math.dist(before[:2], self.pose[:2])
         self.task.scan(self.task.all, self.np_random)
-        return self.task.observe()[0], float(new[0]), False, False, self._info()
+        terminated, truncated = self.task.ends()
+        return self.task.observe()[0], float(new[0]), bool(terminated[0]), bool(truncated[0]), self._info()
 
     @property
     def laser(self) -> Sensor:

@@ -1,23 +1,21 @@
 """The leveling world: a swarm levels a terrain, one unit of material at a time."""
 
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from gymnasium.spaces import Box, MultiDiscrete
 from numpy.typing import NDArray
-from pydantic import Field, field_validator, model_validator
 
 from sandlot.control.controller import Controller
 from sandlot.control.leveling import CYCLES_PER_ROUND, LevelingController, Rule, run
 from sandlot.errors import SandlotError, SettingError
 from sandlot.physics.swarm import CEILING, HIGH, LOW, MOVED, PUT_DOWN, free_neighbours, is_flat, place, sense, step
-from sandlot.places.terrains import from_image, heap, hills
-from sandlot.recordings import Frame, Quantity
-from sandlot.recordings.vocabulary import VOCABULARY, quantity
-from sandlot.settings import nearest
+from sandlot.recordings import Frame
+from sandlot.recordings.vocabulary import quantity
 from sandlot.worlds.actions import check_action
 from sandlot.worlds.base import World, WorldSettings
+from sandlot.worlds.leveling.settings import LevelingSettings
 from sandlot.worlds.scene import AGENT, EARTH_HIGH, EARTH_LOW, LOADED, HeightField, Scene, Shape, blend, upright
 
 HEIGHT_DRAWN, AGENT_SIZE = 0.25, (0.25, 0.25, 0.25)
@@ -26,62 +24,8 @@ HEIGHT_DRAWN, AGENT_SIZE = 0.25, (0.25, 0.25, 0.25)
 ACTION = f"hand (0 to {PUT_DOWN}) and feet (0 to 8) of each agent"
 HIGHEST = np.array([CEILING, CEILING] + 9 * [1], np.float32)
 """Upper bounds of an agent's observation: height, mean estimate, carrying, eight free neighbours; the lower are 0."""
-Cells = Annotated[int, Field(ge=1, le=16384)]
-
-
-class LevelingSettings(WorldSettings):
-    """What can be set in the leveling world.
-
-    Attributes:
-        fidelity: Only ``fast``: the source's model is the grid itself.
-        terrain: ``hills``, ``heap``, or the path of a grayscale image.
-        shape: (ny, nx) of hills and heap [cell]; an image has its own.
-        hill_size: Typical radius of a hill, or radius of the heap [cell].
-        relief: Height of the highest cell above the lowest [unit].
-        roughness: From 0, rounded hills, to 1, detail at every scale.
-        agents: Number of agents.
-        sensing: Probability that an agent stores the height of the cell it has entered. It must be low, so that the
-            eight heights it remembers come from all over the terrain and not from one hill.
-        flatness: Criterion of a flat terrain: ``range``, highest and lowest cell differ by at most one unit, or
-            ``gradient``, no gradient (by forward differences) exceeds ``slope``.
-        slope: Maximum gradient of flat ground [unit/cell], for ``flatness="gradient"``.
-    """
-
-    fidelity: Literal["fast"] = "fast"
-    terrain: Literal["hills", "heap"] | Path = "hills"
-    shape: tuple[Cells, Cells] = (32, 32)
-    hill_size: float = Field(8.0, gt=0.0)
-    relief: int = Field(12, ge=0, le=CEILING)
-    roughness: float = Field(0.0, ge=0.0, le=1.0)
-    agents: int = Field(8, ge=1)
-    sensing: float = Field(0.01, ge=0.0, le=1.0)
-    flatness: Literal["range", "gradient"] = "range"
-    slope: float = Field(1.0, ge=0.0)
-
-    @field_validator("terrain")
-    @classmethod
-    def _known(cls, terrain: str | Path) -> str | Path:
-        # A word without a suffix is taken for a kind of terrain, not for an image.
-        if isinstance(terrain, Path) and not terrain.suffix and not terrain.exists():
-            raise ValueError(f"no such terrain, and no image; {nearest(str(terrain), ['hills', 'heap'])}")
-        return terrain
-
-    @model_validator(mode="after")
-    def _agents_fit(self) -> Self:
-        cells = self.shape[0] * self.shape[1]
-        if not isinstance(self.terrain, Path) and self.agents > cells:
-            raise ValueError(f"agents={self.agents} on {cells} cells; allowed are 1 to {cells}")
-        return self
-
-    def heights(self, rng: np.random.Generator) -> NDArray[np.int16]:
-        """Make the terrain: (ny, nx) [unit]."""
-        if isinstance(self.terrain, Path):
-            field = from_image(self.terrain, self.relief)
-        elif self.terrain == "heap":
-            field = heap(self.shape, self.hill_size, self.relief)
-        else:
-            field = hills(self.shape, rng, self.hill_size, self.relief, self.roughness)
-        return np.rint(field).astype(np.int16)
+CYCLE = 1.0
+"""Duration of a cycle, chosen here: the source counts cycles only [s]."""
 
 
 class Leveling(World):
@@ -110,7 +54,8 @@ class Leveling(World):
     ## Start and end
     ``reset(seed=...)`` draws the terrain and the cells of the agents; ``options={"heights": array}`` gives a terrain
     instead. An episode terminates when the terrain is flat, by default when its highest and lowest cell differ by at
-    most one unit. One step is two cycles of the source, an acting and a sensing stage; ``time`` counts cycles.
+    most one unit. One step is two cycles of the source, an acting and a sensing stage. The source gives no
+    duration of a cycle; ``time`` counts 1 s for each.
 
     ## Controllers
     ``probabilistic``, ``memetic`` and ``pool``, the three rules of the source; ``random``. `run` executes a rule in
@@ -136,7 +81,8 @@ class Leveling(World):
         shape = self.settings.heights(np.random.default_rng()).shape if image else self.settings.shape
         self._shape = shape
         self.quantities = {
-            "time": Quantity(*VOCABULARY["cycles"]),  # a recording's time axis has this name
+            "time": quantity("time"),
+            "cycles": quantity("cycles", dtype="int64"),
             "cell_heights": quantity("cell_heights", ("row", "column"), shape, "int16"),
             "agent_column": quantity("agent_column", ("agent",), (n,), "int32"),
             "agent_row": quantity("agent_row", ("agent",), (n,), "int32"),
@@ -176,7 +122,7 @@ class Leveling(World):
             raise SandlotError(f"an action is {ACTION}; some are out of range")
         height, carried = agents["height"] - self._level, agents["carrying"].astype(np.float64)
         hand, move = np.ascontiguousarray(action.T, np.int8)
-        step(*self.swarm, hand, move, self.settings.sensing, self._slope)
+        step(self.swarm, hand, move, self.settings.sensing, self._slope)
         self._rounds += 1
         change = carried - agents["carrying"]
         gains = -change * (2.0 * height + change)
@@ -220,7 +166,8 @@ class Leveling(World):
         """The terrain, and where the agents are."""
         agents, tally = self.swarm.agents, self.swarm.tally
         return {
-            "time": np.float64(self.cycles),
+            "time": np.float64(CYCLE * self.cycles),
+            "cycles": np.int64(self.cycles),
             "cell_heights": self.swarm.heights.copy(),
             "agent_column": agents["x"].copy(),
             "agent_row": agents["y"].copy(),

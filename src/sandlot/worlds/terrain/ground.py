@@ -1,4 +1,4 @@
-"""Ground under rovers in MuJoCo: soil, which includes rigid ground, or particles."""
+"""Ground under rovers in MuJoCo: soil, rigid ground, or particles."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from sandlot.physics.attachment import Track
 from sandlot.physics.particles import Particles
-from sandlot.physics.soil import Soil
+from sandlot.physics.soil import Soil, SoilKind
 from sandlot.robots.rover_model import RoverModel
 from sandlot.robots.rover_state import RoverState
 from sandlot.typing import Array
@@ -37,7 +37,7 @@ class MujocoGround(ABC):
     def __init__(self, settings: TerrainSettings, grid: Grid) -> None:
         """Prepare the ground; `attach` and then `restart` come before the first step."""
         self.settings, self.grid = settings, grid
-        self.initial = np.zeros(grid.shape)
+        self.initial, self.grain = np.zeros(grid.shape), 0.0
         self._heights: Array | None = None
         self._layer: Layer
 
@@ -88,14 +88,23 @@ class MujocoGround(ABC):
 
 
 class SoilGround(MujocoGround):
-    """Soil, which is pressed down and pushed aside; or rigid ground, a soil that never yields."""
+    """Soil, which is pressed down and pushed aside."""
 
     def _sample(self) -> Soil:
         return self._lay(np.zeros((3, 3)))
 
     def _lay(self, heights: Array) -> Soil:
-        kind = "rigid" if self.settings.ground == "rigid" else self.settings.soil
-        return Soil(heights, self.grid.spacing, kind, wrap=self.grid.wrap)
+        return Soil(heights, self.grid.spacing, self._kind(), wrap=self.grid.wrap)
+
+    def _kind(self) -> str | SoilKind:
+        return self.settings.soil
+
+
+class RigidGround(SoilGround):
+    """A soil that never yields."""
+
+    def _kind(self) -> str:
+        return "rigid"
 
 
 class ParticleGround(MujocoGround):
@@ -103,6 +112,10 @@ class ParticleGround(MujocoGround):
 
     _settled: tuple[Array, dict[str, NDArray[Any]]] | None = None
     """Heights of the last terrain, and the state of its particles after they have settled."""
+
+    def __init__(self, settings: TerrainSettings, grid: Grid) -> None:
+        super().__init__(settings, grid)
+        self.grain = settings.particles.radius
 
     def _sample(self) -> Particles:
         width = 2.0 * self.settings.particles.radius

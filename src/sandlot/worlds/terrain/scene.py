@@ -20,15 +20,9 @@ NOSE_CORNERS = np.array([(0.375, 0.0, 0.0), (0.2, 0.1, 0.0), (0.2, -0.1, 0.0)])
 """Of the mark that points forward, relative to the radius of the rover."""
 
 
-def terrain_scene(ground: Ground, rovers: Drive, grain: float = 0.0) -> Scene:
-    """The ground and the rovers on it, each with a mark that points forward.
-
-    Args:
-        ground: Its heights now and at the start.
-        rovers: On it.
-        grain: Bumps of this size are the material's and not the terrain's; they are shown only faintly [m].
-    """
-    grid, shapes = ground.grid, []
+def terrain_scene(ground: Ground, rovers: Drive) -> Scene:
+    """The ground, whose grain is shown only faintly, and the rovers on it, each with a mark that points forward."""
+    grid, grain, shapes = ground.grid, ground.grain, []
     for k, drawn in enumerate(rovers.shapes):
         shapes += _rover(k, drawn, rovers.state.position[k], rovers.state.rotation[k])
     # From above, higher shapes cover lower ones, and the marks cover everything.

@@ -19,10 +19,12 @@ class Ground(Protocol):
     Attributes:
         grid: Where its nodes are.
         initial: (ny, nx) heights at the last restart [m]. What has changed is ``heights - initial``.
+        grain: Bumps of this size are the material's and not the terrain's [m]; 0 for smooth ground.
     """
 
     grid: Grid
     initial: Array
+    grain: float
 
     @property
     def heights(self) -> Array:

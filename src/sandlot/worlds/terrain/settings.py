@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, NamedTuple, Self
 
 import numpy as np
 from pydantic import Field, field_validator, model_validator
@@ -14,11 +14,29 @@ from sandlot.sensing.encoders import Encoders
 from sandlot.sensing.imu import Imu
 from sandlot.settings import Settings, build, nearest
 from sandlot.typing import Array
-from sandlot.worlds.base import WorldSettings
+from sandlot.worlds.base import WorldSettings, name_or_file
 
 Nodes = Annotated[int, Field(ge=8, le=8192)]
-SHAPES = {"soil": (600, 600), "rigid": (600, 600), "particles": (150, 150)}
-"""Default map sizes: the source's largest, 72 of its units, and its smallest, 18; 12 of them are 1 m."""
+
+
+class GroundKind(NamedTuple):
+    """A kind of ground.
+
+    Attributes:
+        shape: (ny, nx) default number of nodes.
+        no_wrap: Why it cannot continue at the opposite edge; empty if it can.
+    """
+
+    shape: tuple[int, int] = (600, 600)
+    no_wrap: str = ""
+
+
+GROUNDS = {
+    "soil": GroundKind(),
+    "rigid": GroundKind(),
+    "particles": GroundKind((150, 150), "particles, which lie in a container"),
+}
+"""Default map sizes are the source's largest, 72 of its units, and its smallest, 18; 12 of them are 1 m."""
 
 
 class ParticleSettings(Settings):
@@ -65,7 +83,7 @@ class TerrainSettings(WorldSettings):
         poses: x [m], y [m] and yaw [rad] where each rover starts; side by side in the middle if left out.
         interval: Between frames [s].
         step: Of the physics [s].
-        imu: Inertial measurement units of the rovers; their ``interval`` is that of the world.
+        imu: Inertial measurement units of the rovers.
         encoders: Wheel encoders of the rovers.
         patch: Nodes along each side of the square of heights around a rover that it observes; none if 0.
         window: Nodes along each side of the square around a rover whose height changes are recorded.
@@ -85,8 +103,8 @@ class TerrainSettings(WorldSettings):
     wrap: bool | None = None
     rovers: Annotated[tuple[str, ...], Field(min_length=1)] = ("wheeled",)
     poses: tuple[tuple[float, float, float], ...] | None = None
-    interval: float = Field(0.01, gt=0.0, le=1.0)
-    step: float = Field(0.001, gt=0.0, le=0.1)
+    interval: float = Field(0.01, ge=1e-5, le=1.0)
+    step: float = Field(0.001, ge=1e-5, le=0.1)
     imu: Imu = Imu()
     encoders: Encoders = Encoders()
     patch: int = Field(0, ge=0, le=512)
@@ -117,22 +135,19 @@ class TerrainSettings(WorldSettings):
     @field_validator("terrain")
     @classmethod
     def _known_terrain(cls, terrain: str | Path) -> str | Path:
-        # A name without a suffix is a misspelt terrain rather than an image.
-        if isinstance(terrain, Path) and not terrain.suffix and not terrain.exists():
-            raise ValueError(f"no such terrain, and no image; {nearest(str(terrain), [*TERRAINS, 'hills', 'flat'])}")
-        return terrain
+        return name_or_file(terrain, "terrain", [*TERRAINS, "hills", "flat"])
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
-        if self.wrap and self.ground == "particles":
-            raise ValueError("wrap=True is not possible with particles, which lie in a container; leave it out")
+        if self.wrap and self._ground_kind.no_wrap:
+            raise ValueError(f"wrap=True is not possible with {self._ground_kind.no_wrap}; leave it out")
         if self.poses is not None and len(self.poses) != len(self.rovers):
             raise ValueError(f"poses has {len(self.poses)} for {len(self.rovers)} rovers; allowed: one for each")
         if abs(self.interval / self.step - self.steps) > 1e-6 or self.steps < 1:
             raise ValueError(f"interval={self.interval:g} is not a whole number of steps of {self.step:g}")
         fixed = TERRAINS.get(str(self.terrain))
         size = fixed.hill_size if fixed else self.hill_size if self.random else 0.0
-        across = self.spacing * max(self.shape or SHAPES[self.ground])
+        across = self.spacing * max(self.shape or self._ground_kind.shape)
         # The spectrum of longer waves is rounded away, which leaves noise.
         if size > across:
             raise ValueError(
@@ -140,6 +155,10 @@ class TerrainSettings(WorldSettings):
                 "side; allowed: smaller ones, or a larger shape or spacing"
             )
         return self
+
+    @property
+    def _ground_kind(self) -> GroundKind:
+        return GROUNDS[self.ground]
 
     @property
     def steps(self) -> int:
@@ -150,7 +169,7 @@ class TerrainSettings(WorldSettings):
     def wraps(self) -> bool:
         """Whether the ground continues at the opposite edge."""
         if self.wrap is None:
-            return self.ground != "particles" and not isinstance(self.terrain, Path)
+            return not self._ground_kind.no_wrap and not isinstance(self.terrain, Path)
         return self.wrap
 
     @property
@@ -164,7 +183,7 @@ class TerrainSettings(WorldSettings):
         Raises:
             PlaceError: If the image cannot be read, or its edges do not fit together though the ground wraps.
         """
-        shape = self.shape or SHAPES[self.ground]
+        shape = self.shape or self._ground_kind.shape
         if isinstance(self.terrain, Path):
             return from_image(self.terrain, self.relief, tileable=self.wraps)
         if self.terrain == "flat":

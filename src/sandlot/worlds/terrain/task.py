@@ -42,7 +42,6 @@ class TerrainTask:
         """
         self.settings = settings
         self.rovers, self.ground = make_physics(settings, Grid(shape, settings.spacing, settings.wraps))
-        self._imu = settings.imu.model_copy(update={"interval": settings.interval})
         self._begin()
 
     def _begin(self) -> None:
@@ -57,7 +56,7 @@ class TerrainTask:
         self.ground.restart(heights)
         self.rovers.restart()
         count = self.rovers.count
-        self._bias = self._imu.draw_bias(count, rng), self.settings.encoders.draw_bias(count, rng)
+        self._bias = self.settings.imu.draw_bias(count, rng), self.settings.encoders.draw_bias(count, rng)
         self._begin()
 
     def drive(self, commands: Array) -> Array:
@@ -90,7 +89,7 @@ class TerrainTask:
     def observe(self, rng: np.random.Generator) -> NDArray[np.float32]:
         """What the rovers measure, as `Terrain` describes it: (rovers, 11 + patch^2)."""
         state, given = self.state, self.settings
-        imu = self._imu.read(state, self._bias[0], rng)
+        imu = given.imu.read(state, self._bias[0], given.interval, rng)
         wheels = given.encoders.read(state.wheel_angles, state.wheel_speeds, self._bias[1], rng)
         parts = [imu.orientation, imu.rates, imu.force, wheels.speeds]
         if given.patch:

@@ -148,8 +148,7 @@ class Terrain(World):
 
     def scene(self) -> Scene:
         """What there is to draw: the ground with its ruts, and the rovers."""
-        grain = self.settings.particles.radius if self.settings.ground == "particles" else 0.0
-        return terrain_scene(self.task.ground, self.task.rovers, grain)
+        return terrain_scene(self.task.ground, self.task.rovers)
 
     def _info(self) -> dict[str, Any]:
         return {"time": self.task.time, "exploded": self.task.exploded}

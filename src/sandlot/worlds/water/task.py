@@ -1,18 +1,17 @@
 """The task of the water world for a batch of bodies. `Water` has one body, `WaterVector` many."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sandlot.errors import SettingError, quote
-from sandlot.robots.fast_swimmers import FastSwimmers
-from sandlot.robots.reference_swimmers import ReferenceSwimmers
+from sandlot.robots.reference_swimmers import Ball
 from sandlot.robots.snake import link_centres
-from sandlot.robots.swimmers import Swimmers
+from sandlot.robots.swimmer_models import make_swimmers
 from sandlot.typing import Array, BoolArray, IntArray
-
-if TYPE_CHECKING:
-    from sandlot.worlds.water.world import WaterSettings
+from sandlot.worlds.water.settings import WaterSettings
 
 REACHED = 2.0
 """A target is reached within this distance of the head link's centre [m] (section 7.3)."""
@@ -37,7 +36,7 @@ class WaterTask:
         arrival: (count, 5) `progress` when that was first so.
     """
 
-    def __init__(self, settings: "WaterSettings", count: int = 1, threads: int = 1) -> None:
+    def __init__(self, settings: WaterSettings, count: int = 1, threads: int = 1) -> None:
         """Make the bodies; `restart` places their targets.
 
         Args:
@@ -49,13 +48,9 @@ class WaterTask:
             SettingError: If the step is too long for the reference, or for its ball, or there is no room for a target.
         """
         self.settings, self.count = settings, count
-        self.swimmers: Swimmers
-        balls = np.zeros((count, 2))
-        if settings.fidelity == "fast":
-            self.swimmers = FastSwimmers(settings.snake, count, settings.current, balls)
-        else:
-            ball = {each: getattr(settings, each) for each in ("ball_radius", "ball_mass", "ball_drag")}
-            self.swimmers = ReferenceSwimmers(settings.snake, count, settings.current, balls, threads=threads, **ball)
+        ball = Ball(settings.ball_radius, settings.ball_mass, settings.ball_drag)
+        bodies = (settings.snake, count, settings.current, np.zeros((count, 2)), ball)
+        self.swimmers = make_swimmers(settings.fidelity, *bodies, threads=threads)
         self.arrival = np.zeros((count, 5))
         self.touched, self.arrived = np.zeros(count, np.bool_), np.zeros(count, np.bool_)
         self._potential = np.zeros(count)
@@ -177,10 +172,18 @@ class WaterTask:
         """Which bodies have completed the task: (count,)."""
         return self.delivered if self.swimmers.solid_balls else self.reached
 
+    def ends(self) -> tuple[BoolArray, BoolArray]:
+        """Which bodies have completed the task, and which have exploded: (count,) each."""
+        return self.done & ~self.exploded, self.exploded
+
+    def values(self) -> Mapping[str, NDArray[Any]]:
+        """What ``info`` holds: (count,) each."""
+        return {"time": self.swimmers.time, "exploded": self.exploded}
+
     def progress(self) -> Array:
         """Time [s], centre of mass [m], mean yaw of the links [rad] and drive: (count, 5)."""
         swimmers = self.swimmers
-        return np.column_stack([swimmers.time, self.centre, self.directions.mean(axis=1), swimmers.drive])
+        return np.column_stack([swimmers.time, self.centre, swimmers.heading, swimmers.drive])
 
     def observe(self) -> Array:
         """The observations, as `Water` describes them: (count, 8 + 2 joints)."""

@@ -5,15 +5,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 from gymnasium.spaces import Box
-from numpy.typing import NDArray
 
 from sandlot.typing import Array, BoolArray, IntArray
 from sandlot.worlds.base import WorldSettings
 from sandlot.worlds.scene import Scene
 from sandlot.worlds.vector import CompiledVector
 from sandlot.worlds.water.scene import water_scene
+from sandlot.worlds.water.settings import WaterSettings
 from sandlot.worlds.water.task import WaterTask
-from sandlot.worlds.water.world import ACTION, WaterSettings, spaces
+from sandlot.worlds.water.world import ACTION, spaces
 
 
 class WaterVector(CompiledVector[Array]):
@@ -30,6 +30,7 @@ class WaterVector(CompiledVector[Array]):
     Settings: ClassVar[type[WorldSettings]] = WaterSettings
     action_meaning = ACTION
     settings: WaterSettings
+    task: WaterTask
 
     def _make(self, threads: int) -> tuple[Box, Box]:
         self.task = WaterTask(self.settings, self.num_envs, threads)
@@ -52,13 +53,6 @@ class WaterVector(CompiledVector[Array]):
 
     def _observe(self, mask: BoolArray) -> Array:
         return self.task.observe()
-
-    def _ends(self) -> tuple[BoolArray, BoolArray]:
-        exploded = self.task.exploded
-        return self.task.done & ~exploded, exploded
-
-    def _values(self) -> Mapping[str, NDArray[Any]]:
-        return {"time": self.task.swimmers.time, "exploded": self.task.exploded}
 
     def scenes(self) -> Iterator[Scene]:
         """One for each snake, as that of `Water`."""

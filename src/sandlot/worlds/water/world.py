@@ -2,12 +2,11 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 from gymnasium.spaces import Box
 from numpy.typing import NDArray
-from pydantic import Field
 
 from sandlot.control.controller import Controller, Separate
 from sandlot.control.snake.fetching import CAREFUL, Fetcher
@@ -16,51 +15,21 @@ from sandlot.control.snake.gaits import Gait, GaitController
 from sandlot.control.snake.steering import OBSERVED, Seeker
 from sandlot.recordings import Frame, Quantity
 from sandlot.recordings.vocabulary import quantity
-from sandlot.robots.snake import DRAG, Snake
+from sandlot.robots.snake import Snake
 from sandlot.robots.swimmers import Swimmers
 from sandlot.typing import Array
 from sandlot.worlds.actions import check_action
 from sandlot.worlds.base import World, WorldSettings
 from sandlot.worlds.scene import Scene
 from sandlot.worlds.water.scene import water_scene
+from sandlot.worlds.water.settings import WaterSettings
 from sandlot.worlds.water.task import WaterTask
 
-Point = tuple[float, float]
 ACTION = "joint angles [rad]"
 FAR = 1e6
 """Bound of the observations that have no bound of their own [m, s, rad]."""
 SWIM = Gait(amplitude=0.7, frequency=0.9, phase=0.8)
 """The gait with which the source's robot swims to its targets (section 7.11)."""
-
-
-class WaterSettings(WorldSettings):
-    """What can be set in the water world.
-
-    Attributes:
-        fidelity: ``fast``, a reduced model without contact: the target is a point to swim to; ``reference``: MuJoCo,
-            the target is a ball.
-        snake: The body.
-        target: Position of the ball [m]; random at each reset if not given.
-        distance: Maximum distance of a random target from the destination [m].
-        destination: Where to bring the ball [m].
-        region: The ball is delivered within this radius around the destination [m].
-        current: Velocity of the water [m/s].
-        ball_radius: Radius of the ball [m].
-        ball_mass: Mass of the ball [kg]; at ``reference``.
-        ball_drag: Drag coefficient of the ball [N*s/m^3], multiplied by its cross-section; at ``reference``. In the
-            source there is no drag on the ball.
-    """
-
-    fidelity: Literal["fast", "reference"] = "fast"
-    snake: Snake = Snake()
-    target: Point | None = None
-    distance: float = Field(60.0, gt=0.0)
-    destination: Point = (0.0, 0.0)
-    region: float = Field(8.0, gt=0.0)
-    current: Point = (0.0, 0.0)
-    ball_radius: float = Field(1.0, gt=0.0)
-    ball_mass: float = Field(0.42, gt=0.0)
-    ball_drag: float = Field(DRAG, ge=0.0)
 
 
 class Water(World):
@@ -149,10 +118,10 @@ class Water(World):
         return self.task.observe()[0], self._info()
 
     def step(self, action: NDArray[Any]) -> tuple[Array, float, bool, bool, dict[str, Any]]:
-        """Simulate one command."""
+        """Command the joints and simulate until the next command."""
         rewards = self.task.command(check_action(action, (self.settings.snake.joints,), ACTION)[None])
-        exploded = self.exploded
-        return self.task.observe()[0], float(rewards[0]), self.done and not exploded, exploded, self._info()
+        terminated, truncated = self.task.ends()
+        return self.task.observe()[0], float(rewards[0]), bool(terminated[0]), bool(truncated[0]), self._info()
 
     @property
     def swimmers(self) -> Swimmers:
@@ -240,7 +209,7 @@ class Water(World):
         return made | super().controllers()
 
     def load_controller(self, path: Path) -> Controller:
-        """Load a gait (``.toml``) or a neural network (``.json``).
+        """Load a gait (``.toml``) or a neural network (``.json``), or either from the directory of a model.
 
         Raises:
             SandlotError: If it cannot be read, or is for another body.
@@ -248,7 +217,7 @@ class Water(World):
         return load_controller(path, self.settings.snake)
 
     def _info(self) -> dict[str, Any]:
-        return {"time": float(self.task.swimmers.time[0]), "exploded": self.exploded}
+        return {name: value[0].item() for name, value in self.task.values().items()}
 
 
 def spaces(snake: Snake) -> tuple[Box, Box]:
