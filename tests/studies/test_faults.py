@@ -14,10 +14,12 @@ from pathlib import Path
 import pytest
 
 from sandlot.errors import RunError, SandlotError
+from sandlot.recordings.logs import import_log
 from sandlot.studies.base import STUDIES
 from sandlot.studies.runner import load, run
 from sandlot.studies.states import last_runs
 from sandlot.studies.store import Store
+from sandlot.writing import DRAFTS
 from toy_study import Toy
 
 TESTS = Path(__file__).parents[1]
@@ -243,6 +245,26 @@ def test_a_command_that_cannot_go_on_does_not_say_so(tmp_path):
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130
     assert err.splitlines()[-1] == "Stopped."
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_an_import_that_was_stopped_leaves_no_draft_after_the_next_one(tmp_path, number):
+    line = "FLASER 2 1.5 2.5 {x} 2 0.5 {x} 2.5 0.4 {x} host {x}\n"
+    (tmp_path / "small.log").write_text(line.format(x=1))
+    (tmp_path / "large.log").write_text("".join(line.format(x=x) for x in range(400_000)))
+    process = start("import", tmp_path / "large.log", "--out", tmp_path / "a")
+    patience = time.monotonic() + 100.0
+    while not list(tmp_path.glob(DRAFTS)):
+        assert time.monotonic() < patience
+        time.sleep(0.005)
+    process.send_signal(number)
+    _, err = process.communicate(timeout=60)
+    left = sorted(path.name for path in tmp_path.iterdir())
+    if number == signal.SIGTERM:
+        assert (process.returncode, err.splitlines()[-1]) == (130, "Stopped.")
+        assert left == ["large.log", "small.log"]
+    import_log(tmp_path / "small.log", tmp_path / "b")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["b", "large.log", "small.log"]
 
 
 def test_kills_at_random_moments_lose_nothing(place, tmp_path):

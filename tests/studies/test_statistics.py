@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from sandlot.studies.statistics import Comparison, compare, holm, mean_interval
+from sandlot.studies.statistics import Comparison, compare, holm, mean_interval, together
 
 values = st.floats(-1e6, 1e6).map(lambda value: round(value, 3))
 p_values = st.lists(st.floats(0.0, 1.0), min_size=1, max_size=12)
@@ -140,3 +140,9 @@ def test_a_baseline_of_nothing():
     assert math.isnan(same.ratio)
     assert not same.above()
     assert not same.below()
+
+
+def test_tests_of_one_claim_are_corrected_for_their_number():
+    tests = [Comparison("a", "b", "q", 1.0, p, 0.5) for p in (0.02, 0.5, 0.01)]
+    assert [test.p for test in together(tests)] == pytest.approx([0.04, 0.5, 0.03])
+    assert together([]) == []

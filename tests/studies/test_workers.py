@@ -2,8 +2,10 @@
 
 import json
 import os
+import socket
 import subprocess
 import sys
+import threading
 import time
 from importlib.util import find_spec
 from pathlib import Path
@@ -153,6 +155,34 @@ def test_an_address_without_a_cluster_fails_soon_in_one_line(place, tmp_path, mo
     assert time.monotonic() - began < 10.0
     assert words in str(caught.value)
     assert len(str(caught.value)) < 400
+
+
+@pytest.mark.parametrize("answer", [None, b"", b"HTTP/1.1 400 Bad Request\r\n\r\n", b"SSH-2.0-OpenSSH_9.2\r\n"])
+@pytest.mark.parametrize("scheme", ["", "ray://"])
+def test_something_else_at_the_address_is_found_before_ray_is_loaded(place, tmp_path, monkeypatch, answer, scheme):
+    """``answer`` is what it sends before it closes the connection; None keeps it open and silent."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        kept = []
+
+        def serve():
+            kept.append(server.accept()[0])
+            if answer is not None:
+                kept[0].sendall(answer)
+                kept[0].close()
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        address = f"{scheme}127.0.0.1:{server.getsockname()[1]}"
+        monkeypatch.setenv("RAY_ADDRESS", address)
+        monkeypatch.setattr("sandlot.studies.cluster.need", None)
+        began = time.monotonic()
+        with pytest.raises(RunError) as caught:
+            run(Toy(place=str(place)), tmp_path / "run", 2, "ray")
+        assert time.monotonic() - began < 10.0
+        thread.join()
+        kept[0].close()
+    assert str(caught.value).startswith(f"no Ray cluster at RAY_ADDRESS={address}: ")
+    assert str(caught.value).endswith(("something else listens there", "no answer within 2 s", "reset by peer"))
 
 
 @needs_ray

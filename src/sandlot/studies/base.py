@@ -102,9 +102,12 @@ class Study(Settings):
 
     def cross(self, **axes: Iterable[Value]) -> Iterator[Job]:
         """A job for every combination of the values of ``axes``; the last axis varies fastest."""
-        for index, values in enumerate(itertools.product(*axes.values())):
-            seed = np.random.SeedSequence(self.seed, spawn_key=(index,))
-            yield Job(index, dict(zip(axes, values, strict=True)), seed)
+        return self.each(dict(zip(axes, values, strict=True)) for values in itertools.product(*axes.values()))
+
+    def each(self, parameters: Iterable[Mapping[str, Value]]) -> Iterator[Job]:
+        """A job for each of the parameters, in their order."""
+        for index, given in enumerate(parameters):
+            yield Job(index, given, np.random.SeedSequence(self.seed, spawn_key=(index,)))
 
     def check(self) -> None:
         """Refuse settings with which no job could run; called before the first job.

@@ -21,8 +21,10 @@ from sandlot.studies.workers import Done, Pool, do
 
 ADDRESS = "RAY_ADDRESS"
 QUIET: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False}
-PATIENCE = 5.0
+PATIENCE = 4.0
 """How long to wait for a cluster to answer [s]."""
+HELLO = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes((0, 0, 0, 4, 0, 0, 0, 0, 0))
+"""How an HTTP/2 connection begins, which Ray's gRPC uses: a fixed text, and a frame of settings without any."""
 
 
 class Cluster(Pool):
@@ -36,6 +38,9 @@ class Cluster(Pool):
     shared = False
 
     def __init__(self, study: Study, workers: int | None) -> None:
+        self._address = os.environ.get(ADDRESS)
+        if self._address:
+            _check_address(self._address)  # before Ray is loaded, which takes seconds
         self._ray = need("ray", "cluster")
         self._study, self._workers = study, workers
         self._stack = ExitStack()
@@ -44,9 +49,8 @@ class Cluster(Pool):
         """Connect, and send the study to the cluster once."""
         with self._stack as stack:
             stack.enter_context(_redirected(1, 2))  # on standard output, programs expect JSON
-            address = os.environ.get(ADDRESS)
-            if address:
-                _connect(self._ray, address)
+            if self._address:
+                _connect(self._ray, self._address)
             else:
                 _start(self._ray, self._workers or joblib.cpu_count())
             stack.callback(self._ray.shutdown)
@@ -89,21 +93,40 @@ def _start(ray: Any, cpus: int) -> None:
             signal.signal(signal.SIGTERM, handler)
 
 
+def _check_address(address: str) -> None:
+    """Check that something which may be a Ray cluster listens at an address.
+
+    Raises:
+        RunError: If the address is malformed, nothing answers there, or something that does not use HTTP/2.
+    """
+    if address in ("auto", "local"):
+        return
+    match = re.fullmatch(r"(?:ray://)?(\[[0-9a-fA-F:]+\]|[^\s:/\[\]]+):(\d{1,5})", address)
+    if match is None or not 0 < int(match[2]) < 2**16:
+        raise RunError(f"{ADDRESS}={quote(address)} is not an address; write host:port or ray://host:port")
+    try:
+        with socket.create_connection((match[1].strip("[]"), int(match[2])), PATIENCE / 2) as connection:
+            if os.environ.get("RAY_USE_TLS", "0") == "0":
+                connection.sendall(HELLO)
+                answer = connection.recv(9)
+                if len(answer) < 9 or answer[3] != 4:  # the first frame of a server holds its settings too
+                    raise OSError("something else listens there")
+    except (OSError, UnicodeError) as error:  # UnicodeError: a host name that is too long
+        reason = f"no answer within {PATIENCE / 2:g} s" if isinstance(error, TimeoutError) else quote(error)
+        raise RunError(f"no Ray cluster at {ADDRESS}={quote(address)}: {reason}") from None
+
+
 def _connect(ray: Any, address: str) -> None:
     """Connect to a cluster within `PATIENCE`, by a thread of its own: Ray itself would try for a minute.
 
     Raises:
-        RunError: If the address is malformed, or no cluster answers there.
+        RunError: If no cluster answers there.
     """
-    match = re.fullmatch(r"(?:ray://)?(\[[0-9a-fA-F:]+\]|[^\s:/\[\]]+):(\d{1,5})", address)
-    if address not in ("auto", "local") and (match is None or not 0 < int(match[2]) < 2**16):
-        raise RunError(f"{ADDRESS}={quote(address)} is not an address; write host:port or ray://host:port")
     failure: list[BaseException] = []
+    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "error")  # else its core warns later, below our message
 
     def connect() -> None:
         try:
-            if match is not None:
-                socket.create_connection((match[1].strip("[]"), int(match[2])), PATIENCE / 2).close()
             ray.init(**QUIET)
         except BaseException as error:
             failure.append(error)

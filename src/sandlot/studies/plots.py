@@ -1,6 +1,7 @@
 """Figures of the studies: the same style for curves, groups and terrains."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,10 +11,16 @@ from matplotlib.figure import Figure
 from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 from numpy.typing import NDArray
 
+from sandlot.errors import SandlotError, quote
 from sandlot.studies.statistics import mean_interval
+from sandlot.worlds.picture import from_above
+from sandlot.worlds.scene import Scene
+from sandlot.writing import drafted
 
 COLOURS = ("#2f6f8f", "#d1793f", "#5f8f4e", "#9a5b8f", "#b8a03c", "#7a7a7a")
 EARTH = "gist_earth"
+FORMATS = (".png", ".svg", ".pdf")
+"""Suffixes of pictures."""
 
 
 def thousands(value: float, _: float) -> str:
@@ -29,6 +36,26 @@ def canvas(columns: int = 1, width: float = 7.0, height: float = 4.2) -> tuple[F
         each.spines[["top", "right"]].set_visible(False)
         each.grid(alpha=0.25)
     return figure, axes
+
+
+def show(axes: Axes, scene: Scene) -> None:
+    """Show a scene from above, in metres."""
+    (left, low), (right, high) = scene.low, scene.high
+    axes.imshow(from_above(scene), extent=(left, right, low, high))
+    axes.set(xlabel="x [m]", ylabel="y [m]")
+    axes.grid(visible=False)
+
+
+def save_figure(figure: Figure, path: Path, dpi: int = 150, error: type[SandlotError] = SandlotError) -> None:
+    """Write a figure, or replace an older one.
+
+    Raises:
+        SandlotError: Of the class ``error``, if the suffix is none of `FORMATS`, or it cannot be written.
+    """
+    if path.suffix not in FORMATS:
+        raise error(f"cannot write {quote(path)}: a picture ends in {', '.join(FORMATS)}")
+    with drafted(path, error, overwrite=True) as draft:
+        figure.savefig(draft, dpi=dpi)
 
 
 def curve(axes: Axes, groups: Mapping[float, NDArray[Any]], colour: str = COLOURS[0], label: str = "") -> None:

@@ -13,10 +13,12 @@ import jinja2
 from matplotlib.figure import Figure
 
 import sandlot
-from sandlot.errors import RunError, quote
+from sandlot.errors import RunError
 from sandlot.settings import flatten
 from sandlot.studies.base import Picture, Study
+from sandlot.studies.plots import save_figure
 from sandlot.studies.runner import Outcome
+from sandlot.writing import drafted
 
 PAGE, FIGURE = "index.html", "figure.png"
 
@@ -33,13 +35,6 @@ def write_page(path: Path, title: str, lead: str, outcomes: Sequence[Outcome]) -
     Raises:
         RunError: If it cannot be written.
     """
-    try:
-        return _write_page(path, title, lead, outcomes)
-    except OSError as error:
-        raise RunError(f"cannot write {quote(error.filename or path)}: {error.strerror or error}") from None
-
-
-def _write_page(path: Path, title: str, lead: str, outcomes: Sequence[Outcome]) -> Path:
     environment = jinja2.Environment(loader=jinja2.PackageLoader("sandlot.studies"), autoescape=True)
     page = environment.get_template("page.html.j2").render(
         title=title,
@@ -47,18 +42,22 @@ def _write_page(path: Path, title: str, lead: str, outcomes: Sequence[Outcome]) 
         version=sandlot.__version__,
         sections=[_section(outcome, path.parent) for outcome in outcomes],
     )
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(page, encoding="utf-8")
+    _write(path, page)
     return path
+
+
+def _write(path: Path, text: str) -> None:
+    with drafted(path, RunError, overwrite=True) as draft:
+        draft.write_text(text, encoding="utf-8")
 
 
 def _section(outcome: Outcome, base: Path) -> dict[str, Any]:
     study, run = outcome.study, outcome.directory
     figure = study.figure(outcome.results)
-    figure.savefig(run / FIGURE, dpi=150)
+    save_figure(figure, run / FIGURE, error=RunError)
     kept = study.files(outcome.results)
     for name, text in kept.items():
-        (run / name).write_text(text, encoding="utf-8")
+        _write(run / name, text)
     return {
         "name": study.name,
         "page": os.path.relpath(run / PAGE, base),

@@ -1,8 +1,8 @@
 """Statistics of the studies: means with confidence intervals, and tests between groups."""
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -83,6 +83,11 @@ def compare(groups: Mapping[str, NDArray[np.float64]], baseline: str, quantity: 
         )
         for (name, group), test, p in zip(others.items(), tests, holm([test.pvalue for test in tests]), strict=True)
     ]
+
+
+def together(tests: Sequence[Comparison]) -> list[Comparison]:
+    """Correct the p-values of tests that support one claim for their number (Holm 1979)."""
+    return [replace(test, p=float(p)) for test, p in zip(tests, holm([test.p for test in tests]), strict=True)]
 
 
 def _over(mean: float, base: float) -> float:

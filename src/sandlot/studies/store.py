@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from sandlot.errors import RunError, quote
+from sandlot.writing import drafted
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS run (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -154,17 +155,10 @@ class Store:
             RunError: If it cannot be written.
         """
         rows = [{"job": row.job, **row.parameters, **row.results} for row in self.rows()]
-        draft = path.with_name(f".{path.name}.partial")
-        try:
-            with draft.open("w", newline="") as file:
-                writer = csv.DictWriter(file, fieldnames=list(rows[0]))
-                writer.writeheader()
-                writer.writerows(rows)
-            draft.replace(path)
-        except OSError as error:
-            raise RunError(f"cannot write {quote(path)}: {error.strerror or error}") from None
-        finally:
-            draft.unlink(missing_ok=True)
+        with drafted(path, RunError, overwrite=True) as draft, draft.open("w", newline="") as file:
+            writer = csv.DictWriter(file, fieldnames=list(rows[0]))
+            writer.writeheader()
+            writer.writerows(rows)
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:

@@ -1,11 +1,13 @@
 """The study of rival sensor models: its claims about made-up results, and a small run."""
 
 import io
+import sys
 
 import numpy as np
 import pytest
 
 from claims import synthetic
+from sandlot.errors import MissingExtraError
 from sandlot.studies.indoor.rivals import Rivals
 from sandlot.studies.indoor.shared import METHODS
 from sandlot.studies.runner import run
@@ -30,6 +32,22 @@ def failing(study=None, **changes):
     claims = study.claims(made_up(study, **changes))
     assert len(claims) == 3 * len(study.plans) + 4
     return [claim for claim in claims if not claim.holds]
+
+
+@pytest.mark.parametrize(
+    ("missing", "methods"), [("sklearn", ["local", "net"]), ("sklearn", ["large net"]), ("threadpoolctl", ["local"])]
+)
+def test_a_missing_extra_is_named_before_the_first_job(monkeypatch, missing, methods):
+    study = Rivals(methods=methods)
+    study.check()
+    monkeypatch.setitem(sys.modules, missing, None)
+    with pytest.raises(MissingExtraError, match=rf"needs {missing}; .*sandlot\[learn\]"):
+        study.check()
+
+
+def test_methods_without_nets_do_not_need_scikit_learn(monkeypatch):
+    monkeypatch.setitem(sys.modules, "sklearn", None)
+    Rivals(methods=["local", "map"]).check()
 
 
 def test_all_claims_hold_for_likely_results():

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from claims import assert_fails, bumped, changed, failing, scaled
+from sandlot.errors import SandlotError
 from sandlot.studies.terrain.energy import SAMPLE, Energy, peaks
 from sandlot.studies.terrain.particles import Containment
 from sandlot.studies.terrain.volume import CHECKS, Volume
@@ -48,3 +49,9 @@ def test_peaks_are_maxima_over_quarters_of_a_second():
     energy = np.zeros(76)
     energy[[1, 25, 26, 75]] = 1.0, 2.0, 5.0, 3.0
     assert peaks(energy).tolist() == [2.0, 5.0, 3.0]
+
+
+def test_a_picture_of_a_bed_that_is_too_small_is_refused_before_the_first_job():
+    Containment().check()
+    with pytest.raises(SandlotError, match=r"the ground only 0\.4 x 0\.3 m"):
+        Containment(picture={"bed": (0.4, 0.3, 0.04)}).check()

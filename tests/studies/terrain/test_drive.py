@@ -25,7 +25,8 @@ def likely(job):
 def failing_claims(**changes):
     """The claims that do not hold."""
     study = Drive()
-    outcomes = {"slip": likely, "rut": likely, "turned": lambda job: 1.0 - 0.5 * likely(job), "time": lambda _: 16.0}
+    outcomes = {"slip": likely, "rut_depth": likely, "turned": lambda job: 1.0 - 0.5 * likely(job)}
+    outcomes["time"] = lambda _: 16.0
     claims = study.claims(synthetic(study, **outcomes | changes))
     assert len(claims) == 6
     return [claim for claim in claims if not claim.holds]
@@ -41,8 +42,8 @@ def test_all_claims_hold_for_likely_results():
         ({"slip": lambda job: 0.1}, ["more rovers slip", "slip less"]),
         ({"slip": lambda job: likely(job | {"rover": "wheeled"})}, ["slip less"]),
         ({"slip": lambda job: likely(job | {"ground": "mid"})}, ["more rovers slip"]),
-        ({"rut": lambda job: likely(job | {"ground": "mid"})}, ["deeper the ruts"]),
-        ({"rut": lambda job: 1.0 / likely(job)}, ["deeper the ruts", "shallower ruts"]),
+        ({"rut_depth": lambda job: likely(job | {"ground": "mid"})}, ["deeper the ruts"]),
+        ({"rut_depth": lambda job: 1.0 / likely(job)}, ["deeper the ruts", "shallower ruts"]),
         ({"turned": lambda job: 1.0 - 0.5 * likely(job | {"ground": "mid"})}, ["less rovers turn"]),
         ({"turned": lambda job: 1.0 - 0.5 * likely(job | {"rover": "wheeled"})}, ["Tracks turn"]),
     ],
@@ -56,11 +57,10 @@ def test_each_claim_can_fail(changes, words):
 
 def test_ruts_are_not_compared_on_rigid_ground():
     study = Drive()
-    results = synthetic(study, slip=likely, rut=lambda job: likely(job) * (job["ground"] != "rigid"))
-    assert not any(
-        "rut" in test.quantity and "rigid" in (test.group, test.baseline) for test in study.softer(results, "rut")
-    )
-    assert [test.quantity for test in study.tracks(results, "rut")] == ["rut, soft", "rut, mid", "rut, LETE sand"]
+    results = synthetic(study, slip=likely, rut_depth=lambda job: likely(job) * (job["ground"] != "rigid"))
+    assert not any("rigid" in (test.group, test.baseline) for test in study.softer(results, "rut_depth"))
+    compared = [test.quantity for test in study.tracks(results, "rut_depth")]
+    assert compared == ["rut_depth, soft", "rut_depth, mid", "rut_depth, LETE sand"]
 
 
 def test_p_values_are_corrected_for_all_tests_together():
@@ -109,10 +109,10 @@ def test_a_small_run_draws_and_claims(outcome):
 def test_drives_have_plausible_outcomes(outcome):
     results = outcome.results
     assert np.all(results["time"] == pytest.approx(0.8))
-    assert np.all(results["way"] > 0.01)
+    assert np.all(results["path_length"] > 0.01)
     soft = results["ground"].values == "soft"
-    assert np.all(results["rut"].values[soft] > 1e-3)
-    assert np.all(np.abs(results["rut"].values[~soft]) < 1e-6)
+    assert np.all(results["rut_depth"].values[soft] > 1e-3)
+    assert np.all(np.abs(results["rut_depth"].values[~soft]) < 1e-6)
     assert np.all((results["turned"].values > -0.5) & (results["turned"].values < 1.2))
 
 

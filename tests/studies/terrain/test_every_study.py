@@ -17,12 +17,12 @@ SMALL = {
     "terrain.turning": {"seconds": 0.2},
     "terrain.slope": {"angles": [0.0, 10.0], "seconds": 0.1},
     "terrain.heaps": {"frictions": [0.2, 0.9], "length": 14, "width": 4, "layers": 4},
-    "terrain.volume": {"steps": 200, "picture": {"seconds": 0.2, "side": 0.8}},
-    "terrain.particles": {"steps": 100, "picture": {"bed": [0.4, 0.3, 0.04], "radius": 0.02, "seconds": 0.1}},
+    "terrain.volume": {"steps": 200},
+    "terrain.particles": {"steps": 100, "picture": {"bed": [0.4, 0.36, 0.04], "radius": 0.02, "seconds": 0.1}},
     "terrain.steps": {"seconds": 0.2},
     "terrain.energy": {"seconds": 0.5},
 }
-PICTURES = {"terrain.volume": 1, "terrain.particles": 1}
+PICTURES = {"terrain.particles": 1}
 
 
 @pytest.fixture(scope="module", params=SMALL)

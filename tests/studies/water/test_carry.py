@@ -5,8 +5,8 @@ import pytest
 import xarray as xr
 
 from sandlot.control.snake.fetching import GIVE
+from sandlot.robots import swimmer_models
 from sandlot.robots.fast_swimmers import FastSwimmers
-from sandlot.studies.water import carry, strips
 from sandlot.studies.water.carry import Carry
 from sandlot.studies.water.shared import prepared
 
@@ -23,8 +23,8 @@ def test_four_links_hold_the_ball_before_the_body_swims():
 class Watched(FastSwimmers):
     """Stands in for the reference: records joint angles and commanded targets."""
 
-    def __init__(self, snake, count, balls):
-        super().__init__(snake, count, balls=balls)
+    def __init__(self, *given, ball, threads):
+        super().__init__(*given)
         self.commanded = []
         Watched.last = self
 
@@ -34,10 +34,10 @@ class Watched(FastSwimmers):
 
 
 def test_the_clock_of_a_gait_starts_when_it_swims(monkeypatch):
-    monkeypatch.setattr(carry, "ReferenceSwimmers", Watched)
+    monkeypatch.setattr(swimmer_models, "ReferenceSwimmers", Watched)
     study = Carry(seconds=4.0)
     job = next(study.jobs())
-    study.carry(job, GENES)
+    study.judge(job, GENES)
     gait, first = study.gait(job, GENES), round(study.begin() / study.snake.interval)
     assert len(Watched.last.commanded) == 200
     for k, (_, targets) in enumerate(Watched.last.commanded[first:]):
@@ -46,10 +46,9 @@ def test_the_clock_of_a_gait_starts_when_it_swims(monkeypatch):
 
 
 def test_joints_give_way_in_the_strip_as_in_the_run(monkeypatch):
-    monkeypatch.setattr(carry, "ReferenceSwimmers", Watched)
-    monkeypatch.setattr(strips, "ReferenceSwimmers", Watched)
+    monkeypatch.setattr(swimmer_models, "ReferenceSwimmers", Watched)
     study = Carry(seconds=3.1)
-    study.carry(next(study.jobs()), GENES)
+    study.judge(next(study.jobs()), GENES)
     run = Watched.last.commanded
     (picture,) = study.scenes(made_up(lost=0))
     drawn = Watched.last.commanded
@@ -81,7 +80,7 @@ def made_up(lost: int, count: int = 4) -> xr.Dataset:
 @pytest.mark.parametrize(("lost", "carried", "held"), [(0, True, True), (1, True, False), (4, False, False)])
 def test_exploded_simulations_are_counted_but_not_averaged(monkeypatch, lost, carried, held):
     own = {"reference": 24.0, "drive": 1.0, "held": 1.0, "exploded": 0.0}
-    monkeypatch.setattr(Carry, "carry", lambda self, job, genes: own)
+    monkeypatch.setattr(Carry, "judge", lambda self, job, genes: own)
     claims = {claim.text: claim for claim in Carry().claims(made_up(lost))}
     mine = claims["The best individuals swim 24.92 m with a ball in their grasp."]
     assert mine.holds is carried

@@ -3,7 +3,7 @@
 import numpy as np
 
 from claims import synthetic
-from sandlot.studies.water import grasp
+from sandlot.robots import swimmer_models
 from sandlot.studies.water.grasp import Grasp
 
 
@@ -23,12 +23,12 @@ def test_a_ball_out_of_reach_is_not_held():
 
 
 def test_an_exploded_simulation_does_not_hold_the_ball(monkeypatch):
-    class Broken(grasp.ReferenceSwimmers):
+    class Broken(swimmer_models.ReferenceSwimmers):
         @property
         def exploded(self):
             return np.array([True])
 
-    monkeypatch.setattr(grasp, "ReferenceSwimmers", Broken)
+    monkeypatch.setattr(swimmer_models, "ReferenceSwimmers", Broken)
     study = Grasp()
     found = study.run(next(study.jobs()))
     assert (found["held"], found["exploded"]) == (0.0, 1.0)

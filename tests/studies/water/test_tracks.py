@@ -3,27 +3,27 @@
 import numpy as np
 
 from sandlot.control.snake.gaits import STRAIGHT, Schedule
+from sandlot.robots import swimmer_models
 from sandlot.robots.snake import Snake
-from sandlot.studies.water import tracks
-from sandlot.studies.water.tracks import at, follow
+from sandlot.studies.water.tracks import at, track
 
 
 def test_a_track_starts_at_zero_and_has_a_sample_for_every_tenth_of_a_second():
-    track = follow("fast", Snake(links=3), Schedule((0.0,), (STRAIGHT,)), 1.0)
-    assert track.centre.shape == (11, 2)
-    assert track.heading.shape == track.forward.shape == track.distance.shape == (11,)
-    assert not track.centre.any()
+    motion = track("fast", Snake(links=3), Schedule((0.0,), (STRAIGHT,)), 1.0)
+    assert motion.centre.shape == (11, 2)
+    assert motion.heading.shape == motion.forward.shape == motion.distance.shape == (11,)
+    assert not motion.centre.any()
     assert at(1.0) == 10
 
 
 def test_the_track_of_an_exploded_simulation_is_nan(monkeypatch):
-    class Broken(tracks.FastSwimmers):
+    class Broken(swimmer_models.FastSwimmers):
         @property
         def exploded(self):
             return np.array([True])
 
-    monkeypatch.setattr(tracks, "FastSwimmers", Broken)
-    track = follow("fast", Snake(links=3), Schedule((0.0,), (STRAIGHT,)), 0.2)
-    assert np.isnan(track.distance).all()
-    assert np.isnan([track.forward, track.heading]).all()
-    assert np.isnan(track.drive)
+    monkeypatch.setattr(swimmer_models, "FastSwimmers", Broken)
+    motion = track("fast", Snake(links=3), Schedule((0.0,), (STRAIGHT,)), 0.2)
+    assert np.isnan(motion.distance).all()
+    assert np.isnan([motion.forward, motion.heading]).all()
+    assert np.isnan(motion.drive)

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Annotated, ClassVar, Literal, TypeAlias
 
 import numpy as np
@@ -19,13 +18,13 @@ from sandlot.settings import distinct
 from sandlot.studies.base import Claim, Found, Job, Picture, pick, study
 from sandlot.studies.indoor import walks
 from sandlot.studies.indoor.lessons import WORLD, Lesson, LessonStudy, number
-from sandlot.studies.indoor.pictures import draw_plan
 from sandlot.studies.indoor.source import SOURCE
 from sandlot.studies.indoor.walks import SPACING
-from sandlot.studies.plots import COLOURS, canvas, points
-from sandlot.studies.statistics import Comparison, compare, holm, mean_interval
+from sandlot.studies.plots import COLOURS, canvas, points, show
+from sandlot.studies.statistics import Comparison, compare, mean_interval, together
 from sandlot.surrogates import equations
 from sandlot.typing import Array
+from sandlot.worlds.indoor.scene import plan_scene
 from sandlot.worlds.indoor.world import Indoor
 from sandlot.worlds.rollout import rollout
 
@@ -178,7 +177,7 @@ class Demonstration(LessonStudy):
         for path in self.paths:
             groups = {", ".join(each): self.drives(results, path, each)[outcome].values for each in (OURS, base)}
             found += compare(groups, ", ".join(base), f"{outcome}, {path}")
-        return [replace(test, p=float(p)) for test, p in zip(found, holm([test.p for test in found]), strict=True)]
+        return together(found)
 
     def comparisons(self, results: xr.Dataset) -> list[Comparison]:
         """Around a path against the path only, and our models against the source's and against actual readings."""
@@ -212,7 +211,7 @@ class Demonstration(LessonStudy):
         return Claim(text, "not studied", _metres(means), max(means) < CLOSE, note)
 
     def _claim_as_close(self, results: xr.Dataset) -> Claim:
-        """Both share logs, walks and seeds of drives, so differences are paired."""
+        """Compare drives with estimated and actual readings, paired: they share logs, walks and seeds."""
         both = [
             [self.drives(results, path, kind)["deviation"].values for kind in (OURS, ACTUAL)] for path in self.paths
         ]
@@ -239,7 +238,7 @@ class Demonstration(LessonStudy):
             walk = walks.walk(path, self.walked, self.uneven, np.random.default_rng(self.seeds(0)[1]))
             figure = Figure(figsize=(12.0, 4.6), layout="constrained")
             for axes, perception in zip(figure.subplots(1, len(PERCEPTIONS)), PERCEPTIONS, strict=True):
-                draw_plan(axes, plan)
+                show(axes, plan_scene(plan))
                 axes.plot(*walk.T, color="0.75", linewidth=3.0, label="walked")
                 for k, variant in reversed(list(enumerate(VARIANTS))):
                     track = pick(results, path=path, perception=perception, variant=variant)["track"].values[0]

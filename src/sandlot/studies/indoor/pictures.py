@@ -4,36 +4,24 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
-from matplotlib.patches import Circle
 
 from sandlot.places.plans import Plan
 from sandlot.studies.indoor.shared import LABELS
-from sandlot.studies.plots import COLOURS, canvas
+from sandlot.studies.plots import COLOURS, canvas, show
 from sandlot.surrogates.sensor_models import SensorModel
 from sandlot.surrogates.sensorgraph import Sensorgraph
+from sandlot.worlds.indoor.scene import plan_scene
 
 SHOWN = (2, 3)
 """Segments that the source shows: L75 and L105."""
-
-
-def draw_plan(axes: Axes, plan: Plan) -> None:
-    """Draw walls and round obstacles."""
-    axes.add_collection(LineCollection(list(plan.segments.reshape(-1, 2, 2)), colors="0.25", linewidths=1.2))
-    for x, y, radius in plan.circles:
-        axes.add_patch(Circle((x, y), radius, fill=False, edgecolor="0.25", linewidth=1.2))
-    low, high = plan.bounds[:2], plan.bounds[2:]
-    axes.set(xlim=(low[0] - 0.3, high[0] + 0.3), ylim=(low[1] - 0.3, high[1] + 0.3), aspect="equal")
-    axes.set(xlabel="x [m]", ylabel="y [m]")
-    axes.grid(visible=False)
 
 
 def places(plan: Plan, graph: Sensorgraph, seen: Sequence[Sensorgraph]) -> Figure:
     """Where scans were logged, and the validation drives."""
     figure, panels = canvas(1 + len(seen), 10.0, 3.8)
     for k, axes in enumerate(panels):
-        draw_plan(axes, plan)
+        show(axes, plan_scene(plan))
         axes.plot(*graph.poses[:, :2].T, ".", color=COLOURS[0], markersize=2, alpha=0.5)
         if k:
             axes.plot(*seen[k - 1].poses[:, :2].T, "-", color=COLOURS[1], linewidth=2)

@@ -21,7 +21,7 @@ from sandlot.settings import distinct
 from sandlot.studies.base import Claim, Found, Job, Picture, Study, pick, study
 from sandlot.studies.indoor.real_pictures import METHOD_COLOURS, draw_log, draw_predictions
 from sandlot.studies.indoor.rivals import ALL, Method, listed
-from sandlot.studies.indoor.shared import ENOUGH, METHODS, NARMAX, errors
+from sandlot.studies.indoor.shared import ENOUGH, METHODS, NARMAX, check_extras, errors
 from sandlot.studies.indoor.source import RANKS, SOURCE
 from sandlot.studies.plots import canvas
 from sandlot.studies.statistics import holm
@@ -79,11 +79,12 @@ class Real(Study):
     methods: Annotated[tuple[Method, ...], Field(min_length=1), AfterValidator(distinct)] = ALL
 
     def check(self) -> None:
-        """Check that the log exists, and that it is long enough for all cuts.
+        """Check that the log exists, that it is long enough for all cuts, and that what the methods need is installed.
 
         Raises:
-            SandlotError: If it is not.
+            SandlotError: If one of them is not so.
         """
+        check_extras(self.methods)
         if not self.log.exists():
             raise SandlotError(
                 f"there is no log {self.log}; get the Intel Research Lab's (data/carmen of acschaefer/ple on GitHub), "
@@ -176,7 +177,7 @@ class Real(Study):
         return found + ([self._ranks(results)] if "local" in self.methods else [])
 
     def _errors(self, results: xr.Dataset, name: str, quantity: str) -> Array:
-        """Errors at every cut, of each segment: (cuts, segments) [m]."""
+        """Errors of one model at every cut of the log: (cuts, segments) [m]."""
         if name == GUESS:  # the jobs of all methods have the same
             name, quantity = self.methods[0], quantity.replace("error", "guess")
         found: Array = pick(results, method=name)[quantity].values

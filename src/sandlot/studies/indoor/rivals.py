@@ -9,11 +9,12 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullFormatter
 from pydantic import AfterValidator, Field
 
+from sandlot.extras import need
 from sandlot.places.plans import SHIPPED
 from sandlot.recordings import Quantity
 from sandlot.settings import distinct
 from sandlot.studies.base import Claim, Found, Job, Picture, Study, pick, study
-from sandlot.studies.indoor.shared import ENOUGH, METHODS, NARMAX, errors
+from sandlot.studies.indoor.shared import ENOUGH, METHODS, NARMAX, check_extras, errors
 from sandlot.studies.indoor.source import BEST, OTHER, RANKS, SOURCE
 from sandlot.studies.indoor.timing import time_methods
 from sandlot.studies.plots import COLOURS, canvas, points
@@ -59,6 +60,11 @@ class Rivals(Study):
     samples: int = Field(1400, ge=50, le=100_000)
     validation: int = Field(240, ge=10, le=100_000)
     replicates: int = Field(10, ge=1, le=1000)
+
+    def check(self) -> None:
+        """Check that what the methods and their timing need is installed."""
+        check_extras(self.methods)
+        need("threadpoolctl", "learn")
 
     def jobs(self) -> Iterator[Job]:
         """Every method on every log."""

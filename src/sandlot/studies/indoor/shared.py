@@ -1,11 +1,12 @@
 """What the studies of sensor models share: validation drives, methods, and errors of predictions."""
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
 from scipy import stats
 
+from sandlot.extras import need
 from sandlot.places.plans import Plan
 from sandlot.surrogates.local import Local
 from sandlot.surrogates.mapped import Mapped
@@ -33,6 +34,16 @@ RIVALS: Mapping[str, Callable[[], SensorModel]] = {
 METHODS = {**NARMAX, **RIVALS}
 ENOUGH = 0.9
 """Rank correlation that every segment should reach."""
+
+
+def check_extras(methods: Iterable[str]) -> None:
+    """Check that what the methods need is installed.
+
+    Raises:
+        MissingExtraError: With the extra to install.
+    """
+    if not {"net", "large net"}.isdisjoint(methods):
+        need("sklearn", "learn")
 
 
 def drives(plan: Plan, samples: int = DRIVES) -> list[Array]:

@@ -17,7 +17,8 @@ from sandlot.physics.swarm import MOVED
 from sandlot.recordings import Quantity
 from sandlot.studies.base import Claim, Job, Picture, Study
 from sandlot.studies.plots import COLOURS, blocks, canvas, thousands
-from sandlot.worlds.leveling.world import Leveling, LevelingSettings
+from sandlot.worlds.leveling.settings import LevelingSettings
+from sandlot.worlds.leveling.world import Leveling
 
 
 class LevelingStudy(Study):
@@ -38,7 +39,7 @@ class LevelingStudy(Study):
 
     world: LevelingSettings = LevelingSettings()
     terrain_seed: int = Field(0, ge=0)
-    replicates: int = Field(30, ge=1, le=100_000)
+    replicates: int = Field(30, ge=1, le=10_000)
     max_cycles: int = Field(20_000_000, ge=2, le=10**15)
 
     def terrain(self, number: int = 0) -> NDArray[np.int16]:

@@ -36,7 +36,7 @@ class Memetic(LevelingStudy):
         terrains: Number of terrains; their seeds are ``terrain_seed`` and the following.
     """
 
-    terrains: int = Field(3, ge=1)
+    terrains: int = Field(3, ge=1, le=1000)
 
     def jobs(self) -> Iterator[Job]:
         """Every terrain and rule, ``replicates`` times."""
@@ -112,14 +112,14 @@ class Remainder(LevelingStudy):
     """
 
     fractions: Annotated[tuple[Fraction, ...], Field(min_length=3), AfterValidator(distinct)] = FRACTIONS
-    replicates: int = Field(10, ge=1, le=100_000)
+    replicates: int = Field(10, ge=1, le=10_000)
 
     def jobs(self) -> Iterator[Job]:
         """Every fraction and rule, ``replicates`` times."""
         return self.cross(fraction=self.fractions, rule=RULES, replicate=range(self.replicates))
 
     def run(self, job: Job) -> dict[str, float]:
-        """Level the terrain with one mean height once."""
+        """Level the terrain once, with the job's mean height and rule."""
         heights = self.shifted(float(job.parameters["fraction"]))
         return self.level(RULES[str(job.parameters["rule"])], job, heights, self.world)
 

@@ -15,9 +15,9 @@ from sandlot.settings import build, distinct
 from sandlot.studies.base import Claim, Job, study
 from sandlot.studies.leveling.base import LevelingStudy, groups, uncut
 from sandlot.studies.plots import COLOURS, canvas, curve
-from sandlot.worlds.leveling.world import LevelingSettings
+from sandlot.worlds.leveling.settings import LevelingSettings
 
-Counts = Annotated[tuple[Annotated[int, Field(ge=1)], ...], Field(min_length=1), AfterValidator(distinct)]
+Counts = Annotated[tuple[Annotated[int, Field(ge=1, le=16384)], ...], Field(min_length=1), AfterValidator(distinct)]
 
 
 @study("leveling.scaling", source="a question beyond Cook 2017")
@@ -35,7 +35,7 @@ class Scaling(LevelingStudy):
 
     sizes: Counts = (16, 32, 64, 128, 256)
     swarms: Counts = (1, 2, 4, 8, 16, 32, 64)
-    replicates: int = Field(3, ge=1, le=100_000)
+    replicates: int = Field(3, ge=1, le=10_000)
     max_cycles: int = Field(20_000_000_000, ge=2, le=10**15)
 
     @model_validator(mode="after")

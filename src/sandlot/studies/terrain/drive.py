@@ -2,7 +2,6 @@
 
 import itertools
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
@@ -16,8 +15,8 @@ from sandlot.kernels.randomness import children
 from sandlot.recordings import Quantity
 from sandlot.settings import distinct
 from sandlot.studies.base import Claim, Found, Job, Picture, Study, pick, study
-from sandlot.studies.plots import COLOURS, canvas, points
-from sandlot.studies.statistics import Comparison, compare, holm
+from sandlot.studies.plots import COLOURS, canvas, points, show
+from sandlot.studies.statistics import Comparison, compare, together
 from sandlot.studies.terrain.shared import GROUNDS, ROVERS, Ground
 from sandlot.typing import Array
 from sandlot.worlds.rollout import rollout
@@ -26,23 +25,21 @@ from sandlot.worlds.terrain.world import Terrain
 TEST = "on every pair, Mann-Whitney U, Holm-corrected, p < 0.05"
 UNITS: Mapping[str, tuple[str, float]] = {
     "slip": ("slip [%]", 100.0),
-    "rut": ("deepest rut [mm]", 1000.0),
+    "rut_depth": ("deepest rut [mm]", 1000.0),
     "turned": ("turned, of the commanded turn [%]", 100.0),
 }
 """Outcomes in the figure: label with its unit, and factor to that unit."""
 SOFTER = {
     "slip": ("The softer the ground, the more rovers slip.", True),
-    "rut": ("The softer the ground, the deeper the ruts.", True),
+    "rut_depth": ("The softer the ground, the deeper the ruts.", True),
     "turned": ("The softer the ground, the less rovers turn of what is commanded.", False),
 }
 TRACKS = {
     "slip": ("Tracks slip less than wheels.", False),
-    "rut": ("Tracks leave shallower ruts than wheels.", False),
+    "rut_depth": ("Tracks leave shallower ruts than wheels.", False),
     "turned": ("Tracks turn more of what is commanded than wheels.", True),
 }
 """Claims by outcome, and whether they say that it is larger."""
-RENAMED = {"path_length": "way", "rut_depth": "rut"}
-"""Outcomes of the world that have another name in the results of this study."""
 INTERVAL = 0.01
 """Time between frames [s]."""
 PICTURE, PICTURE_SPACING = (240, 360), 0.005
@@ -68,7 +65,7 @@ class Drive(Study):
     """
 
     outcomes: ClassVar[Mapping[str, Quantity]] = {
-        **{RENAMED.get(name, name): each for name, each in Terrain.outcome_quantities.items()},
+        **Terrain.outcome_quantities,
         "turned": Quantity("1", "turn on the spot, as a share of the commanded one"),
         "time": Quantity("s", "duration of the drive"),
     }
@@ -97,8 +94,7 @@ class Drive(Study):
                 turned += wrap(float(yaw - before)) * np.sign(turn_rate)
             before = yaw
         share = float(turned / commanded) if commanded else np.nan
-        found = {RENAMED.get(name, name): value for name, value in world.outcomes().items()}
-        return {**found, "turned": share, "time": step.number * INTERVAL}
+        return {**world.outcomes(), "turned": share, "time": step.number * INTERVAL}
 
     def world(self, ground: str, rovers: tuple[str, ...], **settings: Any) -> Terrain:
         """The world with these rovers on one of the grounds."""
@@ -137,7 +133,7 @@ class Drive(Study):
             groups = self._by_ground(results, rover, quantity)
             for soft, hard in itertools.pairwise(self._grounds_with(quantity)):
                 found += compare({soft: groups[soft], hard: groups[hard]}, hard, f"{quantity}, {rover}")
-        return _together(found)
+        return together(found)
 
     def tracks(self, results: xr.Dataset, quantity: str) -> list[Comparison]:
         """Tracks against wheels, on every ground."""
@@ -145,11 +141,11 @@ class Drive(Study):
         for ground in self._grounds_with(quantity):
             groups = {rover: self._by_ground(results, rover, quantity)[ground] for rover in ROVERS}
             found += compare(groups, "wheeled", f"{quantity}, {ground}")
-        return _together(found)
+        return together(found)
 
     def _grounds_with(self, quantity: str) -> list[str]:
         """Grounds on which an outcome is compared: rigid ground has no ruts."""
-        return [ground for ground in self.ordered if (quantity, ground) != ("rut", "rigid")]
+        return [ground for ground in self.ordered if (quantity, ground) != ("rut_depth", "rigid")]
 
     def comparisons(self, results: xr.Dataset) -> list[Comparison]:
         """Softer against harder ground, and tracks against wheels."""
@@ -189,7 +185,6 @@ class Drive(Study):
     def scenes(self, results: xr.Dataset) -> Iterator[Picture]:
         """Both rovers side by side on the softest ground, with the same commands."""
         ground = self.ordered[0]
-        half_x, half_y = 0.5 * PICTURE_SPACING * np.array(PICTURE[::-1])
         world = self.world(ground, ROVERS, shape=PICTURE, spacing=PICTURE_SPACING, poses=START_POSES, wrap=False)
         turn_rates = iter(-0.6 * np.cos(2.0 * np.pi * np.arange(self.picture_frames) / 700.0))
         weave = as_controller(lambda _: np.array([[0.2, next(turn_rates)]] * 2))
@@ -198,9 +193,8 @@ class Drive(Study):
                 before = world.task.ground.heights.copy()
         figure = Figure(figsize=(11.0, 5.2), layout="compressed")
         left, right = figure.subplots(1, 2, width_ratios=(2.9, 1.0), sharey=True)
-        left.imshow(world.render(), extent=(-half_x, half_x, -half_y, half_y))
+        show(left, world.scene())
         left.axvline(CUT, color="white", linestyle=(0, (4, 3)), linewidth=1.2)
-        left.set(xlabel="x [m]", ylabel="y [m]")
         column = round((CUT - world.task.ground.grid.corner[0]) / PICTURE_SPACING)
         y = world.task.ground.grid.corner[1] + PICTURE_SPACING * np.arange(PICTURE[0])
         change = 1000.0 * (world.task.ground.heights - before)[:, column]
@@ -209,7 +203,7 @@ class Drive(Study):
         right.plot(change, y, color=COLOURS[5], linewidth=1.0)
         right.axvline(0.0, color="0.6", linewidth=0.7)
         right.spines[["top", "right"]].set_visible(False)
-        right.set(xlabel="change of height along the dashed line [mm]", ylim=(-half_y, half_y))
+        right.set(xlabel="change along the dashed line [mm]")
         right.text(0.97, 0.78, "wheels", transform=right.transAxes, ha="right", color=COLOURS[5])
         right.text(0.97, 0.27, "tracks", transform=right.transAxes, ha="right", color=COLOURS[5])
         yield Picture(
@@ -218,8 +212,3 @@ class Drive(Study):
             "cross-section of the ruts, which lie between banks of displaced soil.",
             figure,
         )
-
-
-def _together(tests: list[Comparison]) -> list[Comparison]:
-    """The tests, with p-values corrected for multiple comparisons."""
-    return [replace(test, p=float(p)) for test, p in zip(tests, holm([test.p for test in tests]), strict=True)]

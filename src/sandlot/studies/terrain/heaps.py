@@ -46,9 +46,9 @@ class Heaps(Study):
     outcomes: ClassVar[Mapping[str, Quantity]] = {"angle": Quantity("rad", "angle at which a heap comes to rest")}
 
     frictions: PositiveValues = (0.2, 0.35, 0.5, 0.7, 0.9)
-    length: int = Field(36, ge=12)
-    width: int = Field(16, ge=3)
-    layers: int = Field(12, ge=4)
+    length: int = Field(36, ge=12, le=200)
+    width: int = Field(16, ge=3, le=200)
+    layers: int = Field(12, ge=4, le=200)
 
     def jobs(self) -> Iterator[Job]:
         """Particles of every friction coefficient, and every soil with the tangent of its angle of repose."""

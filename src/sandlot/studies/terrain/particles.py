@@ -44,8 +44,12 @@ class Containment(Study):
         "lowest": Quantity("1", "height of the lowest particle centre after a command, in radii", ("command",), (0,)),
     }
 
-    steps: int = Field(10_000, ge=1)
+    steps: int = Field(10_000, ge=1, le=10_000_000)
     picture: ParticleRuts = ParticleRuts()
+
+    def check(self) -> None:
+        """Refuse a picture of a bed that is too small for the rover."""
+        self.picture.world()
 
     def jobs(self) -> Iterator[Job]:
         """Both rovers."""

@@ -12,8 +12,8 @@ from sandlot.robots.rover import load_rover
 from sandlot.robots.rover_model import GRAVITY, build_model, drive
 from sandlot.typing import Array
 
-SIDE, SPACING = 2.0, 0.01
-"""Side of the ground, and its grid spacing [m]."""
+NODES, SPACING = 200, 0.01
+"""Grid nodes along each side of the ground, and their spacing [m]."""
 CHASSIS_HEIGHT = 0.0515
 """Of a rover on firm ground [m]."""
 COMMAND_STEPS = 500
@@ -27,10 +27,9 @@ def random_commands(seed: np.random.SeedSequence, steps: int) -> Iterator[tuple[
         yield min(COMMAND_STEPS, steps - begin), float(rng.uniform(-0.1, 0.25)), float(rng.uniform(-2.0, 2.0))
 
 
-def waves(relief: float, side: float = SIDE, spacing: float = SPACING) -> Array:
+def waves(relief: float) -> Array:
     """Periodic ground: (ny, nx) heights from 0 to ``relief`` [m]."""
-    count = round(side / spacing)
-    angle = 2.0 * np.pi * np.arange(count) / count
+    angle = 2.0 * np.pi * np.arange(NODES) / NODES
     return np.asarray(0.25 * relief * (2.0 + np.sin(3.0 * angle)[None, :] + np.cos(2.0 * angle)[:, None]))
 
 
@@ -56,8 +55,6 @@ class Ride:
         step: float = 0.001,
         above: float = 0.0,
         heights: ArrayLike | None = None,
-        spacing: float = SPACING,
-        pose: tuple[float, float, float] = (0.0, 0.0, 0.0),
     ) -> None:
         """Put a rover on the ground; it has not sunk in yet.
 
@@ -68,15 +65,11 @@ class Ride:
             step: Time step [s].
             above: Height above the ground [m].
             heights: (ny, nx) of periodic ground [m]; level if not given.
-            spacing: Grid spacing of the ground [m].
-            pose: x, y [m] and yaw [rad].
         """
-        count = round(SIDE / spacing)
-        self.soil = Soil(np.zeros((count, count)) if heights is None else heights, spacing, ground, wrap=True)
-        x, y, yaw = pose
-        corners = [(x + dx, y + dy) for dx in (-0.12, 0.0, 0.12) for dy in (-0.1, 0.0, 0.1)]
+        self.soil = Soil(np.zeros((NODES, NODES)) if heights is None else heights, SPACING, ground, wrap=True)
+        corners = [(x, y) for x in (-0.12, 0.0, 0.12) for y in (-0.1, 0.0, 0.1)]
         top = float(self.soil.height_at(*np.transpose(corners)).max())
-        self._made = build_model([load_rover(name)], [[x, y, top + CHASSIS_HEIGHT + above, 0.0, 0.0, yaw]], step)
+        self._made = build_model([load_rover(name)], [[0.0, 0.0, top + CHASSIS_HEIGHT + above, 0.0, 0.0, 0.0]], step)
         self.model: Any = self._made.model
         self.parts = self._made.rovers[0]
         angle = np.radians(slope)

@@ -16,7 +16,7 @@ SOILS: tuple[Ground, ...] = ("soft", "mid", "LETE sand")
 GROUNDS: tuple[Ground, ...] = (*SOILS, "rigid")
 """From the softest to the hardest."""
 
-Positive = Annotated[float, Field(gt=0.0)]
+Positive = Annotated[float, Field(ge=1e-3, le=1e3)]
 PositiveValues = Annotated[tuple[Positive, ...], Field(min_length=1), AfterValidator(distinct)]
 
 

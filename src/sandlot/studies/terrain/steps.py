@@ -37,7 +37,7 @@ class Steps(Study):
         "path_length": Quantity("m", "path length of the drive with half the time step"),
     }
 
-    step: float = Field(0.001, gt=0.0, le=0.01)
+    step: float = Field(0.001, ge=1e-5, le=0.01)
     seconds: float = Field(10.0, ge=SAMPLE, le=100.0)
 
     def jobs(self) -> Iterator[Job]:

@@ -14,7 +14,7 @@ from sandlot.recordings import Quantity
 from sandlot.robots.rover import wheel_speeds
 from sandlot.studies.base import Claim, Found, Job, Study, pick, study
 from sandlot.studies.plots import COLOURS, canvas
-from sandlot.studies.terrain.ride import SIDE, SPACING, Ride
+from sandlot.studies.terrain.ride import NODES, SPACING, Ride
 from sandlot.studies.terrain.shared import ROVERS, at_most
 from sandlot.typing import Array
 
@@ -98,8 +98,8 @@ class Turning(Study):
 
     def _axle(self, linear: float, angular: float) -> tuple[float, float]:
         model = mujoco.MjModel.from_xml_string(AXLE)
-        model.opt.timestep, data, count = 0.001, mujoco.MjData(model), round(SIDE / SPACING)
-        soil = Soil(np.zeros((count, count)), SPACING, "rigid", wrap=True).attach(model, ["left", "right"])
+        model.opt.timestep, data = 0.001, mujoco.MjData(model)
+        soil = Soil(np.zeros((NODES, NODES)), SPACING, "rigid", wrap=True).attach(model, ["left", "right"])
         data.qvel[4:] = wheel_speeds(linear, angular, TRACK_WIDTH, RADIUS)
         soil.step(data, 1500)
         track = [data.qpos[[0, 1, 3]]]

@@ -11,9 +11,8 @@ from matplotlib.figure import Figure
 from pydantic import Field
 
 from sandlot.recordings import Quantity
-from sandlot.studies.base import Claim, Found, Job, Picture, Study, study
+from sandlot.studies.base import Claim, Found, Job, Study, study
 from sandlot.studies.plots import COLOURS, canvas
-from sandlot.studies.terrain.pictures import SoilRuts
 from sandlot.studies.terrain.ride import SPACING, Ride, random_commands, waves
 from sandlot.studies.terrain.shared import ROVERS, SOILS, at_most, named, rows
 
@@ -35,7 +34,6 @@ class Volume(Study):
 
     Attributes:
         steps: Of a drive, 1 ms each.
-        picture: What the picture of ruts shows.
     """
 
     outcomes: ClassVar[Mapping[str, Quantity]] = {
@@ -43,8 +41,7 @@ class Volume(Study):
         "moved": Quantity("m^3", "volume that lies elsewhere at the end"),
     }
 
-    steps: int = Field(10_000, ge=CHECKS)
-    picture: SoilRuts = SoilRuts()
+    steps: int = Field(10_000, ge=CHECKS, le=10_000_000)
 
     def jobs(self) -> Iterator[Job]:
         """Both rovers on every soil."""
@@ -96,7 +93,3 @@ class Volume(Study):
                 f"{litres.max():.2g} litres were moved; hard soil may carry a rover without yielding",
             )
         ]
-
-    def scenes(self, results: xr.Dataset) -> Iterator[Picture]:
-        """Ruts of both rovers on soft soil."""
-        yield self.picture.draw()

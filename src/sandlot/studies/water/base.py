@@ -14,6 +14,7 @@ from sandlot.learning.evolution import Genetic, evolve
 from sandlot.recordings import Quantity
 from sandlot.robots.fast_swimmers import FastSwimmers
 from sandlot.robots.snake import Snake
+from sandlot.robots.swimmers import start_centre
 from sandlot.studies.base import Claim, Found, Job, Study
 from sandlot.studies.plots import COLOURS, canvas
 from sandlot.studies.statistics import Comparison, compare, mean_interval
@@ -33,9 +34,14 @@ SHORT = Snake(links=8, length=1.25, mass=5.0, faces="all", max_torque=100.0)
 """The body of section 7.2. The source gives a density of 6.25 and a mass of 5; 8 links of 1.25 x 0.5 x 0.5 with that
 density would weigh 15.6. The mass is taken."""
 
-PARAMETERS = ("amplitude", "frequency", "phase")
+PARAMETERS = {"amplitude": "rad", "frequency": "Hz", "phase": "rad"}
+"""Of a gait, and their units."""
 LOW, HIGH = (0.1, 0.1, 0.0), (1.5, 3.0, 2.0 * np.pi)
 """Range of section 7.7 of amplitude [rad], frequency [Hz] and phase [rad]."""
+FITNESS = {
+    "best": Quantity("m", "fitness of the best individual", ("generation",), (0,)),
+    "mean": Quantity("m", "mean fitness of all individuals", ("generation",), (0,)),
+}
 
 
 def score(swimmers: FastSwimmers, distance: Array, followed: float = FOLLOWED) -> Array:
@@ -51,6 +57,12 @@ def score(swimmers: FastSwimmers, distance: Array, followed: float = FOLLOWED) -
     """
     fitness = np.where(swimmers.drive >= followed, distance, swimmers.drive - 1.0)
     return np.where(swimmers.exploded, np.nan, fitness)
+
+
+def travelled(swimmers: FastSwimmers) -> Array:
+    """Distance from the start, negative if backwards (equation 7.1): (individuals,) [m]."""
+    way = swimmers.centre - start_centre(swimmers.snake)
+    return np.sign(way[:, 0]) * np.linalg.norm(way, axis=1)
 
 
 def shared_waves(genes: Array, joints: int, first: int = 0, pose: Array | None = None) -> Array:
@@ -78,7 +90,7 @@ class SwimStudy(Study):
         snake: The body.
     """
 
-    seconds: float = Field(10.0, gt=0.0)
+    seconds: float = Field(10.0, gt=0.0, le=1e4)
     snake: Snake = Snake()
 
     @model_validator(mode="after")
@@ -117,13 +129,12 @@ class EvolutionStudy(SwimStudy):
     """
 
     outcomes: ClassVar[Mapping[str, Quantity]] = {
-        "best": Quantity("m", "fitness of the best individual", ("generation",), (0,)),
-        "mean": Quantity("m", "mean fitness of all individuals", ("generation",), (0,)),
+        **FITNESS,
         "genes": Quantity("1", "genes of the best individual", ("generation", "gene"), (0, 0)),
         "champion": Quantity("1", "genes of the best individual of all generations", ("gene",), (0,)),
     }
 
-    replicates: int = Field(18, ge=2)
+    replicates: int = Field(18, ge=2, le=10_000)
     genetic: Genetic = Genetic()
 
     def jobs(self) -> Iterator[Job]:
@@ -139,14 +150,24 @@ class EvolutionStudy(SwimStudy):
         """Fitness of a population: (individuals,) from (individuals, genes)."""
 
     def run(self, job: Job) -> Mapping[str, Found]:
-        """Evolve once."""
+        """Evolve once, and judge the best individual."""
         history = evolve(lambda genes: self.evaluate(job, genes), *self.limits(), self.genetic, job.seed)
-        return {"best": history.best, "mean": history.mean, "genes": history.genes, "champion": history.champion}
+        found = {"best": history.best, "mean": history.mean, "genes": history.genes, "champion": history.champion}
+        return {**found, **self.judge(job, history.champion)}
+
+    def judge(self, job: Job, genes: Array) -> Mapping[str, Found]:
+        """Further outcomes, of the best individual."""
+        return {}
 
     def comparisons(self, results: xr.Dataset) -> list[Comparison]:
         """Best individuals against average ones, at the end."""
-        ends = {"best": results["best"].values[:, -1], "average": results["mean"].values[:, -1]}
-        return compare(ends, "average", "fitness in the last generation")
+        return best_against_average(results)
+
+
+def best_against_average(results: xr.Dataset) -> list[Comparison]:
+    """Fitness of the best individuals of the last generation against that of the average ones."""
+    ends = {"best": results["best"].values[:, -1], "average": results["mean"].values[:, -1]}
+    return compare(ends, "average", "fitness in the last generation")
 
 
 def near(text: str, source: float, measured: float, within: float = 0.1, note: str = "") -> Claim:
@@ -191,11 +212,10 @@ def draw_course(results: xr.Dataset, source: Mapping[str, float], best: float) -
     """Fitness and the three parameters of the best individuals over generations."""
     figure, axes = canvas(4, 13.0, 3.6)
     draw_fitness(axes[0], results, best)
-    units = {"amplitude": "rad", "frequency": "Hz", "phase": "rad"}
-    for k, name in enumerate(PARAMETERS):
+    for k, (name, unit) in enumerate(PARAMETERS.items()):
         draw_band(axes[k + 1], results["genes"].values[:, :, k], COLOURS[2], "best individual")
         axes[k + 1].axhline(source[name], color=COLOURS[5], linestyle=":", label=f"the source's, {source[name]:g}")
-        axes[k + 1].set(xlabel="generation", title=f"{name} [{units[name]}]", ylim=(0, HIGH[k]))
+        axes[k + 1].set(xlabel="generation", title=f"{name} [{unit}]", ylim=(0, HIGH[k]))
         axes[k + 1].legend(frameon=False)
     return figure
 

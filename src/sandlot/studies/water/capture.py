@@ -6,7 +6,7 @@ import xarray as xr
 from matplotlib.figure import Figure
 from pydantic import Field
 
-from sandlot.studies.base import Claim, Found, Job, study
+from sandlot.studies.base import Claim, Found, Job, pick, study
 from sandlot.studies.plots import canvas
 from sandlot.studies.water.fetching import HOW, WORDS, FetchStudy, claim_all, draw_paths, quadrants
 
@@ -22,7 +22,7 @@ class Capture(FetchStudy):
         distance: Of the targets, along x and y [m].
     """
 
-    distance: float = Field(30.0, gt=0.0)
+    distance: float = Field(30.0, gt=0.0, le=1e4)
 
     def jobs(self) -> Iterator[Job]:
         """All quadrants, with both settings."""
@@ -36,7 +36,7 @@ class Capture(FetchStudy):
         """Paths of the centre of mass and of the ball (as figure 7.32)."""
         figure, axes = canvas(2, 10.0, 5.0)
         for each, how in zip(axes, HOW, strict=True):
-            draw_paths(each, results, results["how"].values == how)
+            draw_paths(each, pick(results, how=how))
             each.set_title(WORDS[how])
         return figure
 

@@ -7,11 +7,13 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure
 
-from sandlot.control.snake.fetching import check_can_hold, give_way
+from sandlot.control.snake.fetching import check_can_hold
 from sandlot.control.snake.gaits import Schedule, fold, grasp_poses, pose, then
 from sandlot.recordings import Quantity
 from sandlot.robots.fast_swimmers import FastSwimmers
-from sandlot.robots.reference_swimmers import ReferenceSwimmers, check_stable
+from sandlot.robots.reference_swimmers import check_stable
+from sandlot.robots.swimmer_models import make_swimmers
+from sandlot.robots.swimmers import Swimmers
 from sandlot.studies.base import Claim, Found, Job, Picture, study
 from sandlot.studies.water.base import (
     PARAMETERS,
@@ -22,6 +24,7 @@ from sandlot.studies.water.base import (
     near,
     shared_waves,
 )
+from sandlot.studies.water.following import follow
 from sandlot.studies.water.shared import SharedStudy
 from sandlot.studies.water.strips import strip
 from sandlot.typing import Array
@@ -66,8 +69,12 @@ class Carry(SharedStudy):
 
         The source measures along x. But grasping turns the body, by an angle that does not depend on the gait.
         """
-        ahead = ready.directions[0, self.HOLDING + 1 :].mean()
-        return (swimmers.centre - ready.centre) @ np.array([np.cos(ahead), np.sin(ahead)])
+        return (swimmers.centre - ready.centre) @ self.ahead(ready)
+
+    def ahead(self, swimmers: Swimmers) -> Array:
+        """The direction of the first body behind the links that hold the ball: (2,) of length 1."""
+        yaw = swimmers.directions[0, self.HOLDING + 1 :].mean()
+        return np.array([np.cos(yaw), np.sin(yaw)])
 
     def waves(self, job: Job, genes: Array) -> Array:
         """The first joints hold, the next one turns the head forwards, the others swim."""
@@ -75,31 +82,22 @@ class Carry(SharedStudy):
         held[: self.HOLDING], held[self.HOLDING] = np.pi / 2, -np.pi / 4
         return shared_waves(genes, self.snake.joints, self.HOLDING + 1, held)
 
-    def run(self, job: Job) -> Mapping[str, Found]:
-        """Evolve once, and simulate the best individual in the reference."""
-        found = dict(super().run(job))
-        return found | self.carry(job, np.asarray(found["champion"]))
-
-    def carry(self, job: Job, genes: Array) -> dict[str, Found]:
+    def judge(self, job: Job, genes: Array) -> Mapping[str, Found]:
         """Grasp a ball in the reference, and swim with it.
 
         Four links of this length cannot close around this ball: joints that hold it give way.
         """
-        plan, interval, holding = self.whole(job, genes), self.snake.interval, self.HOLDING + 1
-        commands, begins = round(self.seconds / interval), round(self.begin() / interval)
-        swimmers = ReferenceSwimmers(self.snake, 1, balls=np.array([self.BALL]))
-        for k in range(commands):
-            if k == begins:
-                start, ahead = swimmers.centre[0].copy(), swimmers.directions[0, holding:].mean()
+        plan, begins, holding = self.whole(job, genes), round(self.begin() / self.snake.interval), self.HOLDING + 1
+        swimmers = make_swimmers("reference", self.snake, balls=np.array([self.BALL]))
+        for commands in follow(swimmers, plan, self.seconds, giving=holding):
+            if commands == begins:
+                start, ahead = swimmers.centre[0].copy(), self.ahead(swimmers)
                 delivered = swimmers.drive[0] * begins
-            targets = plan.targets((k + 1) * interval, self.snake)
-            targets[:holding] = give_way(targets[:holding], swimmers.angles[0, :holding])
-            swimmers.command(targets[None])
         if swimmers.exploded[0]:
             return {"reference": np.nan, "drive": np.nan, "held": 0.0, "exploded": 1.0}
         gaps = np.linalg.norm(swimmers.centres[0, :holding] - swimmers.balls[0], axis=1)
         return {
-            "reference": float((swimmers.centre[0] - start) @ np.array([np.cos(ahead), np.sin(ahead)])),
+            "reference": float((swimmers.centre[0] - start) @ ahead),
             "drive": float((swimmers.drive[0] * commands - delivered) / (commands - begins)),
             "held": float(gaps.max() < 2.0 * self.snake.length),
             "exploded": 0.0,
@@ -113,7 +111,7 @@ class Carry(SharedStudy):
         """Distances and parameters."""
         best, mean, count = results["best"].values, results["mean"].values, results.sizes["job"]
         held, lost = int(results["held"].sum()), int(results["exploded"].sum())
-        own = self.carry(next(self.jobs()), np.array([self.SOURCE[name] for name in PARAMETERS]))
+        own = self.judge(next(self.jobs()), np.array([self.SOURCE[name] for name in PARAMETERS]))
         said = "held" if own["held"] else "exploded" if own["exploded"] else "lost"
         return [
             near("The best individuals swim 24.92 m.", 24.92, best[:, -1].mean()),

@@ -14,7 +14,7 @@ from sandlot.control.snake.gaits import Gait
 from sandlot.robots.fast_swimmers import FastSwimmers
 from sandlot.robots.snake import Snake
 from sandlot.settings import distinct
-from sandlot.studies.base import Claim, Found, Job, study
+from sandlot.studies.base import Claim, Found, Job, pick, study
 from sandlot.studies.plots import COLOURS, canvas
 from sandlot.studies.water.base import shared_waves
 from sandlot.studies.water.fetching import BLOCK, FetchStudy
@@ -46,8 +46,8 @@ class Currents(FetchStudy):
         0.2,
         0.3,
     )
-    targets: int = Field(100, ge=BLOCK, multiple_of=BLOCK)
-    distance: float = Field(60.0, gt=0.0)
+    targets: int = Field(100, ge=BLOCK, le=100_000, multiple_of=BLOCK)
+    distance: float = Field(60.0, gt=0.0, le=1e4)
 
     def jobs(self) -> Iterator[Job]:
         """Every strength, four targets to a job."""
@@ -62,8 +62,7 @@ class Currents(FetchStudy):
 
     def shares(self, results: xr.Dataset) -> dict[float, NDArray[np.bool_]]:
         """Whether each ball was delivered, by strength."""
-        strengths = results["strength"].values
-        return {s: np.isfinite(results["when"].values[strengths == s]).ravel() for s in self.strengths}
+        return {s: np.isfinite(pick(results, strength=s)["when"].values).ravel() for s in self.strengths}
 
     def figure(self, results: xr.Dataset) -> Figure:
         """Share of balls that are delivered, and the time it takes, by strength of the current."""
@@ -73,8 +72,7 @@ class Currents(FetchStudy):
         axes[0].axhline(90.0, color=COLOURS[5], linestyle=":", label="90%")
         axes[0].set(xlabel="current, as a share of the swimming speed", ylabel="delivered [%]", ylim=(0, 102))
         axes[0].legend(frameon=False)
-        strengths = results["strength"].values
-        times = [results["when"].values[strengths == s].ravel() for s in self.strengths]
+        times = [pick(results, strength=s)["when"].values.ravel() for s in self.strengths]
         axes[1].boxplot([each[np.isfinite(each)] for each in times], tick_labels=[f"{s:g}" for s in self.strengths])
         axes[1].set(xlabel="current, as a share of the swimming speed", ylabel="time to deliver [s]", ylim=(0, None))
         return figure
@@ -83,7 +81,7 @@ class Currents(FetchStudy):
         """90% in every current."""
         speed, claims = swimming_speed(self.snake, CAREFUL.swim), []
         for strength, good in self.shares(results).items():
-            lost = int(results["exploded"].values[results["strength"].values == strength].sum())
+            lost = int(pick(results, strength=strength)["exploded"].values.sum())
             share = f"{strength:.0%} of the swimming speed ({strength * speed:.2f} m/s)"
             text = f"In a current of {share}, at least 90% are delivered."
             measured = f"{int(good.sum())} of {good.size} ({good.mean():.1%})"

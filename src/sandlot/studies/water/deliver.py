@@ -9,12 +9,11 @@ from pydantic import Field
 
 from sandlot.control.controller import as_controller
 from sandlot.control.snake.fetching import CAREFUL, Fetcher
-from sandlot.studies.base import Claim, Found, Job, Picture, study
-from sandlot.studies.plots import COLOURS, canvas
-from sandlot.studies.water.drawing import draw_body, draw_region
-from sandlot.studies.water.fetching import BLOCK, HOW, WORDS, FetchStudy, claim_all, draw_paths, quadrants
-from sandlot.typing import Array
+from sandlot.studies.base import Claim, Found, Job, Picture, Value, pick, study
+from sandlot.studies.plots import COLOURS, canvas, show
+from sandlot.studies.water.fetching import BLOCK, HOW, WORDS, FetchStudy, claim_all, draw_home, draw_paths, quadrants
 from sandlot.worlds.rollout import rollout
+from sandlot.worlds.scene import Scene
 from sandlot.worlds.water.world import Water
 
 
@@ -33,15 +32,14 @@ class Deliver(FetchStudy):
     """
 
     quadrant: float = Field(40.0, gt=0.0)
-    distance: float = Field(60.0, gt=0.0)
-    targets: int = Field(200, ge=BLOCK, multiple_of=BLOCK)
+    distance: float = Field(60.0, gt=0.0, le=1e4)
+    targets: int = Field(200, ge=BLOCK, le=100_000, multiple_of=BLOCK)
 
     def jobs(self) -> Iterator[Job]:
         """The source's places, with both settings; then random ones, four to a job."""
-        kinds: list[dict[str, str | int]] = [{"how": how, "place": "quadrant", "block": 0} for how in HOW]
+        kinds: list[dict[str, Value]] = [{"how": how, "place": "quadrant", "block": 0} for how in HOW]
         kinds += [{"how": "sure", "place": "random", "block": k} for k in range(self.targets // BLOCK)]
-        for index, kind in enumerate(kinds):
-            yield Job(index, kind, np.random.SeedSequence(self.seed, spawn_key=(index,)))
+        return self.each(kinds)
 
     def run(self, job: Job) -> Mapping[str, Found]:
         """Fetch four balls."""
@@ -52,13 +50,13 @@ class Deliver(FetchStudy):
     def figure(self, results: xr.Dataset) -> Figure:
         """Paths of body and ball from the source's places (as figure 7.34), and positions of random balls."""
         figure, axes = canvas(3, 14.0, 4.8)
-        places = results.isel(job=results["place"].values == "quadrant")
         for each, how in zip(axes, HOW, strict=False):
-            draw_paths(each, places, places["how"].values == how, 8.0)
+            draw_home(each)
+            draw_paths(each, pick(results, place="quadrant", how=how))
             each.set_title(WORDS[how])
-        chance = results.isel(job=results["place"].values == "random")
+        chance = pick(results, place="random")
         marks, good = chance["mark"].values.reshape(-1, 2), np.isfinite(chance["when"].values.ravel())
-        draw_region(axes[2], (0.0, 0.0), 8.0)
+        draw_home(axes[2])
         axes[2].plot(*marks[good].T, "o", color=COLOURS[2], markersize=4, label="delivered")
         axes[2].plot(*marks[~good].T, "x", color=COLOURS[1], markersize=6, label="not delivered")
         axes[2].set(xlabel="x [m]", ylabel="y [m]", aspect="equal", title="random places")
@@ -67,8 +65,7 @@ class Deliver(FetchStudy):
 
     def claims(self, results: xr.Dataset) -> list[Claim]:
         """All four quadrants, one after a failed grasp; and 95% of random places."""
-        places = results.isel(job=results["place"].values == "quadrant")
-        chance = results.isel(job=results["place"].values == "random")
+        places, chance = pick(results, place="quadrant"), pick(results, place="random")
         done = np.isfinite(results["when"].values)
         failed = int((done & (results["failures"].values > 0)).sum())
         again = int((done & (results["attempts"].values > 1)).sum())
@@ -99,20 +96,21 @@ class Deliver(FetchStudy):
         fetcher, place = Fetcher(self.snake, CAREFUL), quadrants(self.quadrant)[1]
         world = Water(fidelity="reference", snake=self.snake, target=tuple(place.tolist()))
         task, commands = world.task, round(self.seconds / self.snake.interval)
-        shots: list[tuple[str, float, Array, Array, Array]] = []
+        shots: list[tuple[str, Scene]] = []
         state = ""
         for step in rollout(world, as_controller(fetcher), 0, commands):
-            if step.number and fetcher.state != state and len(shots) < 8:
+            if step.number and fetcher.state != state and len(shots) < 11:
                 state = fetcher.state
-                time = float(task.swimmers.time[0])
-                shots.append((state, time, task.centres[0].copy(), task.directions[0].copy(), task.targets[0].copy()))
-        time = float(task.swimmers.time[0])
-        shots.append(("done", time, task.centres[0], task.directions[0], task.targets[0].copy()))
-        figure = Figure(figsize=(11.0, 3.0 * -(-len(shots) // 4)), layout="constrained")
-        for k, (word, time, centres, directions, ball) in enumerate(shots):
-            axes = figure.add_subplot(-(-len(shots) // 4), 4, k + 1)
-            draw_body(axes, centres, directions, self.snake, ball=ball, destination=(0.0, 0.0))
-            middle = centres.mean(axis=0)
-            axes.set(xlim=(middle[0] - 18, middle[0] + 18), ylim=(middle[1] - 18, middle[1] + 18))
-            axes.set(xticks=[], yticks=[], title=f"{word}, {time:.0f} s")
-        yield Picture("A delivery, at each change of the snake's state. Home is the grey disc.", figure)
+                shots.append((f"{state}, {task.swimmers.time[0]:.0f} s", world.scene()))
+        shots.append((f"done, {task.swimmers.time[0]:.0f} s", world.scene()))
+        rows = -(-len(shots) // 4)
+        figure = Figure(figsize=(11.0, 3.0 * rows), layout="constrained")
+        for k, (title, scene) in enumerate(shots, start=1):
+            axes = figure.add_subplot(rows, 4, k)
+            show(axes, scene)
+            axes.set(xticks=[], yticks=[], xlabel="", ylabel="", title=title)
+        yield Picture(
+            "A delivery, at each change of the snake's state. Home is the green disc. A ball outside the picture is "
+            "marked at its edge.",
+            figure,
+        )

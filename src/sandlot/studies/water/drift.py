@@ -17,7 +17,7 @@ from sandlot.studies.base import Claim, Found, Job, Picture, Study, study
 from sandlot.studies.plots import COLOURS, canvas
 from sandlot.studies.water.base import FOLLOWED, LIGHT, near
 from sandlot.studies.water.strips import strip
-from sandlot.studies.water.tracks import FIDELITIES, FORWARD, UNITS, Positive, at, draw_both, follow, pick_job
+from sandlot.studies.water.tracks import FIDELITIES, FORWARD, MOTION, UNITS, Positive, at, draw_both, pick_job, track
 
 
 @study("water.drift", source="Draschwandtner 2015, section 7.4")
@@ -39,8 +39,7 @@ class Drift(Study):
     """
 
     outcomes: ClassVar[Mapping[str, Quantity]] = {
-        "distance": Quantity("1", "distance from the start, in body lengths", ("sample",), (0,)),
-        "velocity": Quantity("1/s", "velocity along the body, in body lengths per second", ("sample",), (0,)),
+        **MOTION,
         "drive": Quantity("1", "mean share of the commanded acceleration that the motors deliver"),
     }
 
@@ -55,7 +54,7 @@ class Drift(Study):
         4.0,
     )
     swims: float = Field(10.0, ge=2.0)
-    seconds: float = Field(20.0, ge=4.0)
+    seconds: float = Field(20.0, ge=4.0, le=1e4)
 
     @model_validator(mode="after")
     def _drifts(self) -> Self:
@@ -87,9 +86,9 @@ class Drift(Study):
     def run(self, job: Job) -> Mapping[str, Found]:
         """Swim, then drift."""
         snake, plan = self.setup(float(job.parameters["mass"]), str(job.parameters["case"]))
-        track = follow(str(job.parameters["fidelity"]), snake, plan, self.seconds)
+        motion = track(str(job.parameters["fidelity"]), snake, plan, self.seconds)
         body = snake.arclength
-        return {"distance": track.distance / body, "velocity": track.forward / body, "drive": track.drive}
+        return {"distance": motion.distance / body, "velocity": motion.forward / body, "drive": motion.drive}
 
     def figure(self, results: xr.Dataset) -> Figure:
         """Before and after the change, with the source's values as crosses, and frequencies; dotted: the reference."""

@@ -24,6 +24,7 @@ from sandlot.studies.water.base import (
     draw_fitness,
     near,
     score,
+    travelled,
 )
 from sandlot.studies.water.strips import strip
 from sandlot.typing import Array
@@ -39,7 +40,7 @@ class Evolve(EvolutionStudy):
     """
 
     snake: Snake = LIGHT
-    seconds: float = Field(20.0, gt=0.0)
+    seconds: float = Field(20.0, gt=0.0, le=1e4)
     genetic: Genetic = JOINT_BY_JOINT
 
     def limits(self) -> tuple[Sequence[float], Sequence[float]]:
@@ -55,23 +56,20 @@ class Evolve(EvolutionStudy):
     def evaluate(self, job: Job, genes: Array) -> Array:
         """Distance swum, negative if backwards (equation 7.1)."""
         swimmers = FastSwimmers(self.snake, len(genes))
-        start = swimmers.centre
         joints = self.snake.joints
         amplitude, frequency, phase = genes.reshape(-1, joints, 3).T
         waves = [amplitude, 2.0 * np.pi * frequency, np.arange(joints)[:, None] * phase, np.zeros_like(phase)]
         swimmers.swim([0.0], np.stack(waves)[None], self.seconds)
-        travelled = swimmers.centre - start
-        return score(swimmers, np.sign(travelled[:, 0]) * np.linalg.norm(travelled, axis=1), followed=0.0)
+        return score(swimmers, travelled(swimmers), followed=0.0)
 
     def figure(self, results: xr.Dataset) -> Figure:
         """Fitness over generations (as figure 7.1), and the parameters of the replicates' best (as figure 7.2)."""
         figure, axes = canvas(4, 13.0, 3.6)
         draw_fitness(axes[0], results, 68.07)
         genes = results["champion"].values.reshape(len(results["job"]), -1, 3)
-        units = ("rad", "Hz", "rad")
-        for k, name in enumerate(PARAMETERS):
+        for k, (name, unit) in enumerate(PARAMETERS.items()):
             axes[k + 1].boxplot(genes[:, :, k], positions=range(genes.shape[1]), widths=0.6)
-            axes[k + 1].set(xlabel="joint, from the head on", title=f"{name} [{units[k]}]")
+            axes[k + 1].set(xlabel="joint, from the head on", title=f"{name} [{unit}]")
         return figure
 
     def claims(self, results: xr.Dataset) -> list[Claim]:

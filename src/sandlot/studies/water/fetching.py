@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
-from numpy.typing import NDArray
+from matplotlib.patches import Circle
 from pydantic import Field
 
 from sandlot.control.controller import Controller, Separate
@@ -14,14 +14,13 @@ from sandlot.control.snake.fetching import CAREFUL, Fetcher, FetchSettings
 from sandlot.recordings import Quantity
 from sandlot.robots.reference_swimmers import check_stable
 from sandlot.robots.snake import Snake
-from sandlot.studies.base import Claim, Found, Job, Study
+from sandlot.studies.base import Claim, Found, Job, Study, pick
 from sandlot.studies.plots import COLOURS
-from sandlot.studies.water.drawing import draw_region
 from sandlot.typing import Array, BoolArray
 from sandlot.worlds.rollout import rollout
+from sandlot.worlds.water.settings import WaterSettings
 from sandlot.worlds.water.task import WaterTask
 from sandlot.worlds.water.vector import WaterVector
-from sandlot.worlds.water.world import WaterSettings
 
 SAMPLES = 200
 """Points of a path in the results."""
@@ -92,7 +91,7 @@ class FetchStudy(Study):
         **PATHS,
     }
 
-    seconds: float = Field(300.0, gt=0.0)
+    seconds: float = Field(300.0, gt=0.0, le=1e4)
     snake: Snake = Snake()
 
     def check(self) -> None:
@@ -126,14 +125,15 @@ class FetchStudy(Study):
         return np.array([task.draw(rng) for _ in range(BLOCK)])
 
 
-def draw_paths(axes: Axes, results: xr.Dataset, jobs: NDArray[np.bool_], region: float | None = None) -> None:
+def draw_home(axes: Axes) -> None:
+    """Draw the region where balls should go."""
+    axes.add_patch(Circle((0.0, 0.0), WaterSettings().region, color="0.85", zorder=0))
+
+
+def draw_paths(axes: Axes, results: xr.Dataset) -> None:
     """Draw paths of bodies and balls from above; a circle marks the start of a ball."""
-    if region is not None:
-        draw_region(axes, (0.0, 0.0), region)
-    for body, ball, mark in zip(
-        *(results[name].values[jobs].reshape(-1, *results[name].shape[2:]) for name in ("body", "ball", "mark")),
-        strict=True,
-    ):
+    paths = (results[name].values.reshape(-1, *results[name].shape[2:]) for name in ("body", "ball", "mark"))
+    for body, ball, mark in zip(*paths, strict=True):
         axes.plot(*body.T, color=COLOURS[0], linewidth=0.9)
         axes.plot(*ball.T, color=COLOURS[2], linewidth=1.2)
         axes.plot(*mark, "o", color=COLOURS[2], markersize=5, fillstyle="none")
@@ -142,9 +142,8 @@ def draw_paths(axes: Axes, results: xr.Dataset, jobs: NDArray[np.bool_], region:
 
 def claim_all(results: xr.Dataset, how: str, done: str) -> Claim:
     """The claim that all four quadrants succeed."""
-    chosen = results["how"].values == how
-    when, attempts = results["when"].values[chosen].ravel(), results["attempts"].values[chosen].ravel()
-    count, lost = int(np.isfinite(when).sum()), int(results["exploded"].values[chosen].sum())
-    tries = ", ".join(f"{tries:g}" for tries in attempts)
+    chosen = pick(results, how=how)
+    count, lost = int(np.isfinite(chosen["when"].values).sum()), int(chosen["exploded"].values.sum())
+    tries = ", ".join(f"{tries:g}" for tries in chosen["attempts"].values.ravel())
     text = f"Balls in all four quadrants are {done}, {WORDS[how]}."
     return Claim(text, "4 of 4", f"{count} of 4 (grasps: {tries})", count == 4, f"{lost} exploded")

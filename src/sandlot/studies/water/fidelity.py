@@ -9,14 +9,14 @@ from matplotlib.figure import Figure
 from pydantic import Field
 from scipy import stats
 
-from sandlot.control.snake.gaits import Gait
 from sandlot.recordings import Quantity
-from sandlot.robots.fast_swimmers import FastSwimmers
-from sandlot.robots.reference_swimmers import ReferenceSwimmers, check_stable
+from sandlot.robots.reference_swimmers import check_stable
+from sandlot.robots.snake import Snake
 from sandlot.robots.swimmers import Swimmers
-from sandlot.studies.base import Claim, Found, Job, study
+from sandlot.studies.base import Claim, Found, Job, pick, study
 from sandlot.studies.plots import COLOURS, canvas
-from sandlot.studies.water.base import CONVERGED, FOLLOWED, HIGH, LOW, SwimStudy
+from sandlot.studies.water.base import CONVERGED, FOLLOWED, HIGH, LOW, PARAMETERS, SwimStudy, shared_waves
+from sandlot.studies.water.following import follow, three_models
 from sandlot.typing import Array
 
 SETS: Mapping[str, tuple[float, float, float] | None] = {
@@ -29,6 +29,19 @@ SETS: Mapping[str, tuple[float, float, float] | None] = {
 the whole range of section 7.7."""
 VARIATION = 0.1
 """Maximum relative change of a parameter around an optimum, within its range."""
+
+
+class Waves:
+    """A plan with a gait for each body."""
+
+    def __init__(self, genes: Array, joints: int) -> None:
+        self._waves = shared_waves(genes, joints).transpose(0, 2, 1).copy()
+
+    def targets(self, time: float, snake: Snake) -> Array:
+        """Target angles of the joints at ``time``: (gaits, joints) [rad]."""
+        amplitude, frequency, phase, _ = self._waves
+        number = round(time / snake.interval)
+        return amplitude * np.sin(frequency * number * snake.interval - phase)
 
 
 @study("water.fidelity", source="how the two fidelities of this world compare")
@@ -60,9 +73,9 @@ class Fidelity(SwimStudy):
         "spin": Quantity("kg*m^2/s", "angular momentum in the reference", ("gait",), (0,)),
     }
 
-    gaits: int = Field(200, ge=4)
-    near: int = Field(40, ge=4)
-    block: int = Field(20, ge=2)
+    gaits: int = Field(200, ge=4, le=100_000)
+    near: int = Field(40, ge=4, le=100_000)
+    block: int = Field(20, ge=2, le=100_000)
 
     def check(self) -> None:
         """Refuse a step that the reference cannot take."""
@@ -70,9 +83,9 @@ class Fidelity(SwimStudy):
 
     def jobs(self) -> Iterator[Job]:
         """Blocks of gaits from every set; the last block of a set may have spare gaits."""
-        blocks = [(name, k) for name in SETS for k in range(-(-self._wanted(name) // self.block))]
-        for index, (name, k) in enumerate(blocks):
-            yield Job(index, {"set": name, "block": k}, np.random.SeedSequence(self.seed, spawn_key=(index,)))
+        return self.each(
+            {"set": name, "block": k} for name in SETS for k in range(-(-self._wanted(name) // self.block))
+        )
 
     def _wanted(self, name: str) -> int:
         return self.gaits if name == "random" else self.near
@@ -88,14 +101,12 @@ class Fidelity(SwimStudy):
                 np.array(middle) * rng.uniform(1.0 - VARIATION, 1.0 + VARIATION, (self.block, 3)), LOW, HIGH
             )
         snake = self.snake.model_copy(update={"drag": 0.0}) if name == "without drag" else self.snake
-        half = snake.model_copy(update={"step": 0.5 * snake.step})
-        fast, reference = FastSwimmers(snake, self.block), ReferenceSwimmers(snake, self.block)
-        halved = ReferenceSwimmers(half, self.block)
-        all_swimmers = {"fast": fast, "reference": reference, "halved": halved}
-        distances = {word: self.swim(swimmers, genes) for word, swimmers in all_swimmers.items()}
-        exploded = fast.exploded | reference.exploded | halved.exploded
+        models = three_models(snake, self.block)
+        distances = {word: self.swim(swimmers, genes) for word, swimmers in models.items()}
+        exploded = np.any([swimmers.exploded for swimmers in models.values()], axis=0)
+        fast, reference = models["fast"], models["reference"]
         return {
-            **dict(zip(("amplitude", "frequency", "phase"), genes.T, strict=True)),
+            **dict(zip(PARAMETERS, genes.T, strict=True)),
             **{word: np.where(exploded, np.nan, distance) for word, distance in distances.items()},
             "drive": np.minimum(fast.drive, reference.drive),
             "exploded": exploded.astype(np.float64),
@@ -105,11 +116,8 @@ class Fidelity(SwimStudy):
 
     def swim(self, swimmers: Swimmers, genes: Array) -> Array:
         """Distance along x [m]; without drag, maximum distance of the centre of mass from the start: (gaits,) [m]."""
-        snake, start, furthest = self.snake, swimmers.centre.copy(), np.zeros(len(genes))
-        gaits = [Gait(amplitude=a, frequency=f, phase=p) for a, f, p in genes.tolist()]
-        amplitude, frequency, phase, _ = np.stack([gait.waves(snake.joints) for gait in gaits], axis=1)
-        for k in range(round(self.seconds / snake.interval)):
-            swimmers.command(amplitude * np.sin(frequency * (k + 1) * snake.interval - phase))
+        start, furthest = swimmers.centre.copy(), np.zeros(len(genes))
+        for _ in follow(swimmers, Waves(genes, self.snake.joints), self.seconds):
             furthest = np.maximum(furthest, np.linalg.norm(swimmers.centre - start, axis=1))
         return furthest if swimmers.snake.drag == 0.0 else swimmers.centre[:, 0] - start[:, 0]
 
@@ -117,7 +125,7 @@ class Fidelity(SwimStudy):
         """Gaits of some sets, with the ``change`` by half the time step and the ``difference`` between fidelities."""
         parts = []
         for name in sets:
-            mine = results.isel(job=results["set"].values == name).drop_vars(["set", "block"])
+            mine = pick(results, set=name).drop_vars(["set", "block"])
             parts.append(mine.stack(row=("job", "gait")).isel(row=slice(self._wanted(name))).reset_index("row"))
         rows = xr.concat(parts, "row")
         return rows.assign(

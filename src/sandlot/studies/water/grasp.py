@@ -10,9 +10,11 @@ from matplotlib.figure import Figure
 
 from sandlot.control.snake.gaits import STRAIGHT, Schedule, fold, grasp_poses, then
 from sandlot.recordings import Quantity
-from sandlot.robots.reference_swimmers import ReferenceSwimmers, check_stable
+from sandlot.robots.reference_swimmers import check_stable
 from sandlot.robots.snake import Snake
+from sandlot.robots.swimmer_models import make_swimmers
 from sandlot.studies.base import Claim, Found, Job, Study, study
+from sandlot.studies.water.following import follow
 from sandlot.studies.water.strips import strip
 
 
@@ -58,10 +60,9 @@ class Grasp(Study):
         """Grasp once."""
         left = job.parameters["side"] == "left"
         position = np.array([self.ball[0], self.ball[1] if left else -self.ball[1]])
-        plan, snake = self.plan(left), self.snake
-        swimmers = ReferenceSwimmers(snake, 1, balls=position[None])
-        for k in range(round(10.0 / snake.interval)):
-            swimmers.command(plan.targets((k + 1) * snake.interval, snake)[None])
+        swimmers = make_swimmers("reference", self.snake, balls=position[None])
+        for _ in follow(swimmers, self.plan(left), 10.0):
+            pass
         ring, ball = swimmers.centres[0, : self.HOLDING + 1], swimmers.balls[0]
         inside = bool((ring.min(axis=0) <= ball).all() and (ball <= ring.max(axis=0)).all())
         return {

@@ -1,6 +1,7 @@
 """Gaits of a body with a folded head, found by evolution."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -8,7 +9,7 @@ import xarray as xr
 from matplotlib.figure import Figure
 
 from sandlot.control.snake.gaits import Schedule, fold, round_head, square_head
-from sandlot.studies.base import Claim, Job, Picture, study
+from sandlot.studies.base import Claim, Job, Picture, pick, study
 from sandlot.studies.plots import COLOURS, canvas
 from sandlot.studies.statistics import Comparison, compare
 from sandlot.studies.water.base import HIGH, PARAMETERS, champion, claim_parameters, draw_band, near, shared_waves
@@ -53,23 +54,22 @@ class Heads(SharedStudy):
         """Fitness and parameters of the best individuals for both heads (as figures 7.23 to 7.26); dashed: extremes."""
         figure, axes = canvas(4, 13.0, 3.8)
         for colour, (head, source) in zip(COLOURS, self.SOURCE.items(), strict=False):
-            group = results.where(results["head"] == head, drop=True)
+            group = pick(results, head=head)
             draw_band(axes[0], group["best"].values, colour, head)
             axes[0].axhline(source["distance"], color=colour, linestyle=":")
             for k, name in enumerate(PARAMETERS):
                 draw_band(axes[k + 1], group["genes"].values[:, :, k], colour, head)
                 axes[k + 1].axhline(source[name], color=colour, linestyle=":")
-        for each, title in zip(axes, ("fitness [m]", "amplitude [rad]", "frequency [Hz]", "phase [rad]"), strict=True):
-            each.set(title=title, xlabel="generation")
-        for k in range(3):
-            axes[k + 1].set_ylim(0, HIGH[k])
+        axes[0].set(title="fitness [m]", xlabel="generation")
+        for k, (name, unit) in enumerate(PARAMETERS.items()):
+            axes[k + 1].set(title=f"{name} [{unit}]", xlabel="generation", ylim=(0, HIGH[k]))
         axes[0].plot([], [], color=COLOURS[5], linestyle=":", label="the source's")
         axes[0].legend(frameon=False)
         return figure
 
     def comparisons(self, results: xr.Dataset) -> list[Comparison]:
         """One head against the other."""
-        ends = {head: results["best"].values[results["head"].values == head][:, -1] for head in self.SOURCE}
+        ends = {head: pick(results, head=head)["best"].values[:, -1] for head in self.SOURCE}
         return compare(ends, "square", "fitness in the last generation")
 
     def claims(self, results: xr.Dataset) -> list[Claim]:
@@ -77,12 +77,11 @@ class Heads(SharedStudy):
         claims = []
         ends = {}
         for head, source in self.SOURCE.items():
-            group = results.where(results["head"] == head, drop=True)
+            group = pick(results, head=head)
             ends[head] = float(group["best"].values[:, -1].mean())
             claims.append(near(f"With a {head} head: {source['distance']:g} m.", source["distance"], ends[head]))
             claims += [
-                Claim(f"With a {head} head: {claim.text}", claim.source, claim.measured, claim.holds, claim.note)
-                for claim in claim_parameters(group, source)
+                replace(claim, text=f"With a {head} head: {claim.text}") for claim in claim_parameters(group, source)
             ]
         apart = ends["circle"] / ends["square"] - 1.0
         text = "The shape of the head makes little difference to the distance."
@@ -94,7 +93,7 @@ class Heads(SharedStudy):
     def leaders(self, results: xr.Dataset) -> Mapping[str, tuple[Job, Array]]:
         """The best individual of each head."""
         first = {str(job.parameters["head"]): job for job in self.jobs() if job.parameters["replicate"] == 0}
-        return {head: (job, champion(results.isel(job=results["head"].values == head))) for head, job in first.items()}
+        return {head: (job, champion(pick(results, head=head))) for head, job in first.items()}
 
     def scenes(self, results: xr.Dataset) -> Iterator[Picture]:
         """The best individual of each head swims."""

@@ -18,8 +18,19 @@ from sandlot.robots.fast_swimmers import FastSwimmers
 from sandlot.robots.snake import Snake
 from sandlot.studies.base import Claim, Found, Job, study
 from sandlot.studies.plots import COLOURS, canvas
-from sandlot.studies.statistics import Comparison, compare
-from sandlot.studies.water.base import SHORT, SwimStudy, claim_better, draw_band, draw_fitness, near, score
+from sandlot.studies.statistics import Comparison
+from sandlot.studies.water.base import (
+    FITNESS,
+    SHORT,
+    SwimStudy,
+    best_against_average,
+    claim_better,
+    draw_band,
+    draw_fitness,
+    near,
+    score,
+    travelled,
+)
 from sandlot.typing import Array
 from sandlot.worlds.rollout import rollout
 from sandlot.worlds.water.world import Water
@@ -41,16 +52,15 @@ class EvolveNets(SwimStudy):
     """
 
     outcomes: ClassVar[Mapping[str, Quantity]] = {
-        "best": Quantity("m", "fitness of the best individual", ("generation",), (0,)),
-        "mean": Quantity("m", "mean fitness of all individuals", ("generation",), (0,)),
+        **FITNESS,
         "frequency": Quantity("s^-1", "frequency of the best individual's clock", ("generation",), (0,)),
         "hidden": Quantity("1", "hidden nodes of the best individual", ("generation",), (0,)),
         "principal": Quantity("s^-1", "principal frequency of the joints of the best individual of all"),
         "champion": Quantity("1", "the best individual of all generations", dtype="str"),
     }
 
-    replicates: int = Field(18, ge=2)
-    seconds: float = Field(20.0, gt=0.0)
+    replicates: int = Field(18, ge=2, le=10_000)
+    seconds: float = Field(20.0, gt=0.0, le=1e4)
     snake: Snake = SHORT
     neat: Neat = Neat()
 
@@ -61,12 +71,10 @@ class EvolveNets(SwimStudy):
     def evaluate(self, nets: Nets, frequencies: Array) -> Array:
         """Distance swum, negative if backwards (equation 7.1)."""
         swimmers = FastSwimmers(self.snake, len(frequencies))
-        start = swimmers.centre
         swimmers.drive_by(
             lambda body, state, commands: swim_nets(body, state, nets, frequencies, commands), self.seconds
         )
-        travelled = swimmers.centre - start
-        return score(swimmers, np.sign(travelled[:, 0]) * np.linalg.norm(travelled, axis=1), followed=0.0)
+        return score(swimmers, travelled(swimmers), followed=0.0)
 
     def run(self, job: Job) -> Mapping[str, Found]:
         """Evolve once."""
@@ -113,8 +121,7 @@ class EvolveNets(SwimStudy):
 
     def comparisons(self, results: xr.Dataset) -> list[Comparison]:
         """Best individuals against average ones, at the end."""
-        ends = {"best": results["best"].values[:, -1], "average": results["mean"].values[:, -1]}
-        return compare(ends, "average", "fitness in the last generation")
+        return best_against_average(results)
 
     def claims(self, results: xr.Dataset) -> list[Claim]:
         """Distances and frequencies."""

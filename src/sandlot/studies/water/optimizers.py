@@ -11,7 +11,7 @@ from pydantic import Field
 from sandlot.learning.cmaes import Adaptive, adapt
 from sandlot.learning.evolution import Genetic, evolve
 from sandlot.recordings import Quantity
-from sandlot.studies.base import Claim, Found, Job, study
+from sandlot.studies.base import Claim, Found, Job, pick, study
 from sandlot.studies.plots import COLOURS, canvas, thousands
 from sandlot.studies.statistics import Comparison, compare
 from sandlot.studies.water.base import HIGH, LOW, SwimStudy, score
@@ -39,8 +39,8 @@ class Optimizers(SwimStudy):
     }
     SAMPLES: ClassVar[int] = 500
 
-    replicates: int = Field(18, ge=2)
-    evaluations: int = Field(12000, ge=240)
+    replicates: int = Field(18, ge=2, le=10_000)
+    evaluations: int = Field(12000, ge=240, le=10_000_000)
     genetic: Genetic = Genetic()
     adaptive: Adaptive = Adaptive(population=24)
 
@@ -79,7 +79,7 @@ class Optimizers(SwimStudy):
         figure, (axes,) = canvas()
         counts = results["evaluations"].values[0]
         for colour, name in zip(COLOURS, ("genetic", "CMA-ES"), strict=False):
-            best = results["best"].values[results["method"].values == name]
+            best = pick(results, method=name)["best"].values
             low, middle, high = np.percentile(best, (25, 50, 75), axis=0)
             axes.plot(counts, middle, color=colour, label=name)
             axes.fill_between(counts, low, high, color=colour, alpha=0.2, linewidth=0)

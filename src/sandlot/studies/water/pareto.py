@@ -14,7 +14,7 @@ from sandlot.learning.pareto import Pareto, find_front
 from sandlot.recordings import Quantity
 from sandlot.studies.base import Claim, Found, Job, study
 from sandlot.studies.plots import COLOURS, canvas
-from sandlot.studies.water.base import FOLLOWED, HIGH, LOW, SwimStudy
+from sandlot.studies.water.base import FOLLOWED, HIGH, LOW, PARAMETERS, SwimStudy
 from sandlot.typing import Array
 
 
@@ -41,7 +41,7 @@ class PriceOfSpeed(SwimStudy):
         "section 7.11's, by hand": (0.7, 0.9, 0.8),
     }
 
-    replicates: int = Field(6, ge=1)
+    replicates: int = Field(6, ge=1, le=10_000)
     nsga: Pareto = Pareto()
 
     def jobs(self) -> Iterator[Job]:
@@ -91,8 +91,8 @@ class PriceOfSpeed(SwimStudy):
             axes[0].plot(fast, dear, "s", color=colour, label=name)
         over = f"mean speed over {self.seconds:g} s [m/s]"
         axes[0].set(xlabel=over, ylabel="cost of transport [J/(kg m)]", ylim=(0, None))
-        for k, name in enumerate(("amplitude [rad]", "frequency [Hz]", "phase [rad]")):
-            axes[1].plot(speed, genes[:, k], "o", markersize=3, color=COLOURS[k], label=name)
+        for k, (name, unit) in enumerate(PARAMETERS.items()):
+            axes[1].plot(speed, genes[:, k], "o", markersize=3, color=COLOURS[k], label=f"{name} [{unit}]")
         axes[1].set(xlabel=over, ylim=(0, None))
         for each in axes:
             each.legend(frameon=False)
@@ -120,9 +120,8 @@ class PriceOfSpeed(SwimStudy):
     def files(self, results: xr.Dataset) -> Mapping[str, str]:
         """The fastest gait of the front, and the cheapest."""
         _, _, genes = self.front(results)
-        names = ("amplitude", "frequency", "phase")
         gaits = {"cheapest.toml": genes[0], "fastest.toml": genes[-1]}
         return {
-            name: gait_text(Gait(**dict(zip(names, row.tolist(), strict=True))), self.snake)
+            name: gait_text(Gait(**dict(zip(PARAMETERS, row.tolist(), strict=True))), self.snake)
             for name, row in gaits.items()
         }

@@ -7,18 +7,22 @@ from pathlib import Path
 import numpy as np
 
 from sandlot.control.snake.gaits import Gait
-from sandlot.control.snake.shape import Shape, circle, shape
-from sandlot.errors import SandlotError, SettingError, quote
+from sandlot.control.snake.shape import Posture, circle, shape
+from sandlot.errors import SettingError, quote
 from sandlot.robots.snake import Snake
 from sandlot.settings import build
-from sandlot.studies.plots import canvas
-from sandlot.studies.water.drawing import draw_body
+from sandlot.studies.plots import canvas, save_figure, show
+from sandlot.worlds.water.scene import open_water, snake_shapes
 
 LINK_MASS = 18.75
 """Mass of one link [kg]."""
+PIXELS = 1200
+"""Longer side of the picture."""
 
 
-def bent_body(angles: Sequence[str], in_circle: bool, gait: dict[str, float | None], time: float, links: int) -> Shape:
+def bent_body(
+    angles: Sequence[str], in_circle: bool, gait: dict[str, float | None], time: float, links: int
+) -> Posture:
     """A body bent in one of three ways.
 
     Args:
@@ -54,19 +58,17 @@ def _angle(word: str) -> float:
     return value
 
 
-def draw_posture(body: Shape, path: Path) -> None:
+def draw_posture(body: Posture, path: Path) -> None:
     """Draw the body and its centre of mass.
 
     Raises:
         SandlotError: If the picture cannot be written.
     """
     figure, (axes,) = canvas(width=8.0, height=5.0)
-    axes.plot(*body.ends.reshape(-1, 2).T, color="black", linewidth=0.8, zorder=4)
-    draw_body(axes, body.centres, body.directions, body.snake, alpha=0.6)
-    axes.plot(*body.centres.mean(axis=0), "k+", markersize=10, zorder=5)
-    axes.set(xlabel="x [m]", ylabel="y [m]")
-    axes.margins(0.1)
-    try:
-        figure.savefig(path, dpi=120)
-    except (OSError, ValueError) as error:
-        raise SandlotError(f"cannot write {quote(path)}: {getattr(error, 'strerror', None) or error}") from None
+    low, high = (edge(body.centres, axis=0) for edge in (np.min, np.max))
+    border = body.snake.length + 0.1 * float(max(high - low))
+    shapes = snake_shapes(body.snake, body.centres, body.directions)
+    show(axes, open_water(shapes, low - border, high + border, PIXELS))
+    axes.plot(*body.ends.reshape(-1, 2).T, color="black", linewidth=0.8)
+    axes.plot(*body.centres.mean(axis=0), "k+", markersize=10)
+    save_figure(figure, path, dpi=120)

@@ -12,7 +12,7 @@ from sandlot.control.snake.files import gait_text
 from sandlot.control.snake.gaits import STRAIGHT, Gait, Schedule, then
 from sandlot.recordings import Quantity
 from sandlot.robots.fast_swimmers import FastSwimmers
-from sandlot.robots.reference_swimmers import ReferenceSwimmers, check_stable
+from sandlot.robots.reference_swimmers import check_stable
 from sandlot.robots.snake import Snake
 from sandlot.robots.swimmers import Swimmers, start_centre
 from sandlot.studies.base import Claim, Found, Job, Picture, study
@@ -29,6 +29,7 @@ from sandlot.studies.water.base import (
     score,
     shared_waves,
 )
+from sandlot.studies.water.following import follow, three_models
 from sandlot.studies.water.strips import strip
 from sandlot.typing import Array
 
@@ -130,28 +131,23 @@ class Shared(SharedStudy):
         check_stable(self.snake)
         super().check()
 
-    def run(self, job: Job) -> Mapping[str, Found]:
-        """Evolve once, and simulate the best individual in the reference."""
-        found = dict(super().run(job))
-        return found | self.judge(job, np.asarray(found["champion"]))
-
-    def judge(self, job: Job, genes: Array) -> dict[str, Found]:
+    def judge(self, job: Job, genes: Array) -> Mapping[str, Found]:
         """Simulate one individual in the fast model, in the reference, and in the reference with half its time step."""
-        half = self.snake.model_copy(update={"step": 0.5 * self.snake.step})
-        fast, there, halved = FastSwimmers(self.snake, 1), ReferenceSwimmers(self.snake, 1), ReferenceSwimmers(half, 1)
-        distances = [self.follow(swimmers, self.whole(job, genes)) for swimmers in (fast, there, halved)]
+        models, plan = three_models(self.snake), self.whole(job, genes)
+        distances = {name: self.swum(swimmers, plan) for name, swimmers in models.items()}
+        there = models["reference"]
         return {
-            "drive": float(fast.drive[0]),
-            "reference_distance": distances[1],
-            "reference_drive": float(there.drive[0]) if np.isfinite(distances[1]) else np.nan,
-            "halved_distance": distances[2],
-            "exploded": float(there.exploded[0] or halved.exploded[0]),
+            "drive": float(models["fast"].drive[0]),
+            "reference_distance": distances["reference"],
+            "reference_drive": float(there.drive[0]) if np.isfinite(distances["reference"]) else np.nan,
+            "halved_distance": distances["halved"],
+            "exploded": float(there.exploded[0] or models["halved"].exploded[0]),
         }
 
-    def follow(self, swimmers: Swimmers, plan: Schedule) -> float:
+    def swum(self, swimmers: Swimmers, plan: Schedule) -> float:
         """Distance of one body along x [m]; NaN if the simulation explodes."""
-        for k in range(round(self.seconds / self.snake.interval)):
-            swimmers.command(plan.targets((k + 1) * self.snake.interval, self.snake)[None])
+        for _ in follow(swimmers, plan, self.seconds):
+            pass
         distance = float(swimmers.centre[0, 0] - start_centre(self.snake)[0])
         return np.nan if swimmers.exploded[0] else distance
 

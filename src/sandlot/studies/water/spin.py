@@ -16,7 +16,7 @@ from sandlot.robots.snake import Snake
 from sandlot.studies.base import Claim, Found, Job, Picture, Study, study
 from sandlot.studies.plots import COLOURS, canvas
 from sandlot.studies.water.strips import strip
-from sandlot.studies.water.tracks import FIDELITIES, at, check_samples, draw_both, follow, pick_job
+from sandlot.studies.water.tracks import FIDELITIES, at, check_samples, draw_both, pick_job, track
 
 
 @study("water.spin", source="Draschwandtner 2015, section 7.6")
@@ -49,7 +49,7 @@ class Spin(Study):
     """Time for which a joint is held at its peak [s]."""
 
     snake: Snake = Snake()
-    seconds: float = Field(10.0, ge=1.0)
+    seconds: float = Field(10.0, ge=1.0, le=1e4)
 
     def check(self) -> None:
         """Refuse a body that the reference cannot simulate, or whose commands do not match the samples."""
@@ -77,9 +77,9 @@ class Spin(Study):
     def run(self, job: Job) -> Mapping[str, Found]:
         """Turn."""
         case, fidelity = str(job.parameters["case"]), str(job.parameters["fidelity"])
-        track = follow(fidelity, self.snake, self.plan(case), self.lead(case) + self.seconds)
-        centre, heading = (values[at(self.lead(case)) :] for values in (track.centre, track.heading))
-        return {"centre": centre - centre[0], "heading": heading - heading[0], "drive": track.drive}
+        motion = track(fidelity, self.snake, self.plan(case), self.lead(case) + self.seconds)
+        centre, heading = (values[at(self.lead(case)) :] for values in (motion.centre, motion.heading))
+        return {"centre": centre - centre[0], "heading": heading - heading[0], "drive": motion.drive}
 
     def figure(self, results: xr.Dataset) -> Figure:
         """Heading over time, and paths of the centre of mass; dotted: the reference."""

@@ -16,7 +16,7 @@ from sandlot.studies.base import Claim, Found, Job, Picture, Study, study
 from sandlot.studies.plots import COLOURS, canvas
 from sandlot.studies.water.base import SHORT
 from sandlot.studies.water.strips import strip
-from sandlot.studies.water.tracks import EVERY, FIDELITIES, FORWARD, UNITS, at, draw_both, follow, pick_job
+from sandlot.studies.water.tracks import EVERY, FIDELITIES, FORWARD, MOTION, UNITS, at, draw_both, pick_job, track
 
 
 def first_is_none(durations: tuple[float, ...]) -> tuple[float, ...]:
@@ -40,8 +40,7 @@ class Stop(Study):
     """
 
     outcomes: ClassVar[Mapping[str, Quantity]] = {
-        "distance": Quantity("1", "distance from the start, in body lengths", ("sample",), (0,)),
-        "velocity": Quantity("1/s", "velocity along the body, in body lengths per second", ("sample",), (0,)),
+        **MOTION,
         "rest": Quantity("s", "time from 9 s until it stands still"),
     }
     SWIMS: ClassVar[float] = 5.0
@@ -55,7 +54,7 @@ class Stop(Study):
         AfterValidator(distinct),
         AfterValidator(first_is_none),
     ] = (0.0, 0.04, 0.06, 0.08, 0.1, 0.12, 0.14, 0.16, 0.2, 0.25, 0.3, 0.4, 0.5)
-    seconds: float = Field(30.0, ge=12.0)
+    seconds: float = Field(30.0, ge=12.0, le=1e4)
 
     def jobs(self) -> Iterator[Job]:
         """Every duration."""
@@ -72,11 +71,11 @@ class Stop(Study):
     def run(self, job: Job) -> Mapping[str, Found]:
         """Swim, drift, brake, and wait."""
         snake, plan = self.setup(float(job.parameters["duration"]))
-        track = follow(str(job.parameters["fidelity"]), snake, plan, self.seconds)
-        velocity = track.forward / snake.arclength
+        motion = track(str(job.parameters["fidelity"]), snake, plan, self.seconds)
+        velocity = motion.forward / snake.arclength
         moving = np.flatnonzero(~(np.abs(velocity) < self.STILL))
         rest = np.nan if moving[-1] == velocity.size - 1 else (moving[-1] + 1) * EVERY - self.BRAKES
-        return {"distance": track.distance / snake.arclength, "velocity": velocity, "rest": float(rest)}
+        return {"distance": motion.distance / snake.arclength, "velocity": velocity, "rest": float(rest)}
 
     def figure(self, results: xr.Dataset) -> Figure:
         """Velocity and distance over time, and the time to standstill over the duration; dotted: the reference."""

@@ -10,16 +10,21 @@ from pydantic import Field
 
 from sandlot.control.snake.gaits import Gait, Plan
 from sandlot.errors import SandlotError
-from sandlot.robots.fast_swimmers import FastSwimmers
-from sandlot.robots.reference_swimmers import ReferenceSwimmers
+from sandlot.recordings import Quantity
 from sandlot.robots.snake import Snake
+from sandlot.robots.swimmer_models import make_swimmers
 from sandlot.robots.swimmers import Swimmers
 from sandlot.studies.base import pick
+from sandlot.studies.water.following import follow
 from sandlot.typing import Array
 
 Positive = Annotated[float, Field(gt=0.0)]
 FIDELITIES = ("fast", "reference")
 UNITS = {"distance": "distance [body lengths]", "velocity": "velocity [body lengths/s]"}
+MOTION = {
+    "distance": Quantity("1", "distance from the start, in body lengths", ("sample",), (0,)),
+    "velocity": Quantity("1/s", "velocity along the body, in body lengths per second", ("sample",), (0,)),
+}
 EVERY = 0.1
 """Time between samples [s]."""
 FORWARD = Gait(amplitude=1.0, frequency=2.0, phase=2.0 * np.pi / 7.0)
@@ -59,14 +64,10 @@ def check_samples(snake: Snake) -> None:
         raise SandlotError(f"interval={snake.interval:g} does not divide the {EVERY:g} s between samples evenly")
 
 
-def follow(fidelity: str, snake: Snake, plan: Plan, seconds: float) -> Track:
-    """Let one body follow a plan."""
-    swimmers: Swimmers = (FastSwimmers if fidelity == "fast" else ReferenceSwimmers)(snake, 1)
-    rows, each = [_sample(swimmers)], round(EVERY / snake.interval)
-    for k in range(1, round(seconds / snake.interval) + 1):
-        swimmers.command(plan.targets(k * snake.interval, snake)[None])
-        if k % each == 0:
-            rows.append(_sample(swimmers))
+def track(fidelity: str, snake: Snake, plan: Plan, seconds: float) -> Track:
+    """The motion of one body that follows a plan."""
+    swimmers, each = make_swimmers(fidelity, snake), round(EVERY / snake.interval)
+    rows = [_sample(swimmers) for k in follow(swimmers, plan, seconds) if k % each == 0]
     x, y, forward, heading = np.array(rows).T
     centre = np.stack([x - x[0], y - y[0]], axis=1)
     valid = np.nan if swimmers.exploded[0] else 1.0
@@ -74,7 +75,7 @@ def follow(fidelity: str, snake: Snake, plan: Plan, seconds: float) -> Track:
 
 
 def _sample(swimmers: Swimmers) -> tuple[float, float, float, float]:
-    heading, velocity = float(swimmers.directions[0].mean()), swimmers.velocity[0]
+    heading, velocity = float(swimmers.heading[0]), swimmers.velocity[0]
     forward = float(velocity[0] * np.cos(heading) + velocity[1] * np.sin(heading))
     return (*swimmers.centre[0].tolist(), forward, heading)
 

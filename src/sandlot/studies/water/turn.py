@@ -20,7 +20,7 @@ from sandlot.studies.base import Claim, Found, Job, Study, study
 from sandlot.studies.plots import canvas
 from sandlot.studies.water.base import SHORT
 from sandlot.studies.water.fetching import PATHS, act, draw_paths, quadrants
-from sandlot.worlds.water.world import WaterSettings
+from sandlot.worlds.water.settings import WaterSettings
 
 
 @study("water.turn", source="Draschwandtner 2015, section 7.3")
@@ -44,8 +44,8 @@ class Turn(Study):
         **PATHS,
     }
 
-    distance: float = Field(10.0, gt=0.0)
-    seconds: float = Field(60.0, gt=0.0)
+    distance: float = Field(10.0, gt=0.0, le=1e4)
+    seconds: float = Field(60.0, gt=0.0, le=1e4)
     veers: Annotated[tuple[float, ...], Field(min_length=1), AfterValidator(distinct)] = (0.05, 0.1)
     snake: Snake = SHORT
     gait: Gait = Gait(amplitude=0.6, frequency=1.0, phase=2.0 * np.pi / 7.0)
@@ -71,8 +71,8 @@ class Turn(Study):
         """Paths of the centre of mass to the four targets (as figure 7.9)."""
         figure, axes = canvas(len(self.veers) * 2, 4.2 * len(self.veers) * 2, 4.2)
         for k, each in enumerate(axes):
-            draw_paths(each, results, np.arange(len(axes)) == k)
             job = results.isel(job=k)
+            draw_paths(each, results.isel(job=[k]))
             each.set_title(f"{job['fidelity'].item()}, bent by {job['veer'].item():g} rad")
         return figure
 
