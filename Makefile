@@ -3,6 +3,11 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest
+# Every kernel runs in one of these; they also run with Numba off.
+KERNEL_TESTS := control geometry kernels/test_randomness.py models/test_dense.py models/test_nets.py physics places \
+	robots/test_round_robot.py sensing surrogates/test_lines.py surrogates/test_mapped.py surrogates/test_orthogonal.py \
+	surrogates/test_sensor_models.py surrogates/test_terms.py worlds/indoor/test_floor.py worlds/terrain/test_grid.py \
+	worlds/terrain/test_windows.py
 
 .PHONY: demo test test-all lint bench docs docs-results lock clean
 
@@ -11,9 +16,7 @@ demo: $(VENV)/ready-demo  ## run the tour
 
 test: $(VENV)/ready-test  ## every test but the slow ones, then the kernels' tests with Numba off
 	$(PYTEST) -n auto -m "not slow"
-	NUMBA_DISABLE_JIT=1 $(PYTEST) -n auto -m "not slow" tests/physics tests/control tests/sensing tests/geometry tests/models/test_nets.py tests/models/test_dense.py tests/places \
-		tests/surrogates/test_terms.py tests/surrogates/test_orthogonal.py tests/surrogates/test_lines.py \
-		tests/surrogates/test_sensor_models.py tests/worlds/indoor/test_floor.py
+	NUMBA_DISABLE_JIT=1 $(PYTEST) -n auto -m "not slow" $(KERNEL_TESTS:%=tests/%)
 
 test-all: $(VENV)/ready-test  ## every test, and new examples of properties
 	$(PYTEST) -n auto --hypothesis-profile=search
@@ -25,7 +28,7 @@ lint: $(VENV)/ready-lint  ## format, lint, types, and who may import whom
 	$(BIN)/lint-imports --no-cache
 
 bench: $(VENV)/ready-bench  ## every benchmark, side by side with its peers; OPTIONS=--keep keeps the lines for the docs
-	@for file in benchmarks/[!_]*.py; do $(BIN)/python $$file $(OPTIONS) || exit 1; done
+	@status=0; for file in benchmarks/[!_]*.py; do $(BIN)/python $$file $(OPTIONS) || status=1; done; exit $$status
 
 docs: $(VENV)/ready-docs  ## the site, in site/
 	@NO_MKDOCS_2_WARNING=1 DISABLE_MKDOCS_2_WARNING=true $(BIN)/mkdocs build --strict --quiet

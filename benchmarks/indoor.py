@@ -58,9 +58,9 @@ SEGMENT = 3
 def boxes() -> list[list[tuple[float, float]]]:
     """Corners of the boxes [m]."""
     rng = np.random.default_rng(0)
-    centers, sizes = rng.uniform(1.0, SIDE - 1.0, (BOXES, 2)), rng.uniform(0.4, 1.2, (BOXES, 2))
+    centres, sizes = rng.uniform(1.0, SIDE - 1.0, (BOXES, 2)), rng.uniform(0.4, 1.2, (BOXES, 2))
     angles = rng.uniform(0.0, math.pi, BOXES)
-    made = zip(centers.tolist(), sizes.tolist(), angles.tolist(), strict=True)
+    made = zip(centres.tolist(), sizes.tolist(), angles.tolist(), strict=True)
     return [[(x, y) for x, y, _, _ in outline(tuple(c), tuple(s), a)] for c, s, a in made]
 
 
@@ -88,7 +88,7 @@ def peer() -> Any:
         points = ", ".join(f"[{x!r}, {y!r}]" for x, y in corners)
         return f"  - {{shape: {{name: {name}, vertices: [{points}]}}, state: [0, 0, 0]}}\n"
 
-    # Its outer beams are at the ends of the field of view; ours are at the centers of bins.
+    # Its outer beams are at the ends of the field of view; ours are at the centres of bins.
     across = LASER.field_of_view * (1.0 - 1.0 / LASER.beams)
     sensor = (
         f"{{type: lidar2d, range_min: 0, range_max: {LASER.max_range}, angle_range: {across!r}, number: {LASER.beams}}}"

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from _side_by_side import Comparison, best_rates, main
 from sandlot.control.leveling import LevelingController, Rule
 from sandlot.physics.swarm import DX, DY, MEMORY
-from sandlot.worlds.leveling.world import Leveling, LevelingSettings
+from sandlot.worlds.leveling.settings import LevelingSettings
+from sandlot.worlds.leveling.world import Leveling
 
 SETTINGS = LevelingSettings()
 RULE = Rule(kind="probabilistic")

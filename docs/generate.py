@@ -48,6 +48,7 @@ GUIDES = {
     "Logs": "logs.md",
     "Sensor models": "sensor-models.md",
     "NARMAX": "narmax.md",
+    "Reliability": "reliability.md",
     "Add a world": "add-a-world.md",
 }
 BOTH = {"soil": "soft", "shape": (240, 240), "spacing": 0.005, "rovers": ("wheeled", "tracked")}

@@ -40,5 +40,5 @@ print("time until stopped [s]:", ends)
 assert abs(ends["fast"] - ends["reference"]) < 0.5, "the fidelities disagree"
 
 with tempfile.TemporaryDirectory() as folder:
-    outcome = run(studies.find("cart.damping")(), Path(folder))
+    outcome = run(studies.find("cart.damping")(replicates=5), Path(folder))
 print(*outcome.claims, sep="\n")

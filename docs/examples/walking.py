@@ -80,14 +80,14 @@ def main() -> None:
         light = shade(heights, SPACING)
         axis.imshow(light, cmap="copper", vmin=0.0, vmax=1.0, origin="lower", extent=(-0.4, 1.8, -0.4, 0.4))
         axis.plot(path[:, 0], path[:, 1], color="white", linewidth=1.0)
-        axis.set(title=f"{kind} ground, from above, and the way of the trunk", ylabel="y [m]")
+        axis.set(title=f"{kind} ground, from above, and the path of the trunk", ylabel="y [m]")
         axes[2].plot(np.arange(len(path)) * 0.01, path[:, 0], label=kind)
         print(f"{kind}: {came[kind]:.2f} m in {WALK:g} s, feet {1000.0 * abs(heights.min()):.0f} mm deep, {work:.0f} J")
     axes[1].set(xlabel="x [m]")
-    axes[2].set(xlabel="time [s]", ylabel="way [m]")
+    axes[2].set(xlabel="time [s]", ylabel="x [m]")
     axes[2].legend(frameon=False)
     figure.savefig("walking.png", dpi=110)
-    assert came["rigid"] > 1.2 * came["soft"] > 0.0, "soft ground should be hard work"
+    assert came["rigid"] > 1.2 * came["soft"] > 0.0, "on soft ground the robot should be slower"
 
 
 if __name__ == "__main__":

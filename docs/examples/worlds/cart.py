@@ -55,7 +55,7 @@ class Cart(World):
     """
 
     Settings: ClassVar[type[WorldSettings]] = CartSettings
-    metadata = {"render_modes": ["rgb_array"], "render_fps": 20}  # noqa: RUF012 - as Gymnasium declares it
+    metadata = {"render_modes": ["rgb_array"], "render_fps": 20}
     settings: CartSettings
 
     def __init__(self, render_mode: str | None = None, **given: Any) -> None:

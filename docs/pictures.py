@@ -1,0 +1,54 @@
+"""Makes the pictures of ``docs/images`` that the README and the guides show: ``python docs/pictures.py [NAME ...]``.
+
+Each is made of pictures of studies at full size, or by an example. `docs/house.py` makes the one of the house.
+"""
+
+import io
+import itertools
+import os
+import runpy
+import sys
+from pathlib import Path
+
+import xarray as xr
+from PIL import Image
+
+from sandlot.studies import find
+
+DOCS = Path(__file__).parent
+IMAGES = DOCS / "images"
+OF_STUDIES: dict[str, tuple[tuple[str, int], ...]] = {
+    "leveling": (("leveling.probabilities", 0),),
+    "sensor-models": (("indoor.arena", 0), ("indoor.arena", 2)),
+    "terrain": (("terrain.drive", 0), ("terrain.particles", 0)),
+    "water": (("water.deliver", 0),),
+}
+"""Pictures of studies, one below the other: the study, and which of its pictures."""
+OF_EXAMPLES = {"walking": "examples/walking.py"}
+
+
+def draw(name: str) -> None:
+    """Make a picture."""
+    if name in OF_EXAMPLES:
+        os.chdir(IMAGES)
+        runpy.run_path(str(DOCS / OF_EXAMPLES[name]), run_name="__main__")
+        return
+    parts = [picture_of(study, number) for study, number in OF_STUDIES[name]]
+    wide = max(part.width for part in parts)
+    whole, top = Image.new("RGB", (wide, sum(part.height for part in parts)), "white"), 0
+    for part in parts:
+        whole.paste(part, ((wide - part.width) // 2, top))
+        top += part.height
+    whole.save(IMAGES / f"{name}.png", optimize=True)
+
+
+def picture_of(study: str, number: int) -> Image.Image:
+    """One of the pictures of a study; it does not depend on results."""
+    (picture,) = itertools.islice(find(study)().scenes(xr.Dataset()), number, number + 1)
+    file = io.BytesIO()
+    picture.figure.savefig(file, format="png", dpi=100, bbox_inches="tight")
+    return Image.open(file).convert("RGB")
+
+
+for chosen in sys.argv[1:] or [*OF_STUDIES, *OF_EXAMPLES]:
+    draw(chosen)
