@@ -23,7 +23,7 @@ from sandlot.reading import MAX_NESTING, parse_toml, read_toml
 from sandlot.schema import allowed, inside, without_null
 
 MAX_NUMBER = 1e12
-"""Largest magnitude of a number that is not whole; with larger ones, squares and products overflow."""
+"""Largest magnitude of a setting that is a float; with larger ones, squares and products overflow."""
 
 
 class Settings(BaseModel):
@@ -36,8 +36,9 @@ class Settings(BaseModel):
         for name in type(self).model_fields:
             for value in _numbers(getattr(self, name)):
                 if MAX_NUMBER < abs(value) < math.inf:  # a field that allows infinity says so itself
-                    limits = f"from {-MAX_NUMBER:g} to {MAX_NUMBER:g}"
-                    raise ValueError(f"{name}={value:g} is not possible; allowed: numbers {limits}")
+                    raise ValueError(
+                        f"{name}={value:g} is not possible; allowed: a magnitude of at most {MAX_NUMBER:g}"
+                    )
         return self
 
 

@@ -33,6 +33,7 @@ def drafted(path: Path, error: type[SandlotError] = SandlotError, *, overwrite: 
             was.
     """
     folder = path.parent / DRAFTS.replace("*", uuid4().hex)
+    unlocked = folder.with_suffix(".new")
     lock: int | None = None
     try:
         if not overwrite and path.exists():
@@ -40,8 +41,9 @@ def drafted(path: Path, error: type[SandlotError] = SandlotError, *, overwrite: 
         with contextlib.suppress(FileExistsError):  # the parent is a file: then making the draft says so
             path.parent.mkdir(parents=True, exist_ok=True)
         remove_leftovers(path.parent)
-        folder.mkdir()
-        lock = _lock(folder)
+        unlocked.mkdir()
+        lock = _lock(unlocked)
+        unlocked.rename(folder)  # only now, when it is locked, another process may look at it
         draft = folder / path.name
         yield draft
         _sync(draft)
@@ -83,7 +85,7 @@ def _lock(folder: Path) -> int | None:
 
 
 def _sync(path: Path, inside: bool = True) -> None:
-    """Make a file, or a directory and the files in it, survive a power loss."""
+    """Make a file, or a directory and the files directly in it, survive a power loss."""
     files = [each for each in path.iterdir() if each.is_file()] if inside and path.is_dir() else []
     for each in (*files, path):
         descriptor = os.open(each, os.O_RDONLY)

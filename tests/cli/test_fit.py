@@ -112,7 +112,7 @@ def test_the_units_of_a_local_equation_are_printed(fit):
     _, out, _ = fit("fit", "sensor", "a", "--out", "m", "--holdout", 0)
     assert "Mean absolute error" not in out
     assert (
-        "(turn, across and along in units of a cell; ahead: distance along the ray from the cell's center [m])" in out
+        "(turn, across and along in units of a cell; ahead: distance along the ray from the cell's centre [m])" in out
     )
 
 
@@ -192,12 +192,19 @@ def test_scans_with_an_empty_table_of_bearings_are_explained(fit, tmp_path):
     assert len(err.splitlines()) == 1
 
 
-def test_a_figure_that_cannot_be_written_is_explained(fit, tmp_path):
+def test_a_figure_of_no_known_format_is_refused_before_the_fit(fit, tmp_path):
+    status, _, err = fit("fit", "sensor", "a", "--out", "m", "--figure", "a.bmp")
+    assert status == 2
+    assert err.splitlines()[-1] == "error: cannot write a.bmp: a picture ends in .png, .svg, .pdf"
+    assert not (tmp_path / "m").exists()
+
+
+def test_the_model_is_kept_if_its_figure_cannot_be_written(fit, tmp_path):
     words = ["fit", "sensor", "a", "--out", "m", "--kind", "headings", "--holdout", 0, "--figure", "/dev/null/a.png"]
     status, out, err = fit(*words)
     assert (status, out) == (2, "")
     assert err.splitlines()[-1].startswith("error: cannot write /dev/null/a.png: Not a directory")
-    assert not (tmp_path / "m").exists()
+    assert (tmp_path / "m").exists()
 
 
 def test_what_can_be_fitted_is_listed(fit):

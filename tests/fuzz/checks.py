@@ -28,7 +28,7 @@ def check(read: Callable[[], object]) -> str:
         HangError: It took too long.
     """
     message = ""
-    before = _resetpeak()
+    before = _reset_peak()
     with _limited_time(), warnings.catch_warnings(action="ignore"):
         try:
             read()
@@ -58,7 +58,7 @@ def _limited_time() -> Iterator[None]:
         signal.signal(signal.SIGPROF, handler)
 
 
-def _resetpeak() -> float:
+def _reset_peak() -> float:
     """Forget the peak of the memory in use, and return what is in use [bytes]; only Linux can."""
     with suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5")

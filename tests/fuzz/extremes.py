@@ -10,6 +10,7 @@ import os
 import select
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -146,6 +147,7 @@ class Attempts:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 text=True,
+                cwd=tempfile.gettempdir(),  # MuJoCo writes a log of its warnings
                 env={**os.environ, "PYTHONPATH": os.pathsep.join([str(TESTS), *sys.path])},
             )
             self._read(300.0)

@@ -30,8 +30,8 @@ def fail(attempts: Attempts, tried: list[Case]) -> list[str]:
         ("water", "fast", "snake.step", 1e-300, "snake.step=1e-300 is not possible; allowed: a number at least 1e-05"),
         ("water", "reference", "ball_radius", 1e-9, "ball_radius=1e-09 is not possible; allowed: a number at least"),
         ("terrain", "soil", "step", 1e-300, "step=1e-300 is not possible; allowed: a number at least 1e-05"),
-        ("terrain", "soil", "spacing", 1e300, "spacing=1e+300 is not possible; allowed: numbers from -1e+12 to 1e+12"),
-        ("leveling", "", "slope", 1e300, "slope=1e+300 is not possible; allowed: numbers from -1e+12 to 1e+12"),
+        ("terrain", "soil", "spacing", 1e300, "spacing=1e+300 is not possible; allowed: a magnitude of at most 1e+12"),
+        ("leveling", "", "slope", 1e300, "slope=1e+300 is not possible; allowed: a magnitude of at most 1e+12"),
     ],
 )
 def test_what_is_allowed_is_named(attempts, world, variant, key, value, said):

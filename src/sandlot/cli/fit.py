@@ -68,13 +68,17 @@ def sensor(
     from sandlot.surrogates.fitting import Target, fit_sensor
 
     target = Target(out, kind.value, None if form is None else form.value)
+    if figure is not None:
+        from sandlot.studies.plots import check_picture
+
+        check_picture(figure)
     with progress_bar("fit") as show:
         found = fit_sensor(recordings, kind.value, holdout, show(f"fitting {out.name}"))
+    found.save(target)
     if figure is not None:
         from sandlot.studies.indoor.coverage import draw_coverage
 
         draw_coverage(found.graph, figure)
-    found.save(target)
     written = {"model": out, "equations": target.equations, "figure": figure}
     facts = {"kind": kind.value, **found.facts()}
     facts |= {name: None if path is None else str(path) for name, path in written.items()}
@@ -100,7 +104,7 @@ def _print_facts(facts: dict[str, Any], graph: "Sensorgraph") -> None:
     )
     console.print(escape(f"  {_short(facts['equation'])}"))
     if facts["kind"] == "local":
-        units = "turn, across and along in units of a cell; ahead: distance along the ray from the cell's center [m]"
+        units = "turn, across and along in units of a cell; ahead: distance along the ray from the cell's centre [m]"
         console.print(escape(f"  ({units})"), style="dim")
     for name in ("equations", "figure", "model"):
         if facts[name]:

@@ -21,9 +21,13 @@ def stoppable() -> Iterator[None]:
     global _stopped
     _stopped = False
     before = {each: signal.signal(each, _stop) for each in (signal.SIGINT, signal.SIGTERM)}
+    disabled, hook = logging.root.manager.disable, sys.unraisablehook
     try:
-        yield
+        with warnings.catch_warnings():
+            yield
     finally:
+        logging.disable(disabled)
+        sys.unraisablehook = hook
         for each, handler in before.items():
             signal.signal(each, handler)
 
@@ -37,7 +41,7 @@ def check() -> None:
 def _stop(number: int, frame: FrameType | None) -> None:
     global _stopped
     _stopped = True
-    # The program ends now: what libraries left half done, as a thread that was being started, is not worth a warning.
+    # The command ends now. Libraries warn about threads and files that they could not finish; hide these warnings.
     warnings.simplefilter("ignore")
     logging.disable()
     sys.unraisablehook = lambda _: None

@@ -23,7 +23,7 @@ def wrap(angle: float | Array) -> float | Array:
 
 @kernel(error_model="numpy", allocates=False)
 def wrap_compiled(angle: float) -> float:
-    """`wrap` for kernels [rad]."""
+    """The same angle from -pi to below pi, for kernels [rad]; `wrap` may also return pi."""
     return angle - 2.0 * math.pi * math.floor(angle / (2.0 * math.pi) + 0.5)
 
 

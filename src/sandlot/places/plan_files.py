@@ -119,8 +119,13 @@ KINDS: dict[str, type[Settings]] = {"walls": Wall, "boxes": Box, "circles": Circ
 
 def outline(centre: Point, size: Point, angle: float) -> Iterator[Line]:
     """The four sides of a box."""
-    left, rear, right, front = rectangle(centre, size, angle).tolist()
-    for one, other in ((right, front), (front, left), (left, rear), (rear, right)):
+    front_left, rear_left, rear_right, front_right = rectangle(centre, size, angle).tolist()
+    for one, other in (
+        (rear_right, front_right),
+        (front_right, front_left),
+        (front_left, rear_left),
+        (rear_left, rear_right),
+    ):
         yield (*one, *other)
 
 

@@ -7,7 +7,7 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, Self
@@ -104,16 +104,19 @@ def _check_address(address: str) -> None:
     match = re.fullmatch(r"(?:ray://)?(\[[0-9a-fA-F:]+\]|[^\s:/\[\]]+):(\d{1,5})", address)
     if match is None or not 0 < int(match[2]) < 2**16:
         raise RunError(f"{ADDRESS}={quote(address)} is not an address; write host:port or ray://host:port")
-    try:
-        with socket.create_connection((match[1].strip("[]"), int(match[2])), PATIENCE / 2) as connection:
-            if os.environ.get("RAY_USE_TLS", "0") == "0":
-                connection.sendall(HELLO)
-                answer = connection.recv(9)
-                if len(answer) < 9 or answer[3] != 4:  # the first frame of a server holds its settings too
-                    raise OSError("something else listens there")
-    except (OSError, UnicodeError) as error:  # UnicodeError: a host name that is too long
-        reason = f"no answer within {PATIENCE / 2:g} s" if isinstance(error, TimeoutError) else quote(error)
-        raise RunError(f"no Ray cluster at {ADDRESS}={quote(address)}: {reason}") from None
+    reason = _within(PATIENCE / 2, lambda: _greet(match[1].strip("[]"), int(match[2])))
+    if reason:
+        raise RunError(f"no Ray cluster at {ADDRESS}={quote(address)}: {reason}")
+
+
+def _greet(host: str, port: int) -> None:
+    """Raise ``OSError`` unless something that uses HTTP/2, as Ray does, answers there."""
+    with socket.create_connection((host, port), PATIENCE) as connection:
+        if os.environ.get("RAY_USE_TLS", "0") == "0":
+            connection.sendall(HELLO)
+            answer = connection.makefile("rb").read(9)
+            if len(answer) < 9 or answer[3] != 4:  # the first frame of a server holds its settings too
+                raise OSError("something else listens there")
 
 
 def _connect(ray: Any, address: str) -> None:
@@ -122,22 +125,29 @@ def _connect(ray: Any, address: str) -> None:
     Raises:
         RunError: If no cluster answers there.
     """
-    failure: list[BaseException] = []
     os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "error")  # else its core warns later, below our message
+    with Path(os.devnull).open("wb") as nowhere, _redirected(2, nowhere.fileno()):
+        reason = _within(PATIENCE, lambda: ray.init(**QUIET))
+    if reason:
+        raise RunError(f"no Ray cluster at {ADDRESS}={quote(address)}: {reason}")
 
-    def connect() -> None:
+
+def _within(seconds: float, work: Callable[[], Any]) -> str:
+    """Call a function by a thread of its own; why it failed, or did not return in time, or an empty text."""
+    failure: list[BaseException] = []
+
+    def call() -> None:
         try:
-            ray.init(**QUIET)
+            work()
         except BaseException as error:
             failure.append(error)
 
-    thread = threading.Thread(target=connect, daemon=True)
-    with Path(os.devnull).open("wb") as nowhere, _redirected(2, nowhere.fileno()):
-        thread.start()
-        thread.join(PATIENCE)
-    if failure or thread.is_alive():
-        reason = failure[0] if failure else f"no answer within {PATIENCE:g} s"
-        raise RunError(f"no Ray cluster at {ADDRESS}={quote(address)}: {quote(reason)}")
+    thread = threading.Thread(target=call, daemon=True)
+    thread.start()
+    thread.join(seconds)
+    if not failure and not thread.is_alive():
+        return ""
+    return quote(getattr(failure[0], "strerror", None) or failure[0]) if failure else f"no answer within {seconds:g} s"
 
 
 @contextmanager

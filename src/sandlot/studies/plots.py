@@ -46,14 +46,23 @@ def show(axes: Axes, scene: Scene) -> None:
     axes.grid(visible=False)
 
 
+def check_picture(path: Path, error: type[SandlotError] = SandlotError) -> None:
+    """Refuse a path whose suffix is none of `FORMATS`.
+
+    Raises:
+        SandlotError: Of the class ``error``.
+    """
+    if path.suffix.lower() not in FORMATS:
+        raise error(f"cannot write {quote(path)}: a picture ends in {', '.join(FORMATS)}")
+
+
 def save_figure(figure: Figure, path: Path, dpi: int = 150, error: type[SandlotError] = SandlotError) -> None:
     """Write a figure, or replace an older one.
 
     Raises:
         SandlotError: Of the class ``error``, if the suffix is none of `FORMATS`, or it cannot be written.
     """
-    if path.suffix not in FORMATS:
-        raise error(f"cannot write {quote(path)}: a picture ends in {', '.join(FORMATS)}")
+    check_picture(path, error)
     with drafted(path, error, overwrite=True) as draft:
         figure.savefig(draft, dpi=dpi)
 

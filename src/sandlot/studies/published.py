@@ -62,7 +62,8 @@ def published(study: type[Study], folder: Path) -> Outcome | None:
     for key, value in now.items():
         if summary[key] != value:
             raise RunError(f"{file}: its {key} are not those of {study.name}; {again}")
-    if sealed != checksum(summary, file.with_suffix(".png")):
+    figure = file.with_suffix(".png")
+    if not figure.exists() or sealed != checksum(summary, figure):
         raise RunError(f"{file}: it or its figure was edited after the run; {again}")
     jobs = xr.Dataset(coords={"job": range(summary["jobs"])})
     claims = [Claim(**claim) for claim in summary["claims"]]

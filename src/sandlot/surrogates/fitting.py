@@ -26,7 +26,7 @@ class Target:
         form: Format of the equations beside the model, one of `SUFFIXES`; none if not given.
 
     Raises:
-        ModelError: If a path exists, is of no directory, or the kind has no equations that can be written.
+        ModelError: If a path exists, the model's ends in .json or .toml, or the kind has no equations to write.
     """
 
     model: Path

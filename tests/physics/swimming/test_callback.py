@@ -45,13 +45,14 @@ def test_other_simulations_are_left_alone():
 def test_simulations_with_other_user_data_are_left_alone():
     callback.install()
     model = mujoco.MjModel.from_xml_string(
-        "<mujoco><size nuserdata='3'/><worldbody><body><joint/><geom size='1'/></body></worldbody></mujoco>"
+        f"<mujoco><size nuserdata='{callback.SIMULATION_WORDS + 6}'/><worldbody>"
+        "<body><joint/><geom size='1'/></body></worldbody></mujoco>"
     )
     data = mujoco.MjData(model)
-    data.userdata[:] = (1.0, 2.0, 3.0)
+    data.userdata[:] = given = np.arange(1.0, data.userdata.size + 1.0)
     mujoco.mj_step(model, data, 10)
     assert data.qfrc_passive.tolist() == [0.0]
-    assert data.userdata.tolist() == [1.0, 2.0, 3.0]
+    assert data.userdata.tolist() == given.tolist()
 
 
 def test_installing_twice_has_no_effect():

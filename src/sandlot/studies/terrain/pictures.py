@@ -30,7 +30,7 @@ class ParticleRuts(Settings):
     """
 
     bed: tuple[float, float, float] = (0.66, 0.34, 0.05)
-    radius: float = Field(0.006, gt=0.0, le=0.05)
+    radius: float = Field(0.006, ge=1e-3, le=0.05)
     friction: float = Field(0.35, ge=0.0)
     load: float = Field(8.0, ge=0.0, le=20.0)
     seconds: float = Field(1.6, ge=0.1, le=20.0)
@@ -75,6 +75,7 @@ class ParticleRuts(Settings):
         return Picture(
             f"A tracked rover with a load of {self.load:g} kg has driven from the left through a bed of particles of "
             f"{2000 * self.radius:g} mm diameter with a friction coefficient of {self.friction:g}: ruts between banks. "
+            "The change of the surface is smoothed over a particle. "
             "With 3 kg and a friction coefficient of 0.5, no rut was visible.",
             figure,
         )

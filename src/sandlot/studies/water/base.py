@@ -61,8 +61,8 @@ def score(swimmers: FastSwimmers, distance: Array, followed: float = FOLLOWED) -
 
 def travelled(swimmers: FastSwimmers) -> Array:
     """Distance from the start, negative if backwards (equation 7.1): (individuals,) [m]."""
-    way = swimmers.centre - start_centre(swimmers.snake)
-    return np.sign(way[:, 0]) * np.linalg.norm(way, axis=1)
+    moved = swimmers.centre - start_centre(swimmers.snake)
+    return np.sign(moved[:, 0]) * np.linalg.norm(moved, axis=1)
 
 
 def shared_waves(genes: Array, joints: int, first: int = 0, pose: Array | None = None) -> Array:

@@ -11,7 +11,10 @@ from sandlot.physics.swarm import CEILING
 from sandlot.places.terrains import from_image, heap, hills
 from sandlot.worlds.base import WorldSettings, name_or_file
 
-Cells = Annotated[int, Field(ge=1, le=16384)]
+MAX_SIDE = 16384
+"""Maximum number of cells along a side."""
+
+Cells = Annotated[int, Field(ge=1, le=MAX_SIDE)]
 
 
 class LevelingSettings(WorldSettings):
@@ -38,7 +41,7 @@ class LevelingSettings(WorldSettings):
     hill_size: float = Field(8.0, gt=0.0)
     relief: int = Field(12, ge=0, le=CEILING)
     roughness: float = Field(0.0, ge=0.0, le=1.0)
-    agents: int = Field(8, ge=1)
+    agents: int = Field(8, ge=1, le=MAX_SIDE**2)
     sensing: float = Field(0.01, ge=0.0, le=1.0)
     flatness: Literal["range", "gradient"] = "range"
     slope: float = Field(1.0, ge=0.0)

@@ -1,5 +1,6 @@
 """The leveling world: a swarm levels a terrain, one unit of material at a time."""
 
+import math
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -73,13 +74,15 @@ class Leveling(World):
     def __init__(self, render_mode: str | None = None, **given: Any) -> None:
         super().__init__(render_mode, **given)
         self._slope = self.settings.slope if self.settings.flatness == "gradient" else -1.0
-        n = self.settings.agents
-        self.observation_space = Box(0.0, np.tile(HIGHEST, (n, 1)), (n, HIGHEST.size), np.float32)
-        self.action_space = MultiDiscrete(np.tile([3, 9], (n, 1)))
         # The size of an image is known only after it has been read.
         image = isinstance(self.settings.terrain, Path)
         shape = self.settings.heights(np.random.default_rng()).shape if image else self.settings.shape
         self._shape = shape
+        n, cells = self.settings.agents, math.prod(shape)
+        if n > cells:
+            raise SettingError(f"agents={n} on {cells} cells; allowed are 1 to {cells}")
+        self.observation_space = Box(0.0, np.tile(HIGHEST, (n, 1)), (n, HIGHEST.size), np.float32)
+        self.action_space = MultiDiscrete(np.tile([3, 9], (n, 1)))
         self.quantities = {
             "time": quantity("time"),
             "cycles": quantity("cycles", dtype="int64"),

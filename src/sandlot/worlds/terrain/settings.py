@@ -54,7 +54,7 @@ class ParticleSettings(Settings):
             crystal and topple in rows where a rover drives.
     """
 
-    radius: float = Field(0.0125, gt=0.0)
+    radius: float = Field(0.0125, ge=1e-3, le=1.0)
     density: float = Field(1600.0, gt=0.0)
     friction: float = Field(0.5, ge=0.0)
     rolling: float = Field(0.09, ge=0.0)

@@ -13,7 +13,7 @@ from sandlot.recordings.logs.scans import UNKNOWN_POSE, Pose
 from sandlot.typing import Array
 
 MAX_POSES = 2**19
-"""Maximum number of poses that are kept, 87 minutes at 100 Hz; of a longer trajectory, every second, fourth, ... pose is kept."""
+"""Maximum number of poses in memory, 87 minutes at 100 Hz. Of a longer one, every second, fourth, ... is kept."""
 LAST_TIME = 2**62
 """Times beyond are impossible [ns]."""
 
