@@ -14,8 +14,8 @@ from matplotlib.figure import Figure
 import sandlot
 from sandlot.settings import build, read_settings
 from sandlot.studies import Claim, find
-from sandlot.studies.report import command, write_page, write_report
-from sandlot.studies.runner import Outcome, run
+from sandlot.studies.report import write_page, write_report
+from sandlot.studies.runner import Outcome, command, run
 
 PNG = b"\x89PNG\r\n\x1a\n"
 SETTINGS = {"world": {"shape": [12, 12], "terrain": "heap"}, "probabilities": [0.9, 0.3, 0.5], "replicates": 2}

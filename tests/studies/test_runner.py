@@ -280,7 +280,8 @@ def test_a_finished_run_is_not_run_again(place, tmp_path):
 
 def test_an_unfinished_run_cannot_be_loaded(place, tmp_path):
     fail_at(3, place, tmp_path / "run")
-    with pytest.raises(SandlotError, match=r"finished 3 of 6 jobs.*sandlot run toy --out"):
+    resume = r"resume it with: sandlot run toy --set 'place=\S+' --out \S+run$"
+    with pytest.raises(SandlotError, match=f"finished 3 of 6 jobs; {resume}"):
         load(tmp_path / "run")
 
 

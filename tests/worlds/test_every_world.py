@@ -307,3 +307,8 @@ def test_no_later_step_changes_a_scene(name, fidelity):
     for _ in steps:
         pass
     np.testing.assert_array_equal(from_above(scene), before)
+
+
+def test_a_gymnasium_id_in_place_of_a_name_is_explained():
+    with pytest.raises(SandlotError, match=r"^no world 'sandlot/Water-v0'; for this Gymnasium id write 'water'$"):
+        load("sandlot/Water-v0")

@@ -65,7 +65,7 @@ def _print_summary(outcomes: "xr.Dataset", summary: "xr.Dataset") -> None:
         for name in summary["outcome"].values.tolist():
             row = summary.sel(outcome=name, fidelity=fidelity)
             mean, better, change, largest = (float(row[key]) for key in ("mean", "better", "gap", "largest"))
-            share = f"{change / abs(mean):+.1%}" if math.isfinite(change) and abs(mean) > 1e-9 else ""
+            share = f"{round(change / abs(mean), 3) + 0.0:+.1%}" if math.isfinite(change) and abs(mean) > 1e-9 else ""
             numbers = (_number(mean), _number(better), _number(change, "+"), share, _number(largest, "+"))
             compared = int(row["episodes"])
             table.add_row(name, str(row["units"].item()), *numbers, f"{compared} of {count}")

@@ -4,7 +4,6 @@ import base64
 import inspect
 import io
 import os
-import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -15,9 +14,9 @@ from matplotlib.figure import Figure
 import sandlot
 from sandlot.errors import RunError
 from sandlot.settings import flatten
-from sandlot.studies.base import Picture, Study
+from sandlot.studies.base import Picture
 from sandlot.studies.plots import save_figure
-from sandlot.studies.runner import Outcome
+from sandlot.studies.runner import Outcome, changed, command
 from sandlot.writing import drafted
 
 PAGE, FIGURE = "index.html", "figure.png"
@@ -86,15 +85,3 @@ def _png(figure: Figure) -> str:
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", dpi=130)
     return base64.b64encode(buffer.getvalue()).decode()
-
-
-def changed(study: Study) -> dict[str, str]:
-    """The settings that differ from their defaults."""
-    usual = flatten(type(study)().model_dump(mode="json"))
-    return {k: v for k, v in flatten(study.model_dump(mode="json")).items() if usual[k] != v}
-
-
-def command(study: Study) -> str:
-    """The command that repeats a run."""
-    settings = [f"--set {shlex.quote(f'{k}={v}')}" for k, v in changed(study).items()]
-    return " ".join(["sandlot run", study.name, *settings])

@@ -1,6 +1,7 @@
 """Running a study: jobs to workers, results to the store, and a finished run read back from the store."""
 
 import math
+import shlex
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
@@ -116,12 +117,24 @@ def load(directory: Path) -> Outcome:
     jobs = list(study.jobs())
     _checked(rows, study, jobs, directory)
     if len(rows) < len(jobs):
-        again = f"`sandlot run {study.name} --out {directory}` with the same settings resumes it"
+        again = f"resume it with: {command(study)} --out {shlex.quote(str(directory))}"
         raise RunError(f"the run in {directory} has finished {len(rows)} of {len(jobs)} jobs; {again}")
     if about.get("digest", digest) != digest:
         raise RunError(f"{directory / Store.FILE} is damaged: its results are not those that were written")
     results = _dataset(study, rows, directory)
     return Outcome(study, directory, results, digest, wall_time, study.claims(results))
+
+
+def changed(study: Study) -> dict[str, str]:
+    """The settings that differ from their defaults."""
+    usual = flatten(type(study)().model_dump(mode="json"))
+    return {k: v for k, v in flatten(study.model_dump(mode="json")).items() if usual[k] != v}
+
+
+def command(study: Study) -> str:
+    """The command that repeats a run."""
+    settings = [f"--set {shlex.quote(f'{k}={v}')}" for k, v in changed(study).items()]
+    return " ".join(["sandlot run", study.name, *settings])
 
 
 def progress_of(directory: Path) -> tuple[Study, int, int]:

@@ -46,7 +46,9 @@ def load(name: str) -> "type[World]":
     if name not in WORLDS:
         from sandlot.settings import nearest  # pydantic takes longer to load than all else here
 
-        raise SettingError(f"no world {quote(name)!r}; {nearest(name, list(WORLDS))}")
+        short = [each for each in WORLDS if world_id(each) == name]
+        known = f"for this Gymnasium id write {short[0]!r}" if short else nearest(name, list(WORLDS))
+        raise SettingError(f"no world {quote(name)!r}; {known}")
     module, _, attribute = WORLDS[name].partition(":")
     world: type[World] = getattr(importlib.import_module(module), attribute)
     return world
