@@ -73,23 +73,24 @@ def applied_forces(model: mujoco.MjModel) -> AppliedForces:
 
 
 @kernel(error_model="numpy", allocates=False)
+def _copy_forces(source: AppliedForces, target: AppliedForces) -> None:
+    for k in range(len(source.forces)):
+        for m in range(6):
+            target.forces[k, m] = source.forces[k, m]
+    for k in range(len(source.torques)):
+        target.torques[k] = source.torques[k]
+
+
+@kernel(error_model="numpy", allocates=False)
 def keep_forces(simulation: Simulation, kept: AppliedForces) -> None:
     """Copy the user's forces out of a simulation."""
-    for k in range(len(kept.forces)):
-        for m in range(6):
-            kept.forces[k, m] = simulation.xfrc_applied[k, m]
-    for k in range(len(kept.torques)):
-        kept.torques[k] = simulation.qfrc_applied[k]
+    _copy_forces(AppliedForces(simulation.xfrc_applied, simulation.qfrc_applied), kept)
 
 
 @kernel(error_model="numpy", allocates=False)
 def restore_forces(simulation: Simulation, kept: AppliedForces) -> None:
     """Copy the user's forces back into a simulation."""
-    for k in range(len(kept.forces)):
-        for m in range(6):
-            simulation.xfrc_applied[k, m] = kept.forces[k, m]
-    for k in range(len(kept.torques)):
-        simulation.qfrc_applied[k] = kept.torques[k]
+    _copy_forces(kept, AppliedForces(simulation.xfrc_applied, simulation.qfrc_applied))
 
 
 class Addresses(NamedTuple):

@@ -23,13 +23,7 @@ from sandlot.typing import Array
 try:
     from sklearn.base import BaseEstimator, RegressorMixin
 except ModuleNotFoundError:  # Models fit and predict without scikit-learn; only its own tools need its base classes.
-
-    class BaseEstimator:  # type: ignore[no-redef]
-        """Stands in for scikit-learn's."""
-
-    class RegressorMixin:  # type: ignore[no-redef]
-        """Stands in for scikit-learn's."""
-
+    BaseEstimator, RegressorMixin = (type(name, (), {}) for name in ("BaseEstimator", "RegressorMixin"))
 
 __all__ = ["FitWarning", "Narmax"]
 
