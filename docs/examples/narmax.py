@@ -10,9 +10,9 @@ from sandlot.surrogates.narmax import Narmax
 from sandlot.surrogates.sensitivity import sobol
 
 rng = np.random.default_rng(0)
-voltage, speed, noise = rng.uniform(-2.0, 2.0, 800), np.zeros(800), 0.02 * rng.normal(size=800)
+voltage, speed, noise = rng.uniform(-2.0, 2.0, (800, 1)), np.zeros(800), 0.02 * rng.normal(size=800)
 for k in range(1, 800):  # drag grows with the cube of speed; the noise is correlated over one step
-    speed[k] = 0.8 * speed[k - 1] + 0.5 * voltage[k - 1] - 0.1 * speed[k - 1] ** 3 + noise[k] + 0.7 * noise[k - 1]
+    speed[k] = 0.8 * speed[k - 1] + 0.5 * voltage[k - 1, 0] - 0.1 * speed[k - 1] ** 3 + noise[k] + 0.7 * noise[k - 1]
 
 model = Narmax(3, input_lags=(1, 2), output_lags=(1, 2), noise_lags=(1,), names=("u",))
 model.fit(voltage[:600], speed[:600])

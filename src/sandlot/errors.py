@@ -37,6 +37,10 @@ class ModelError(SandlotError):
     """A fitted model or a controller cannot be read, written, or used for this."""
 
 
+class FitError(ModelError, ValueError):
+    """A model cannot be fitted to these data or with these settings; a `ValueError` too, as scikit-learn expects."""
+
+
 class PlaceError(SandlotError):
     """A terrain or a floor plan cannot be read, or has no room."""
 

@@ -119,9 +119,9 @@ def test_text_is_the_equation_above_a_table_of_terms():
 
 def test_lags_appear_in_every_format():
     rng = np.random.default_rng(0)
-    u, y = rng.normal(size=80), np.zeros(80)
+    u, y = rng.normal(size=(80, 1)), np.zeros(80)
     for k in range(2, 80):
-        y[k] = 0.5 * y[k - 1] - 0.25 * u[k - 2] ** 2 + 0.01 * rng.normal()
+        y[k] = 0.5 * y[k - 1] - 0.25 * u[k - 2, 0] ** 2 + 0.01 * rng.normal()
     model = Narmax(2, (2,), (1,), n_terms=2, names=("u",)).fit(u, y)
     assert text(model).startswith("y(k) = ")
     assert "y(k-1)" in text(model)

@@ -1,3 +1,4 @@
+import itertools
 import math
 from math import comb
 
@@ -17,7 +18,6 @@ from sandlot.surrogates.terms import (
     lagged,
     monomials,
     prepare,
-    roll,
     variables,
     wide,
 )
@@ -34,7 +34,7 @@ def layout(found):
 def system(inputs, seed, samples=30):
     """Random series, all their lagged variables, and a random polynomial of degree 2 that stays small."""
     rng = np.random.default_rng(seed)
-    found = variables([f"u{k}" for k in range(inputs)], (0, 2), (1, 3), (1,))
+    found = variables([f"u{k}" for k in range(inputs)], inputs * [(0, 2)], (1, 3), (1,))
     factors = rng.permutation(monomials(len(found), 2))[:8]
     series = rng.uniform(-1.0, 1.0, (samples, inputs)), rng.uniform(-1.0, 1.0, samples)
     return (*series, found, factors, rng.uniform(-0.2, 0.2, 8))
@@ -51,12 +51,11 @@ def test_the_number_of_monomials_is_binomial(count, degree):
 
 
 def test_variables_come_outputs_first_and_residuals_last():
-    assert variables(["a", "b"], (0, 1), (2,), (1,)) == [
+    assert variables(["a", "b"], [(0, 1), (0,)], (2,), (1,)) == [
         Variable("y", "output", 0, 2),
         Variable("a", "input", 0, 0),
         Variable("a", "input", 0, 1),
         Variable("b", "input", 1, 0),
-        Variable("b", "input", 1, 1),
         Variable("e", "noise", 0, 1),
     ]
 
@@ -81,15 +80,16 @@ def test_a_polynomial_is_the_sum_of_its_terms(case):
     np.testing.assert_allclose(evaluate(values, factors, coefficients), expected, rtol=1e-12, atol=1e-13)
 
 
-@given(st.integers(1, 2), st.integers(0, 2**32 - 1))
-def test_lagged_variables_are_shifted_series(inputs, seed):
+@given(st.integers(1, 2), st.sampled_from([(0, 30), (0, 12, 30), (0, 2, 5, 9, 30)]), st.integers(0, 2**32 - 1))
+def test_lagged_variables_are_shifted_series_within_each_segment(inputs, bounds, seed):
     x, y, found, *_ = system(inputs, seed)
     e = np.random.default_rng(seed).normal(size=len(y))
-    expected = twin.lagged(x, y, e, found, 3)
-    series = np.ascontiguousarray(x.T)
-    np.testing.assert_array_equal(lagged(series, y, e, layout(found), 3), expected.T)
+    parts = [slice(*each) for each in itertools.pairwise(bounds) if each[1] - each[0] > 3]
+    expected = np.concatenate([twin.lagged(x[part], y[part], e[part], found, 3) for part in parts])
+    series, edges = np.ascontiguousarray(x.T), np.array(bounds)
+    np.testing.assert_array_equal(lagged(series, y, e, layout(found), edges, 3), expected.T)
     factors = monomials(len(found), 2)
-    rows, most = prepare(series, y, e, layout(found), 3, factors)
+    rows, most = prepare(series, y, e, layout(found), edges, 3, factors)
     np.testing.assert_array_equal(rows, design(np.ascontiguousarray(expected.T), factors))
     assert np.abs(rows).max() <= most == max(np.abs(expected).max(), 1.0) ** 2
 
@@ -102,26 +102,3 @@ def test_finite_finds_nan_and_infinity(count, value, seed):
     assert finite(values) == np.isfinite(values).all()
     if finite(values):
         assert extent(values) == (values.min(), values.max())
-
-
-@given(st.integers(1, 2), st.booleans(), st.integers(0, 2**32 - 1))
-def test_roll_equals_its_twin(inputs, free, seed):
-    x, y, found, factors, coefficients = system(inputs, seed)
-    expected = twin.roll(x, y, found, 3, factors, coefficients, free)
-    np.testing.assert_allclose(roll(x, y, layout(found), 3, factors, coefficients, free), expected, rtol=0, atol=1e-12)
-
-
-def test_a_free_run_uses_only_the_first_outputs():
-    x, y, found, factors, coefficients = system(1, 0)
-    other = np.where(np.arange(len(y)) < 3, y, np.nan)
-    runs = [roll(x, start, layout(found), 3, factors, coefficients, True) for start in (y, other)]
-    np.testing.assert_array_equal(*runs)
-    assert np.isfinite(runs[0]).all()
-
-
-def test_one_step_ahead_the_residual_is_measured_minus_predicted():
-    found = [Variable("e", "noise", 0, 1)]
-    y = np.array([1.0, 2.0, 3.0, 4.0])
-    factors, coefficients = np.array([[0]]), np.array([0.5])
-    result = roll(np.zeros((4, 1)), y, layout(found), 1, factors, coefficients, False)
-    assert result.tolist() == [1.0, 0.0, 0.5 * 2.0, 0.5 * (3.0 - 1.0)]

@@ -69,8 +69,8 @@ def test_moving_average_noise_is_left_by_narx_and_explained_by_narmax():
     y = np.zeros(600)
     for k in range(1, 600):
         y[k] = 0.5 * y[k - 1] + u[k - 1] + 0.3 * (e[k] + 0.8 * e[k - 1])
-    narx = Narmax(1, (1,), (1,), n_terms=2).fit(u, y).validity(u)
-    narmax = Narmax(1, (1,), (1,), (1,), n_terms=3).fit(u, y).validity(u)
+    narx = Narmax(1, (1,), (1,), n_terms=2).fit(u[:, None], y).validity(u[:, None])
+    narmax = Narmax(1, (1,), (1,), (1,), n_terms=3).fit(u[:, None], y).validity(u[:, None])
     assert abs(narx["residual"].sel(lag=1)) > 4.0 * narx.attrs["bound"]
     assert abs(narmax["residual"].sel(lag=1)) < narmax.attrs["bound"]
     assert narmax.attrs["outside"] < 0.1

@@ -18,17 +18,28 @@ def lagged(inputs, output, noise, found, first):
     )
 
 
-def roll(inputs, output, found, first, factors, coefficients, free):
-    """Predictions from step to step, with lists that grow."""
+def roll(inputs, output, found, first, factors, coefficients, steps):
+    """Predictions from step to step, with lists that grow; 0 steps for a free run."""
     known, predicted, noise = list(output[:first]), list(output[:first]), [0.0] * first
     for k in range(first, len(inputs)):
-        now = {"input": lambda v, k=k: inputs[k - v.lag, v.index]}
-        now |= {"output": lambda v, k=k: known[k - v.lag], "noise": lambda v, k=k: noise[k - v.lag]}
-        values = [now[v.kind](v) for v in found]
-        predicted.append(coefficients @ products([values], factors)[:, 0])
-        known.append(predicted[-1] if free else output[k])
-        noise.append(0.0 if free else output[k] - predicted[-1])
+        predicted.append(step(inputs, known, noise, found, factors, coefficients, k))
+        known.append(output[k] if steps else predicted[-1])
+        noise.append(output[k] - predicted[-1] if steps else 0.0)
+    for k in range(first, len(inputs) if steps > 1 else 0):
+        begin = max(first, k - steps + 1)  # what is known when sample k is predicted ends before it
+        past, errors = known[:begin], noise[:begin]
+        for i in range(begin, k + 1):
+            past.append(step(inputs, past, errors, found, factors, coefficients, i))
+            errors.append(0.0)
+        predicted[k] = past[k]
     return np.array(predicted)
+
+
+def step(inputs, known, noise, found, factors, coefficients, k):
+    """The prediction of sample k from what is known before it."""
+    now = {"input": lambda v: inputs[k - v.lag, v.index]}
+    now |= {"output": lambda v: known[k - v.lag], "noise": lambda v: noise[k - v.lag]}
+    return coefficients @ products([[now[v.kind](v) for v in found]], factors)[:, 0]
 
 
 def forward(rows, output, most, forced=0):

@@ -1,12 +1,13 @@
 """The candidate terms of a NARMAX model: all products of its lagged variables, computed once per setting and cached."""
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from sandlot.errors import ModelError
+from sandlot.errors import FitError
 from sandlot.surrogates.terms import KINDS, NOISE, NONE, Variable, monomials, variables
 from sandlot.typing import BoolArray, IntArray
 
@@ -37,11 +38,11 @@ class Candidates:
         return len(self.process) < len(self.factors)
 
 
-def check_lags(name: str, given: Sequence[int], least: int) -> Lags:
+def check_lags(name: str, given: Any, least: int) -> Lags:
     """Lags as whole numbers of steps.
 
     Raises:
-        ModelError: If they are not different whole numbers from ``least`` on.
+        FitError: If they are not different whole numbers from ``least`` on.
     """
     try:
         lags = tuple(int(lag) for lag in given)
@@ -49,29 +50,71 @@ def check_lags(name: str, given: Sequence[int], least: int) -> Lags:
     except (TypeError, ValueError, OverflowError):
         fine = False
     if not fine:
-        raise ModelError(f"{name}={given} is not possible; allowed: different whole numbers from {least} on")
+        raise FitError(f"{name}={given} is not possible; allowed: different whole numbers from {least} on")
     return lags
+
+
+def check_input_lags(given: Any, names: Sequence[str]) -> tuple[Lags, ...]:
+    """Lags of each input.
+
+    Args:
+        given: Lags for all inputs, or a sequence with the lags of each, or a mapping from names of inputs to their
+            lags; inputs that it leaves out are not used.
+        names: Names of the inputs.
+
+    Raises:
+        FitError: If lags are impossible, or are given for inputs that do not exist.
+    """
+    if isinstance(given, Mapping):
+        unknown = [str(name) for name in given if name not in names]
+        if unknown:
+            raise FitError(f"input_lags has {', '.join(unknown)}; the inputs are {', '.join(names)}")
+        return tuple(check_lags(f"input_lags of {name}", given.get(name, ()), 0) for name in names)
+    if isinstance(given, (Sequence, np.ndarray)) and len(given) and not any(map(np.isscalar, given)):
+        if len(given) != len(names):
+            raise FitError(f"input_lags has lags of {len(given)} inputs; there are {len(names)}")
+        return tuple(check_lags(f"input_lags of {name}", lags, 0) for name, lags in zip(names, given, strict=True))
+    return len(names) * (check_lags("input_lags", given, 0),)
+
+
+def find(names: tuple[str, ...], input_lags: Any, output_lags: Any, noise_lags: Any, degree: int) -> Candidates:
+    """All candidate terms, as `candidates`, for lags as a user gives them.
+
+    Raises:
+        FitError: If lags are impossible.
+    """
+    given = names, input_lags, output_lags, noise_lags, degree
+    try:
+        return _find(*given)
+    except TypeError:  # lists and mappings cannot be cached
+        return _find.__wrapped__(*given)
+
+
+@functools.lru_cache(maxsize=32)
+def _find(names: tuple[str, ...], input_lags: Any, output_lags: Any, noise_lags: Any, degree: int) -> Candidates:
+    past = check_lags("output_lags", output_lags, 1), check_lags("noise_lags", noise_lags, 1)
+    return candidates(names, check_input_lags(input_lags, names), *past, degree)
 
 
 @functools.lru_cache(maxsize=32)
 def candidates(
-    names: tuple[str, ...], input_lags: Lags, output_lags: Lags, noise_lags: Lags, degree: int
+    names: tuple[str, ...], input_lags: tuple[Lags, ...], output_lags: Lags, noise_lags: Lags, degree: int
 ) -> Candidates:
     """All candidate terms.
 
     Args:
         names: Names of the inputs.
-        input_lags: Steps back in time, from 0, for all inputs.
+        input_lags: Steps back in time, from 0, of each input.
         output_lags: Steps back in time, from 1.
         noise_lags: Steps back in time, from 1.
         degree: Maximum number of factors of a term.
 
     Raises:
-        ModelError: If two names are the same.
+        FitError: If two names are the same.
     """
     others = [*("y" * bool(output_lags)), *("e" * bool(noise_lags))]
     if len({*names, *others}) < len(names) + len(others):
-        raise ModelError(f"names={names} must differ from each other, and from y (the output) and e (its residuals)")
+        raise FitError(f"names={names} must differ from each other, and from y (the output) and e (its residuals)")
     found = tuple(variables(names, input_lags, output_lags, noise_lags))
     layout = np.array([(KINDS[each.kind], each.index, each.lag) for each in found], np.int64).reshape(-1, 3)
     factors = monomials(len(found), degree)

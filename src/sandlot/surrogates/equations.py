@@ -31,7 +31,7 @@ def text(model: "Narmax", output: str = "y") -> str:
     rows = list(zip(*columns, strict=True))
     width = max([len(name) for name, *_ in rows] + [len("term")])
     sum_ = " ".join(f"{'-' if value < 0 else '+'} {abs(value):.4g}{_times(name)}" for name, value, _, _ in rows)
-    left = f"{output}(k)" if model.lag_ else output
+    left = _minus(f"{output}(k)" if model.lag_ else output, model.output_centre_)
     lines = [f"{left} = {sum_.removeprefix('+ ')}", ""]
     lines.append(f"{'term':<{width}}  {'coefficient':>12}  {'std error':>10}  {'ERR [%]':>8}")
     lines += [f"{name:<{width}}  {value:>12.5g}  {error:>10.2g}  {100 * err:>8.3f}" for name, value, error, err in rows]
@@ -59,7 +59,7 @@ def latex(model: "Narmax", output: str = "y") -> str:
         powers = _powers(factors).items()
         product = " ".join(_latex(model.variables_[v]) + (f"^{{{power}}}" if power > 1 else "") for v, power in powers)
         parts.append(f"{'-' if value < 0 else '+'} {_latex_number(abs(value))}{' ' + product if product else ''}")
-    left = f"{output}_{{k}}" if model.lag_ else output
+    left = _minus(f"{output}_{{k}}" if model.lag_ else output, model.output_centre_, _latex_number)
     first, *others = parts
     lines = [f"{left} &= {first.removeprefix('+ ')}", *(f"&\\quad {part}" for part in others)]
     return "\\begin{aligned}\n" + " \\\\\n".join(lines) + "\n\\end{aligned}\n"
@@ -84,7 +84,20 @@ def _times(name: str) -> str:
 
 
 def _plain(variable: Variable) -> str:
-    return f"{variable.name}(k-{variable.lag})" if variable.lag else variable.name
+    return _centred(f"{variable.name}(k-{variable.lag})" if variable.lag else variable.name, variable)
+
+
+def _short(value: float) -> str:
+    return f"{value:.15g}"
+
+
+def _minus(name: str, centre: float, number: Callable[[float], str] = _short) -> str:
+    """A quantity minus its centre, if it has one."""
+    return f"{name} {'-' if centre > 0 else '+'} {number(abs(centre))}" if centre else name
+
+
+def _centred(name: str, variable: Variable, number: Callable[[float], str] = _short) -> str:
+    return f"({_minus(name, variable.centre, number)})" if variable.centre else name
 
 
 def _word(name: str) -> str:
@@ -95,6 +108,10 @@ def _word(name: str) -> str:
 
 def _code(variable: Variable) -> str:
     return _word(f"{variable.name}_{variable.lag}" if variable.lag else variable.name)
+
+
+def _factor(variable: Variable) -> str:
+    return _centred(_code(variable), variable, repr)
 
 
 def _arguments(model: "Narmax") -> list[str]:
@@ -111,16 +128,17 @@ def _arguments(model: "Narmax") -> list[str]:
 def _sum(model: "Narmax", number: Callable[[float], str], times: str) -> str:
     """The sum of all terms, in the order of `terms.evaluate`."""
     products = [
-        times.join([number(value), *(_code(model.variables_[f]) for f in factors if f != NONE)])
+        times.join([number(value), *(_factor(model.variables_[f]) for f in factors if f != NONE)])
         for factors, value in zip(model.factors_, model.coefficients_.tolist(), strict=True)
     ]
-    return "\n        + ".join(products) or "0.0"
+    total = "\n        + ".join(products) or "0.0"
+    return f"{number(model.output_centre_)} + ({total})" if model.output_centre_ else total
 
 
 def _latex(variable: Variable) -> str:
     name = re.sub(r"([&%$#_{}])", r"\\\1", variable.name)
     name = name if len(name) == 1 else rf"\mathrm{{{name}}}"
-    return f"{name}_{{k-{variable.lag}}}" if variable.lag else name
+    return _centred(f"{name}_{{k-{variable.lag}}}" if variable.lag else name, variable, _latex_number)
 
 
 def _latex_number(value: float) -> str:

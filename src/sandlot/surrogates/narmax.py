@@ -4,36 +4,37 @@ Nonlinear AutoRegressive Moving Average with eXogenous inputs (Chen and Billings
 product of lagged inputs, outputs and residuals. Without lags it is a polynomial of its inputs. `regression` fits it.
 """
 
-from collections.abc import Sequence
-from typing import Literal, Self
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Literal, Self
 
 import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from sandlot.errors import ModelError
+from sandlot.errors import FitError
 from sandlot.extras import need
 from sandlot.surrogates import equations, validity
-from sandlot.surrogates.candidates import candidates, check_lags
+from sandlot.surrogates.candidates import find
+from sandlot.surrogates.centring import centre, moments
 from sandlot.surrogates.regression import Regression
+from sandlot.surrogates.regressor import Regressor, all_lags
+from sandlot.surrogates.rolling import FREE, roll
+from sandlot.surrogates.segments import longest, rows, split
 from sandlot.surrogates.selection import FitWarning, Selection, is_whole
-from sandlot.surrogates.terms import evaluate, finite, roll
+from sandlot.surrogates.terms import Variable, evaluate, finite
 from sandlot.typing import Array
-
-try:
-    from sklearn.base import BaseEstimator, RegressorMixin
-except ModuleNotFoundError:  # Models fit and predict without scikit-learn; only its own tools need its base classes.
-    BaseEstimator, RegressorMixin = (type(name, (), {}) for name in ("BaseEstimator", "RegressorMixin"))
 
 __all__ = ["FitWarning", "Narmax"]
 
 
-class Narmax(RegressorMixin, BaseEstimator):
+class Narmax(Regressor):
     """A NARMAX model, a regressor of scikit-learn.
 
     Args:
         degree: Maximum number of factors of a term.
-        input_lags: Lags of the inputs, in steps; 0 is the current step.
+        input_lags: Lags of the inputs, in steps; 0 is the current step. For all inputs, or a sequence with the lags of
+            each, or a mapping from names to lags, which leaves out inputs that are not used.
         output_lags: Lags of the output, from 1; empty for a static model.
         noise_lags: Lags of the residuals, from 1.
         n_terms: Number of terms: a number; ``bic``, by the Bayesian information criterion; ``err``, until all but
@@ -41,16 +42,23 @@ class Narmax(RegressorMixin, BaseEstimator):
         max_terms: Upper limit for ``bic``, ``err`` and ``cv``.
         threshold: For ``err``: share of the output's energy that may remain unexplained.
         folds: For ``cv``: number of folds; each is a contiguous part of the samples.
-        names: Names of the inputs; ``x1``, ``x2`` ... if left out.
+        names: Names of the inputs; those of a DataFrame's columns, or ``x1``, ``x2`` ... if left out.
+        steps_ahead: How many steps ahead ``predict`` and ``score`` predict; None for a free run.
+        centre: Whether inputs and outputs far from 0 are centred; see `sandlot.surrogates.centring`.
 
     Attributes:
-        variables_: The lagged inputs, outputs and residuals.
+        variables_: The lagged inputs, outputs and residuals, with their centres.
         factors_: (terms, degree) index of the variables of each term; -1 fills unused places.
         coefficients_: (terms,)
         errors_: (terms,) standard errors of the coefficients.
         err_: (terms,) error reduction ratios.
-        residuals_: (samples - lag_,) of the fit, one step ahead.
+        residuals_: (samples - lag_ of each segment,) of the fit, one step ahead.
         lag_: The largest lag.
+        centres_: (inputs,) subtracted from the inputs; 0 where not centred.
+        output_centre_: Subtracted from the output, whose sum of terms it is added to; 0 if not centred.
+        mean_: Mean output.
+        n_features_in_: Number of inputs.
+        feature_names_in_: Names of a DataFrame's columns; only if X had any.
 
     Examples:
         >>> model = Narmax(degree=4, names=("x", "y")).fit(positions, ranges)
@@ -60,7 +68,7 @@ class Narmax(RegressorMixin, BaseEstimator):
     def __init__(
         self,
         degree: int = 2,
-        input_lags: Sequence[int] = (0,),
+        input_lags: Sequence[int] | Sequence[Sequence[int]] | Mapping[str, Sequence[int]] = (0,),
         output_lags: Sequence[int] = (),
         noise_lags: Sequence[int] = (),
         n_terms: int | Literal["bic", "err", "cv"] = "bic",
@@ -68,6 +76,8 @@ class Narmax(RegressorMixin, BaseEstimator):
         threshold: float = 1e-3,
         folds: int = 5,
         names: Sequence[str] | None = None,
+        steps_ahead: int | None = 1,
+        centre: bool = True,
     ) -> None:
         self.degree = degree
         self.input_lags = input_lags
@@ -78,58 +88,64 @@ class Narmax(RegressorMixin, BaseEstimator):
         self.threshold = threshold
         self.folds = folds
         self.names = names
+        self.steps_ahead = steps_ahead
+        self.centre = centre
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, segments: ArrayLike | None = None) -> Self:
         """Select terms and compute their coefficients.
 
         Args:
             X: (samples, inputs), in order of time if there are lags.
             y: (samples,)
+            segments: (samples,) label of the episode or recording of each sample. No lag reaches from one into
+                another; those of at most ``lag_`` samples are not used.
 
         Raises:
-            ModelError: If a setting is impossible, or the data have another shape, NaN or infinity.
+            FitError: If a setting is impossible, or the data have another shape, NaN or infinity. It is a ValueError,
+                as are scikit-learn's own errors.
         """
         if not is_whole(self.degree) or self.degree < 1:
-            raise ModelError(f"degree={self.degree} is not possible; allowed: whole numbers from 1 on")
+            raise FitError(f"degree={self.degree} is not possible; allowed: whole numbers from 1 on")
+        self._steps()
         selection = Selection(self.n_terms, self.max_terms, self.threshold, self.folds)
-        inputs, output = _series(X), np.ascontiguousarray(y, np.float64).reshape(-1)
-        _check_length(inputs, output)
+        inputs = self._check_inputs(X, reset=True)
+        output = self._check_output(y, len(inputs))
         if not finite(output):
-            raise ModelError("y has NaN or infinity; leave these samples out")
-        self.n_features_in_ = len(inputs)
-        names = tuple(self.names or [f"x{k + 1}" for k in range(len(inputs))])
-        if len(names) != len(inputs):
-            raise ModelError(f"{len(names)} names for {len(inputs)} inputs; give one for each")
-        given = {"input_lags": (self.input_lags, 0), "output_lags": (self.output_lags, 1)}
-        given["noise_lags"] = (self.noise_lags, 1)
-        lags = [check_lags(name, each, least) for name, (each, least) in given.items()]
-        found = candidates(names, *lags, self.degree)
-        if output.size <= found.lag:
-            raise ModelError(f"{output.size} samples are not enough for lags of {found.lag}; give more")
+            raise FitError("y has NaN or infinity; leave these samples out")
+        found = find(self._names(), self.input_lags, self.output_lags, self.noise_lags, self.degree)
+        bounds = split(segments, output.size)
+        if longest(bounds) <= found.lag:
+            where = "" if segments is None else " in the longest segment"
+            raise FitError(f"{longest(bounds)} samples{where} are not enough for lags of {found.lag}; give more")
         self.variables_, self.lag_, self._layout = list(found.variables), found.lag, found.layout
-        fit = Regression(inputs, output, found, selection, self.degree).fit()
+        series = np.ascontiguousarray(inputs.T)
+        *of_inputs, of_output = moments(series, output).tolist()
+        found_centres = [centre(*each) if self.centre else 0.0 for each in (*of_inputs, of_output)]
+        self.mean_, self._is_centred = of_output[0], any(found_centres)
+        self.centres_, self.output_centre_ = np.array(found_centres[:-1]), found_centres[-1]
+        if self._is_centred:
+            series, output = series - self.centres_[:, None], output - self.output_centre_
+            self.variables_ = [replace(each, centre=self._centre_of(each)) for each in self.variables_]
+        fit = Regression(series, output, bounds, rows(bounds, found.lag), found, selection, self.degree).fit()
         self.factors_, self.err_, self.coefficients_, self.errors_, self.residuals_ = fit
         return self
 
-    def predict(self, X: ArrayLike, y: ArrayLike | None = None) -> Array:
-        """Predict the output; one step ahead if the model has lagged outputs or residuals.
+    def predict(self, X: ArrayLike, y: ArrayLike | None = None, segments: ArrayLike | None = None) -> Array:
+        """Predict the output; ``steps_ahead`` steps ahead if the model has lagged outputs or residuals.
 
         Args:
             X: (samples, inputs)
-            y: (samples,) measured output, needed by models with lagged outputs or residuals. The first ``lag_``
-                predictions are copies of it, or NaN if it is left out.
-
-        Raises:
-            ModelError: If y is needed and left out.
+            y: (samples,) measured output. The first ``lag_`` predictions of each segment are copies of it. Without
+                it, they are ``mean_``, and a model with lagged outputs runs free from there.
+            segments: As in `fit`.
         """
         self._check_fitted()
-        inputs = _series(X, self.n_features_in_)
+        steps, inputs = self._steps(), self._check_inputs(X)
         if self.lag_ == 0:
-            return evaluate(inputs.T.take(self._layout[:, 1], 1), self.factors_, self.coefficients_)
-        if y is None and any(each.kind != "input" for each in self.variables_):
-            raise ModelError("this model uses past outputs: call predict(X, y) with measured y, or free_run(X, start)")
-        measured = np.full(inputs.shape[1], np.nan) if y is None else np.ascontiguousarray(y, np.float64).reshape(-1)
-        return self._roll(inputs, measured, free=False)
+            return self._static(inputs)
+        if y is None:
+            return self._roll(inputs, np.full(len(inputs), self.mean_), segments, FREE)
+        return self._roll(inputs, self._check_output(y, len(inputs)), segments, steps)
 
     def free_run(self, X: ArrayLike, start: ArrayLike = ()) -> Array:
         """Predict the output from the inputs alone; lagged outputs are the model's own predictions.
@@ -139,34 +155,55 @@ class Narmax(RegressorMixin, BaseEstimator):
             start: The first ``lag_`` outputs.
 
         Raises:
-            ModelError: If there are fewer outputs to start from.
+            FitError: If there are fewer outputs to start from.
         """
         self._check_fitted()
-        inputs, begin = _series(X, self.n_features_in_), np.ascontiguousarray(start, np.float64).reshape(-1)
+        inputs, begin = self._check_inputs(X), np.asarray(start, np.float64).reshape(-1)
         if begin.size < self.lag_:
-            raise ModelError(f"start has {begin.size} outputs; this model needs the first {self.lag_}")
-        output = np.zeros(inputs.shape[1])
+            raise FitError(f"start has {begin.size} outputs; this model needs the first {self.lag_}")
+        if self.lag_ == 0:
+            return self._static(inputs)
+        output = np.zeros(len(inputs))
         size = min(self.lag_, output.size)
         output[:size] = begin[:size]
-        return self._roll(inputs, output, free=True)
+        return self._roll(inputs, output, None, FREE)
 
-    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Coefficient of determination (R squared) of the predictions one step ahead."""
+    def score(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        segments: ArrayLike | None = None,
+    ) -> float:
+        """Coefficient of determination (R squared) of the predictions ``steps_ahead`` steps ahead.
+
+        The first ``lag_`` samples of each segment are not scored: predictions start from them. The score of a free run
+        that diverges is minus infinity.
+        """
         r2_score = need("sklearn.metrics", "learn").r2_score
-        measured = np.asarray(y, np.float64).reshape(-1)
-        predicted = self.predict(X, measured)
-        weight = None if sample_weight is None else np.asarray(sample_weight)[self.lag_ :]
-        return float(r2_score(measured[self.lag_ :], predicted[self.lag_ :], sample_weight=weight))
+        self._check_fitted()
+        predicted = self.predict(X, y, segments)
+        measured = self._check_output(y, predicted.size)
+        scored = rows(split(segments, predicted.size), self.lag_)
+        weight = None if sample_weight is None else np.asarray(sample_weight)[scored]
+        if not measured[scored].size:
+            raise FitError(f"{measured.size} samples are not enough to score a model with lags of {self.lag_}")
+        if not finite(predicted[scored]):
+            return -np.inf
+        with np.errstate(over="ignore"):
+            return float(r2_score(measured[scored], predicted[scored], sample_weight=weight))
 
-    def validity(self, X: ArrayLike, lags: int = 20) -> xr.Dataset:
+    def validity(self, X: ArrayLike, lags: int = 20, segments: ArrayLike | None = None) -> xr.Dataset:
         """Correlations of the residuals with themselves and with the inputs; see `validity.correlations`.
 
         Args:
             X: (samples, inputs) the inputs of the fit.
             lags: Maximum lag, in steps.
+            segments: Those of the fit.
         """
         self._check_fitted()
-        return validity.correlations(self.residuals_, _series(X, self.n_features_in_).T[self.lag_ :], lags)
+        inputs = self._check_inputs(X) - self.centres_
+        return validity.correlations(self.residuals_, inputs[rows(split(segments, len(inputs)), self.lag_)], lags)
 
     def table(self) -> xr.Dataset:
         """Every term with its coefficient, standard error and ERR, in the order of selection."""
@@ -185,33 +222,41 @@ class Narmax(RegressorMixin, BaseEstimator):
         """The equation, and below it a table of its terms."""
         return equations.text(self) if hasattr(self, "coefficients_") else repr(self)
 
-    def _roll(self, inputs: Array, output: Array, free: bool) -> Array:
-        _check_length(inputs, output)
-        series = np.ascontiguousarray(inputs.T)
-        return roll(series, output, self._layout, self.lag_, self.factors_, self.coefficients_, free)
+    def _names(self) -> tuple[str, ...]:
+        """Names of the inputs."""
+        given = getattr(self, "feature_names_in_", None) if self.names is None else self.names
+        names = tuple([f"x{k + 1}" for k in range(self.n_features_in_)] if given is None else given)
+        if len(names) != self.n_features_in_:
+            raise FitError(f"{len(names)} names for {self.n_features_in_} inputs; give one for each")
+        return names
 
-    def _check_fitted(self) -> None:
-        if not hasattr(self, "coefficients_"):
-            raise ModelError("this model is not fitted; call fit(X, y) first")
+    def _steps(self) -> int:
+        """Number of steps ahead, as `roll` takes it."""
+        if self.steps_ahead is None:
+            return FREE
+        if not is_whole(self.steps_ahead) or self.steps_ahead < 1:
+            raise FitError(f"steps_ahead={self.steps_ahead} is not possible; allowed: whole numbers from 1 on, or None")
+        return int(self.steps_ahead)
 
+    def __sklearn_tags__(self) -> Any:
+        """A model of the past alone predicts nothing of independent samples, as those that `check_estimator` makes."""
+        tags = super().__sklearn_tags__()
+        tags.regressor_tags.poor_score = 0 not in all_lags(self.input_lags)
+        return tags
 
-def _series(values: ArrayLike, inputs: int | None = None) -> Array:
-    """Each input over time: (inputs, samples)."""
-    array = np.asarray(values, np.float64)
-    if array.ndim == 1:
-        array = array[:, None]
-    if array.ndim != 2:
-        raise ModelError(f"X has {array.ndim} axes; it should be (samples, inputs)")
-    if inputs is not None and array.shape[1] != inputs:
-        raise ModelError(f"X has {array.shape[1]} inputs; this model was fitted with {inputs}")
-    if array.shape[0] == 0:
-        raise ModelError("X has no samples")
-    series = np.ascontiguousarray(array.T)
-    if not finite(series.reshape(-1)):
-        raise ModelError("X has NaN or infinity; leave these samples out")
-    return series
+    def _centre_of(self, variable: Variable) -> float:
+        if variable.kind == "input":
+            return float(self.centres_[variable.index])
+        return self.output_centre_ if variable.kind == "output" else 0.0
 
+    def _static(self, inputs: Array) -> Array:
+        if self._is_centred:
+            inputs = inputs - self.centres_
+        predicted = evaluate(inputs.take(self._layout[:, 1], 1), self.factors_, self.coefficients_)
+        return self.output_centre_ + predicted if self.output_centre_ else predicted
 
-def _check_length(inputs: Array, output: Array) -> None:
-    if output.size != inputs.shape[1]:
-        raise ModelError(f"y has {output.size} samples and X {inputs.shape[1]}; give as many of both")
+    def _roll(self, inputs: Array, output: Array, segments: ArrayLike | None, steps: int) -> Array:
+        model = self._layout, split(segments, len(inputs)), self.lag_, self.factors_, self.coefficients_
+        if not self._is_centred:
+            return roll(inputs, output, *model, steps)
+        return self.output_centre_ + roll(inputs - self.centres_, output - self.output_centre_, *model, steps)

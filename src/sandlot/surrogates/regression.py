@@ -6,11 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sandlot.errors import ModelError
+from sandlot.errors import FitError
 from sandlot.surrogates.candidates import Candidates
 from sandlot.surrogates.orthogonal import Path, solve, take
+from sandlot.surrogates.rolling import roll
 from sandlot.surrogates.selection import FitWarning, Selection
-from sandlot.surrogates.terms import extent, finite, prepare, roll
+from sandlot.surrogates.terms import extent, finite, prepare
 from sandlot.typing import Array, IntArray
 
 MAX_ROUNDS = 300
@@ -44,6 +45,8 @@ class Regression:
     Attributes:
         inputs: (inputs, samples)
         output: (samples,)
+        bounds: (segments + 1,) of `segments.split`.
+        kept: Index of the samples that have a complete past, of `segments.rows`.
         candidates: Terms to select from.
         selection: How many terms to select.
         degree: Maximum number of factors of a term.
@@ -51,20 +54,22 @@ class Regression:
 
     inputs: Array
     output: Array
+    bounds: IntArray
+    kept: slice | IntArray
     candidates: Candidates
     selection: Selection
     degree: int
 
     def fit(self) -> Fit:
         """Select terms and compute their coefficients; first without residuals, then with them if there is noise."""
-        target = self.output[self.candidates.lag :]
+        target = self.output[self.kept]
         rows = self._rows(np.zeros_like(self.output), self.candidates.process)
         path, chosen = self.selection.select(rows, target)
         plain = self._solve(self.candidates.process, rows, path, chosen)
         if not self.candidates.noisy or plain.residuals @ plain.residuals <= EXACT * path.energy:
             return plain
         found = self._fit_noise(plain, target)
-        rolled = target - self._predict(found)[self.candidates.lag :]
+        rolled = target - self._predict(found)[self.kept]
         with np.errstate(over="ignore", invalid="ignore"):
             stable = rolled @ rolled <= STABLE * (found.residuals @ found.residuals)
         if not stable:
@@ -106,24 +111,26 @@ class Regression:
     def _solve(self, factors: IntArray, rows: Array, path: Path, chosen: int) -> Fit:
         found = Fit(factors[path.order[:chosen]], path.err[:chosen], *solve(path, rows, chosen))
         if not (finite(found.coefficients) and finite(found.errors)):
-            raise ModelError("X is too small compared with y; use other units")
+            raise FitError("X is too small compared with y; use other units")
         return found
 
     def _rows(self, noise: Array, factors: IntArray) -> Array:
         """The value of every term at every sample, as `terms.design` returns them."""
-        lag = self.candidates.lag
-        rows, bound = prepare(self.inputs, self.output, noise, self.candidates.layout, lag, factors)
-        low, high = extent(self.output[lag:])
+        layout, lag = self.candidates.layout, self.candidates.lag
+        rows, bound = prepare(self.inputs, self.output, noise, layout, self.bounds, lag, factors)
+        low, high = extent(self.output[self.kept])
         if not max(bound, -low, high) <= LARGEST:
-            raise ModelError(f"X or y is too large for a degree of {self.degree}; use other units")
+            raise FitError(f"X or y is too large for a degree of {self.degree}; use other units")
         return rows
 
     def _predict(self, fit: Fit) -> Array:
         """One step ahead: (samples,)."""
         layout, lag = self.candidates.layout, self.candidates.lag
         inputs = np.ascontiguousarray(self.inputs.T)
-        return roll(inputs, self.output, layout, lag, fit.factors, fit.coefficients, False)
+        return roll(inputs, self.output, layout, self.bounds, lag, fit.factors, fit.coefficients, 1)
 
     def _noise(self, fit: Fit) -> Array:
-        """The residuals of a fit, with zeros before them: (samples,)."""
-        return np.concatenate([np.zeros(self.candidates.lag), fit.residuals])
+        """The residuals of a fit, with zeros where there are none: (samples,)."""
+        noise = np.zeros_like(self.output)
+        noise[self.kept] = fit.residuals
+        return noise

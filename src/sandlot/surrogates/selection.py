@@ -6,7 +6,7 @@ from numbers import Integral
 
 import numpy as np
 
-from sandlot.errors import ModelError
+from sandlot.errors import FitError
 from sandlot.surrogates.orthogonal import Path, bic, coefficients, forward, take
 from sandlot.surrogates.terms import extent
 from sandlot.typing import Array
@@ -26,7 +26,7 @@ class Selection:
     """How many terms a model gets; see `sandlot.surrogates.narmax.Narmax`.
 
     Raises:
-        ModelError: If a setting is impossible.
+        FitError: If a setting is impossible.
     """
 
     n_terms: int | str
@@ -37,11 +37,11 @@ class Selection:
     def __post_init__(self) -> None:
         possible = self.n_terms in ("bic", "err", "cv") or is_whole(self.n_terms)
         if not possible:
-            raise ModelError(f"n_terms={self.n_terms} is not possible; allowed: a whole number, or one of bic, err, cv")
+            raise FitError(f"n_terms={self.n_terms} is not possible; allowed: a whole number, or one of bic, err, cv")
         if min(self.max_terms, self.max_terms if isinstance(self.n_terms, str) else self.n_terms) < 1:
-            raise ModelError("a model needs at least one term")
+            raise FitError("a model needs at least one term")
         if self.n_terms == "cv" and self.folds < 2:
-            raise ModelError(f"folds={self.folds} is not possible; allowed: from 2 on")
+            raise FitError(f"folds={self.folds} is not possible; allowed: from 2 on")
 
     def select(self, rows: Array, target: Array) -> tuple[Path, int]:
         """Order the terms by importance, and decide how many of them to keep.

@@ -126,7 +126,9 @@ class _Polynomials(ABC):
     def _fit_one(self, values: Array, medians: Array) -> Narmax:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FitWarning)  # some sectors have few scans
-            return Narmax(self.degree, max_terms=self.max_terms, names=self.names).fit(values, medians)
+            # `predict` takes factors and coefficients alone, so they must not refer to centres.
+            model = Narmax(self.degree, max_terms=self.max_terms, names=self.names, centre=False)
+            return model.fit(values, medians)
 
     def predict(self, poses: Array) -> Array:
         """Medians of the segments, from right to left: (poses, segments) [m]; within the ranges of the log."""

@@ -27,27 +27,29 @@ class Variable:
         kind: Input, output, or residual (noise).
         index: Index of the input; 0 for the output and the residual.
         lag: Steps back in time; 0 is the current step.
+        centre: Subtracted from the measured value before it is multiplied.
     """
 
     name: str
     kind: Literal["input", "output", "noise"] = "input"
     index: int = 0
     lag: int = 0
+    centre: float = 0.0
 
 
 def variables(
-    names: Sequence[str], input_lags: Sequence[int], output_lags: Sequence[int], noise_lags: Sequence[int]
+    names: Sequence[str], input_lags: Sequence[Sequence[int]], output_lags: Sequence[int], noise_lags: Sequence[int]
 ) -> list[Variable]:
     """All variables: outputs, then inputs, then residuals.
 
     Args:
         names: Names of the inputs.
-        input_lags: Steps back in time, from 0, for all inputs.
+        input_lags: Steps back in time, from 0, of each input.
         output_lags: Steps back in time, from 1.
         noise_lags: Steps back in time, from 1.
     """
     found = [Variable("y", "output", 0, lag) for lag in output_lags]
-    found += [Variable(name, "input", k, lag) for k, name in enumerate(names) for lag in input_lags]
+    found += [Variable(name, "input", k, lag) for k, name in enumerate(names) for lag in input_lags[k]]
     return found + [Variable("e", "noise", 0, lag) for lag in noise_lags]
 
 
@@ -127,29 +129,33 @@ def evaluate(values: Array, factors: IntArray, coefficients: Array) -> Array:
 
 
 @kernel()
-def lagged(inputs: Array, output: Array, noise: Array, layout: IntArray, first: int) -> Array:
-    """The variables at every sample from ``first`` on.
+def lagged(inputs: Array, output: Array, noise: Array, layout: IntArray, bounds: IntArray, first: int) -> Array:
+    """The variables at every sample of every segment, from sample ``first`` of the segment on.
 
     Args:
         inputs: (inputs, samples)
         output: (samples,)
         noise: (samples,)
         layout: (variables, 3) kind, index and lag.
+        bounds: (segments + 1,) index of the first sample of each segment, and the number of samples.
         first: The largest lag.
 
     Returns:
-        (variables, samples - first)
+        (variables, rows) with ``first`` rows fewer than samples for each segment.
     """
-    result = np.empty((layout.shape[0], output.size - first))
+    rows = 0
+    for s in range(bounds.size - 1):
+        rows += max(0, bounds[s + 1] - bounds[s] - first)
+    result = np.empty((layout.shape[0], rows))
     for v in range(layout.shape[0]):
         kind, index, lag = layout[v]
-        begin, end = first - lag, output.size - lag
-        if kind == INPUT:
-            result[v] = inputs[index, begin:end]
-        elif kind == OUTPUT:
-            result[v] = output[begin:end]
-        else:
-            result[v] = noise[begin:end]
+        source = inputs[index] if kind == INPUT else output if kind == OUTPUT else noise
+        row = 0
+        for s in range(bounds.size - 1):
+            begin, end = bounds[s] + first - lag, bounds[s + 1] - lag
+            if end > begin:
+                result[v, row : row + end - begin] = source[begin:end]
+                row += end - begin
     return result
 
 
@@ -173,57 +179,12 @@ def finite(values: Array) -> bool:
 
 @kernel()
 def prepare(
-    inputs: Array, output: Array, noise: Array, layout: IntArray, first: int, factors: IntArray
+    inputs: Array, output: Array, noise: Array, layout: IntArray, bounds: IntArray, first: int, factors: IntArray
 ) -> tuple[Array, float]:
-    """The value of every term at every sample from ``first`` on, as `design`, and an upper bound of their magnitudes.
+    """The value of every term at every row of `lagged`, as `design`, and an upper bound of their magnitudes.
 
     Arguments are those of `lagged` and `design`.
     """
-    values = lagged(inputs, output, noise, layout, first)
+    values = lagged(inputs, output, noise, layout, bounds, first)
     low, high = extent(values.ravel())
     return design(values, factors), max(1.0, -low, high) ** factors.shape[1]
-
-
-@kernel()
-def roll(
-    inputs: Array, output: Array, layout: IntArray, first: int, factors: IntArray, coefficients: Array, free: bool
-) -> Array:
-    """Predict the output step by step.
-
-    Args:
-        inputs: (samples, inputs)
-        output: (samples,) measured; a free run uses only the first ``first``.
-        layout: (variables, 3) kind, index and lag.
-        first: The largest lag.
-        factors: (terms, degree) as `monomials`.
-        coefficients: (terms,)
-        free: Whether lagged outputs are predictions (free run) or measurements (one step ahead).
-
-    Returns:
-        (samples,) of which the first ``first`` are the measured ones.
-    """
-    samples = inputs.shape[0]
-    known, predicted, noise = output.copy(), output.copy(), np.zeros(samples)
-    values = np.empty(layout.shape[0])
-    for i in range(first, samples):
-        for v in range(layout.shape[0]):
-            kind, index, lag = layout[v]
-            if kind == INPUT:
-                values[v] = inputs[i - lag, index]
-            elif kind == OUTPUT:
-                values[v] = known[i - lag]
-            else:
-                values[v] = noise[i - lag]
-        total = 0.0
-        for t in range(factors.shape[0]):
-            product = coefficients[t]
-            for f in factors[t]:
-                if f != NONE:
-                    product *= values[f]
-            total += product
-        predicted[i] = total
-        if free:
-            known[i] = total
-        else:
-            noise[i] = output[i] - total
-    return predicted
