@@ -105,3 +105,41 @@ for words in {commands!r}:
         assert line.startswith("error: ")
         assert line.endswith(f"this needs {package}; install it with: pip install 'sandlot[{extra}]'")
         assert "Traceback" not in said
+
+
+def test_models_are_fitted_without_scikit_learn(tmp_path):
+    code = """
+import numpy as np
+import pandas as pd
+from sandlot.surrogates.narmax import Narmax
+x = np.random.default_rng(0).normal(size=(60, 2))
+table, y = pd.DataFrame(x, columns=["a", "b"]), x[:, 0] ** 2 - x[:, 1]
+models = [Narmax(2, names=("a", "b")).fit(x, y), Narmax(2).fit(table, y.tolist())]
+assert str(models[0]) == str(models[1])
+assert abs(models[1].predict(table) - y).max() < 1e-9
+assert np.isfinite(Narmax(2, (1,), (1,)).fit(table, y).predict(table)).all()
+for wrong in (
+    lambda: Narmax().predict(x),
+    lambda: models[1].predict(table[["b", "a"]]),
+    lambda: models[1].predict(x[:, :1]),
+    lambda: Narmax().fit(x[0], y),
+    lambda: Narmax().fit(x, None),
+    lambda: Narmax().fit(x, 1j * y),
+    lambda: models[0].score(x, y),
+):
+    try:
+        wrong()
+    except Exception as error:
+        print(f"{type(error).__name__}: {error}")
+"""
+    done = without_extras(code, tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == [
+        "UnfittedError: this model is not fitted; call fit(X, y) first",
+        "FitError: X has columns b, a; the fit had a, b",
+        "FitError: X has 1 features, but this model is expecting 2",
+        "FitError: X has shape (2,); it should be (samples, inputs), at least one of each",
+        "FitError: Narmax requires y to be passed, but the target y is None",
+        "FitError: y is complex; it should be real",
+        "MissingExtraError: this needs sklearn; install it with: pip install 'sandlot[learn]'",
+    ]

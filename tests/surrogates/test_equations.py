@@ -17,10 +17,10 @@ CC = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
 SEEDS = st.integers(0, 2**32 - 1)
 
 
-def fitted(seed=0, lags=False, names=("a", "speed_2"), scale=1.0):
-    """A model of a random output."""
+def fitted(seed=0, lags=False, names=("a", "speed_2"), scale=1.0, offset=0.0):
+    """A model of a random output; inputs and output may be far from 0."""
     rng = np.random.default_rng(seed)
-    x, y = rng.normal(size=(60, 2)), scale * rng.normal(size=60)
+    x, y = offset + rng.normal(size=(60, 2)), scale * (offset + rng.normal(size=60))
     past = {"input_lags": (0, 1), "output_lags": (1, 2)} if lags else {}
     return Narmax(3, n_terms=8, names=names, **past).fit(x, y)
 
@@ -28,7 +28,9 @@ def fitted(seed=0, lags=False, names=("a", "speed_2"), scale=1.0):
 def samples(model, seed):
     """Random values of all variables, (samples, variables), and the model's predictions."""
     values = np.random.default_rng(seed).normal(size=(5, len(model.variables_)))
-    return values, evaluate(values, model.factors_, model.coefficients_)
+    centres = np.array([each.centre for each in model.variables_])
+    values = centres + values
+    return values, model.output_centre_ + evaluate(values - centres, model.factors_, model.coefficients_)
 
 
 def arguments(model, values):
@@ -41,9 +43,10 @@ def bits(values):
     return [float(value).hex() for value in values]
 
 
-@given(SEEDS, st.booleans(), st.sampled_from([1.0, 1e-30, 1e30]))
-def test_python_computes_the_same_to_the_last_bit(seed, lags, scale):
-    model = fitted(seed, lags, scale=scale)
+@given(SEEDS, st.booleans(), st.sampled_from([1.0, 1e-30, 1e30]), st.sampled_from([0.0, 1e6, -293.15]))
+def test_python_computes_the_same_to_the_last_bit(seed, lags, scale, offset):
+    model = fitted(seed, lags, scale=scale, offset=offset)
+    assert bool(model.output_centre_) == bool(offset)
     values, expected = samples(model, seed)
     space = {}
     exec(python(model, "model"), space)
@@ -53,6 +56,7 @@ def test_python_computes_the_same_to_the_last_bit(seed, lags, scale):
 @pytest.mark.skipif(CC is None, reason="there is no C compiler")
 def test_c_computes_the_same_to_the_last_bit(tmp_path):
     models = [fitted(seed, seed % 2 == 1, scale=10.0 ** (seed * 5 - 20)) for seed in range(10)]
+    models += [fitted(seed, seed % 2 == 1, offset=offset) for seed, offset in enumerate([1e8, 1e6, -1e6, -293.15])]
     source, library = tmp_path / "models.c", tmp_path / "models.so"
     source.write_text("\n".join(c(model, f"model_{k}") for k, model in enumerate(models)), encoding="ascii")
     options = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-Wno-missing-prototypes", "-O0", "-ffp-contract=off"]

@@ -1,4 +1,4 @@
-"""NARMAX models: against SysIdentPy, with noise terms, with wrong settings, and for degenerate data."""
+"""NARMAX models: with noise terms, with wrong settings, and for degenerate data."""
 
 import re
 import runpy
@@ -9,9 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from sysidentpy.basis_function import Polynomial
-from sysidentpy.model_structure_selection import FROLS
-from sysidentpy.parameter_estimation import LeastSquares
 
 from sandlot.errors import SandlotError
 from sandlot.surrogates.narmax import FitWarning, Narmax
@@ -48,39 +45,6 @@ def terms(model):
     """Each term by name with its coefficient."""
     table = model.table()
     return dict(zip(table["term"].values.tolist(), table["coefficient"].values.tolist(), strict=True))
-
-
-class TestOracle:
-    """SysIdentPy's FROLS, with the same candidates and as many terms."""
-
-    @pytest.mark.parametrize("seed", [0, 1])
-    @pytest.mark.parametrize("degree", [2, 3])
-    @pytest.mark.parametrize("inputs", [1, 2])
-    def test_it_selects_the_same_terms_and_predicts_the_same_as_sysidentpy(self, inputs, degree, seed):
-        u, y = lagged_system(seed, inputs, degree)
-        oracle = FROLS(
-            order_selection=False,
-            err_tol=None,
-            n_terms=6,
-            ylag=2,
-            xlag=2 if inputs == 1 else [[1, 2]] * inputs,
-            basis_function=Polynomial(degree=degree),
-            estimator=LeastSquares(),
-        )
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # warnings of SysIdentPy
-            oracle.fit(X=u, y=y[:, None])
-        model = Narmax(degree, (1, 2), (1, 2), n_terms=6).fit(u, y)
-        codes = [1001, 1002] + [1000 * (2 + k) + lag for k in range(inputs) for lag in (1, 2)]
-        assert [sorted(codes[f] for f in term if f >= 0) for term in model.factors_] == [
-            sorted(int(f) for f in term if f) for term in oracle.final_model
-        ]
-        np.testing.assert_allclose(model.err_, oracle.err[:6], rtol=1e-6, atol=1e-12)
-        np.testing.assert_allclose(model.coefficients_, np.ravel(oracle.theta), rtol=1e-8, atol=1e-10)
-        u, y = lagged_system(seed + 100, inputs, degree)
-        for steps, ours in ((1, model.predict(u, y)), (None, model.free_run(u, y[:2]))):
-            theirs = oracle.predict(X=u, y=y[:, None], steps_ahead=steps)
-            np.testing.assert_allclose(ours, np.ravel(theirs), rtol=0, atol=1e-7)
 
 
 class TestNoise:

@@ -39,7 +39,7 @@ def test_boundaries_are_where_labels_change():
 
 @pytest.mark.parametrize("labels", [[1, 2], [[1], [1], [2]], [1.0, np.nan, 1.0]])
 def test_every_sample_needs_a_label(labels):
-    with pytest.raises(FitError, match="give (one label for each|every) sample"):
+    with pytest.raises(FitError, match=r"give (one label for each|every) sample"):
         split(labels, 3)
 
 

@@ -30,7 +30,7 @@ def moments(inputs: Array, output: Array) -> Array:
 
 
 def centre(mean: float, spread: float) -> float:
-    """What to subtract from a series: its mean with as few digits as its standard deviation allows; 0 if near 0."""
+    """What to subtract from a series: its mean, rounded by at most its standard deviation; 0 if it is near 0."""
     if not spread > CONSTANT * abs(mean) or not FAR * spread < abs(mean) < math.inf:
         return 0.0
-    return round(mean, -math.floor(math.log10(spread)))
+    return round(mean, -math.floor(math.log10(2.0 * spread)))

@@ -46,16 +46,16 @@ class Regressor(RegressorMixin, BaseEstimator):
     """Checks data as scikit-learn does; arrays that need no conversion take a path without its overhead."""
 
     def _check_fitted(self) -> None:
-        if not hasattr(self, "n_features_in_"):
+        if not hasattr(self, "coefficients_"):
             raise UnfittedError("this model is not fitted; call fit(X, y) first")
 
     def _check_inputs(self, X: ArrayLike, reset: bool = False) -> Array:
         """X as (samples, inputs); in a fit (``reset``), remember their number and names."""
-        if isinstance(X, np.ndarray) and self._is_plain(X, reset):
-            inputs = X
+        if self._is_plain(X, reset):
+            inputs = np.asarray(X)
             if reset:
-                self.n_features_in_ = X.shape[1]
-                vars(self).pop("feature_names_in_", None)
+                self.n_features_in_ = inputs.shape[1]
+                self.__dict__.pop("feature_names_in_", None)
         elif validate_data is None:
             inputs = self._convert(X, reset)
         else:
@@ -70,15 +70,20 @@ class Regressor(RegressorMixin, BaseEstimator):
             return False
         return reset or (X.shape[1] == self.n_features_in_ and "feature_names_in_" not in self.__dict__)
 
-    def _convert(self, X: ArrayLike, reset: bool) -> Array:
+    def _convert(self, X: Any, reset: bool) -> Array:
         """As `_check_inputs`, without scikit-learn."""
-        inputs = np.asarray(X, np.float64)
+        inputs, names = np.asarray(X, np.float64), [str(name) for name in getattr(X, "columns", ())]
         if inputs.ndim != 2 or not inputs.size:
             raise FitError(f"X has shape {inputs.shape}; it should be (samples, inputs), at least one of each")
         if reset:
             self.n_features_in_ = inputs.shape[1]
+            self.__dict__.pop("feature_names_in_", None)
+            if names:
+                self.feature_names_in_ = np.array(names, object)
         if inputs.shape[1] != self.n_features_in_:
             raise FitError(f"X has {inputs.shape[1]} features, but this model is expecting {self.n_features_in_}")
+        if names and names != list(getattr(self, "feature_names_in_", names)):
+            raise FitError(f"X has columns {', '.join(names)}; the fit had {', '.join(self.feature_names_in_)}")
         return inputs
 
     def _check_output(self, y: ArrayLike | None, samples: int) -> Array:
@@ -96,6 +101,6 @@ class Regressor(RegressorMixin, BaseEstimator):
 
 
 def _own(values: ArrayLike) -> Array:
-    """An array as kernels are compiled for: contiguous and writable (joblib hands out read-only ones); copied if not."""
+    """An array as kernels are compiled for: contiguous and writable, copied if not (joblib's are read-only)."""
     array = np.asarray(values, np.float64)
     return array if array.flags.c_contiguous and array.flags.writeable else array.copy(order="C")

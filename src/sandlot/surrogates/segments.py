@@ -1,9 +1,10 @@
 """Segments: parts of a series, such as episodes or recordings, between which no lag may reach."""
 
+import itertools
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
-import pandas as pd
 import xarray as xr
 from numpy.typing import ArrayLike
 
@@ -30,7 +31,7 @@ def split(segments: ArrayLike | None, samples: int) -> IntArray:
     labels = np.asarray(segments)
     if labels.shape != (samples,):
         raise FitError(f"segments has shape {labels.shape} for {samples} samples; give one label for each sample")
-    if pd.isna(labels).any():
+    if (labels != labels).any():  # NaN differs from itself
         raise FitError("segments has NaN; give every sample a label")
     changes = np.flatnonzero(labels[1:] != labels[:-1]) + 1
     return np.concatenate([[0], changes, [samples]]).astype(np.int64)
@@ -45,10 +46,10 @@ def rows(bounds: IntArray, lag: int) -> slice | IntArray:
     """Index of all samples but the first ``lag`` of each segment, which have no complete past."""
     if bounds.size == 2:
         return slice(lag, None)
-    return np.concatenate([np.arange(begin + lag, end) for begin, end in zip(bounds[:-1], bounds[1:], strict=True)])
+    return np.concatenate([np.arange(begin + lag, end) for begin, end in itertools.pairwise(bounds)])
 
 
-def join(recordings: Sequence[xr.Dataset], inputs: Sequence[str], output: str) -> tuple[pd.DataFrame, Array, IntArray]:
+def join(recordings: Sequence[xr.Dataset], inputs: Sequence[str], output: str) -> tuple[Any, Array, IntArray]:
     """Several recordings as arguments of ``fit``, ``predict`` and ``score``.
 
     Args:
@@ -57,7 +58,7 @@ def join(recordings: Sequence[xr.Dataset], inputs: Sequence[str], output: str) -
         output: The name of what is predicted.
 
     Returns:
-        X with a column for each input, y, and the number of the recording of each sample.
+        X as a DataFrame with a column for each input, y, and the number of the recording of each sample.
 
     Raises:
         FitError: If there is no recording, or a quantity is missing or is more than one number per time step.
@@ -72,4 +73,5 @@ def join(recordings: Sequence[xr.Dataset], inputs: Sequence[str], output: str) -
                 raise FitError(f"{name} of recording {k} is not one number per time step; select one of its columns")
     columns = {name: np.concatenate([each[name].values for each in recordings]) for name in (*inputs, output)}
     numbers = np.repeat(np.arange(len(recordings)), [each[output].size for each in recordings])
-    return pd.DataFrame({name: columns[name] for name in inputs}), columns[output].astype(np.float64), numbers
+    table = xr.Dataset({name: ("sample", columns[name]) for name in inputs}).to_dataframe()
+    return table[list(inputs)], columns[output].astype(np.float64), numbers
