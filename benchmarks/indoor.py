@@ -6,6 +6,9 @@ second of processor time of one core; the rate of all cores is per second of wal
 
 Models are fitted to the log of a robot that wanders through the arena for 1,400 scans, as in Nehmzow et al. (2009).
 SysIdentPy gets the same lagged data, and must select the same terms; fits without lags are those of sensor models.
+Where BIC decides the number of terms, both must choose models of the same quality: as many terms, and the same error
+on the last fifth of the log after a fit to the rest. SysIdentPy's own rule stops before the first rise of BIC, so it is
+given the number of terms at the minimum of the BIC that it computed; rows without a bar show its own choice.
 Predictions are of all six segments of a scan, for many poses in one call.
 
 Worlds are stepped in one compiled batch, and one after the other as Gymnasium does; both give the same observations,
@@ -51,6 +54,8 @@ ROBOTS = 64
 DEGREE, TERMS = 4, 15
 FITS = 10
 """Fits per measurement, since one is too short to time."""
+HELD_OUT = 0.2
+"""Share of the log, at its end, on which the models that BIC chooses are compared."""
 SEGMENT = 3
 """Index of the segment whose medians are the output."""
 
@@ -153,16 +158,28 @@ def fit(model: Narmax, inputs: Array, output: Array) -> float:
     return float(FITS)
 
 
-def peer_model(decides: bool = False) -> Any:
-    """SysIdentPy's forward regression, with the same candidates and number of terms, or with BIC."""
+def peer_model(decides: bool = False, terms: int | None = None) -> Any:
+    """SysIdentPy's forward regression with the same candidates.
+
+    Args:
+        decides: Whether it computes BIC for every number of terms.
+        terms: Number of terms; left out, its own rule decides by BIC.
+    """
     from sysidentpy.basis_function import Polynomial
     from sysidentpy.model_structure_selection import FROLS
     from sysidentpy.parameter_estimation import LeastSquares
 
     estimator = LeastSquares(unbiased=False)
     lags: dict[str, Any] = {"ylag": 1, "xlag": [[1], [1]], "order_selection": decides, "err_tol": None}
-    lags |= {"n_info_values": TERMS, "info_criteria": "bic"} if decides else {"n_terms": TERMS}
-    return FROLS(basis_function=Polynomial(degree=DEGREE), estimator=estimator, **lags)
+    lags |= {"n_info_values": TERMS, "info_criteria": "bic"} if decides else {}
+    return FROLS(basis_function=Polynomial(degree=DEGREE), estimator=estimator, n_terms=terms, **lags)
+
+
+def peer_at_minimum(inputs: Array, output: Array) -> Any:
+    """As `peer_model` with BIC, at the minimum of the BIC that it computes."""
+    probe = peer_model(True)
+    fit_peer(probe, inputs, output)
+    return peer_model(True, int(np.argmin(probe.info_values)) + 1)
 
 
 def fit_peer(model: Any, inputs: Array, output: Array) -> float:
@@ -188,14 +205,14 @@ def compare_fits(log: Sensorgraph) -> list[Comparison]:
     medians = log.segments()[:, SEGMENT]
     inputs, output = log.poses[:, :2], np.where(np.isnan(medians), np.nanmedian(medians), medians)
     ours = Narmax(DEGREE, input_lags=(1,), output_lags=(1,), n_terms=TERMS)
-    static, other = Narmax(DEGREE, n_terms=TERMS), peer_model()
+    static, other = Narmax(DEGREE, n_terms=TERMS), peer_model(terms=TERMS)
     works = [partial(fit, ours, inputs, output), partial(fit, static, inputs, output)]
     for work in works:
         work()
     with threadpool_limits(1):  # more BLAS threads would slow down the peer
         lagged, plain, peers = best_rates(3 * REPETITIONS, *works, partial(fit_peer, other, inputs, output))
     deciding = Narmax(DEGREE, input_lags=(1,), output_lags=(1,), max_terms=TERMS)
-    works = [partial(fit, deciding, inputs, output), partial(fit_peer, peer_model(True), inputs, output)]
+    works = [partial(fit, deciding, inputs, output), partial(fit_peer, peer_at_minimum(inputs, output), inputs, output)]
     with threadpool_limits(1):
         decided, peers_decided = best_rates(REPETITIONS, *works)
     name = f"{len(log):,} samples, two inputs, degree {DEGREE}, {TERMS} terms"
@@ -206,7 +223,31 @@ def compare_fits(log: Sensorgraph) -> list[Comparison]:
         Comparison("the same with a given number of terms; SysIdentPy", lagged, "fits/s", peers, at_least=50.0),
         Comparison("terms of these that SysIdentPy chooses too", same_terms(ours, other), "terms", at_least=TERMS),
         Comparison("the same without lags", plain, "fits/s"),
+        *compare_choices(inputs, output),
     ]
+
+
+def compare_choices(inputs: Array, output: Array) -> list[Comparison]:
+    """Compare the quality of the models that BIC chooses, on the end of the log, which neither is fitted to."""
+    end = round(len(output) * (1.0 - HELD_OUT))
+    ours = Narmax(DEGREE, input_lags=(1,), output_lags=(1,), max_terms=TERMS).fit(inputs[:end], output[:end])
+    peers = {"at its minimum": peer_at_minimum(inputs[:end], output[:end]), "by its own rule": peer_model(True)}
+    rows = []
+    for rule, peer in peers.items():
+        fit_peer(peer, inputs[:end], output[:end])
+        bar, name = 1.0 if rule == "at its minimum" else None, f"SysIdentPy {rule}"
+        terms = len(ours.coefficients_), len(peer.final_model)
+        rows.append(
+            Comparison(f"terms of the model that BIC chooses; {name}", terms[0], "terms", terms[1], at_most=bar)
+        )
+        for steps, words in ((1, "one step ahead"), (None, "in a free run")):
+            predicted = ours.set_params(steps_ahead=steps).predict(inputs[end:], output[end:])
+            other = np.ravel(peer.predict(X=inputs[end:], y=output[end:, None], steps_ahead=steps))
+            errors = [float(np.sqrt(np.mean((each - output[end:])[1:] ** 2))) for each in (predicted, other)]
+            if bar is not None and not np.isclose(*errors, rtol=1e-6):
+                raise SystemExit(f"BIC chooses models of different quality {words}: {errors[0]} and {errors[1]} m")
+            rows.append(Comparison(f"its held-out error {words}; {name}", errors[0], "m", errors[1]))
+    return rows
 
 
 def compare_predictions(log: Sensorgraph) -> list[Comparison]:
