@@ -319,10 +319,13 @@ class TestDegenerate:
         assert len(terms(model)) >= 1
 
 
-def test_the_page_shows_what_its_example_prints(capsys):
+@pytest.mark.parametrize(("number", "example"), [(0, "narmax.py"), (1, "narmax_search.py")])
+def test_the_page_shows_what_its_examples_print(number, example, capsys):
     docs = Path(__file__).parents[2] / "docs"
-    runpy.run_path(str(docs / "examples/narmax.py"))
-    shown = re.search(r"It prints:\n\n```text\n(.*?)```", (docs / "narmax.md").read_text(encoding="utf-8"), re.DOTALL)
+    runpy.run_path(str(docs / "examples" / example))
+    page = (docs / "narmax.md").read_text(encoding="utf-8")
+    assert f'--8<-- "{example}"' in page
+    shown = re.findall(r"It prints:\n\n```text\n(.*?)```", page, re.DOTALL)[number]
     printed = capsys.readouterr().out
-    short = [re.sub(r"(\.\d{3})\d+", r"\1", " ".join(text.split())) for text in (printed, shown[1])]
+    short = [re.sub(r"(\.\d{3})\d+", r"\1", " ".join(text.split())) for text in (printed, shown)]
     assert short[0] == short[1]

@@ -140,12 +140,12 @@ class Narmax(Regressor):
             segments: As in `fit`.
         """
         self._check_fitted()
-        steps, inputs = self._steps(), self._check_inputs(X)
+        inputs = self._check_inputs(X)
         if self.lag_ == 0:
             return self._static(inputs)
         if y is None:
             return self._roll(inputs, np.full(len(inputs), self.mean_), segments, FREE)
-        return self._roll(inputs, self._check_output(y, len(inputs)), segments, steps)
+        return self._roll(inputs, self._check_output(y, len(inputs)), segments, self._steps())
 
     def free_run(self, X: ArrayLike, start: ArrayLike = ()) -> Array:
         """Predict the output from the inputs alone; lagged outputs are the model's own predictions.

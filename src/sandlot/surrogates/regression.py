@@ -63,7 +63,10 @@ class Regression:
     def fit(self) -> Fit:
         """Select terms and compute their coefficients; first without residuals, then with them if there is noise."""
         target = self.output[self.kept]
-        rows = self._rows(np.zeros_like(self.output), self.candidates.process)
+        low, high = extent(target)
+        self._check_size(max(-low, high))
+        unused = np.zeros_like(self.output) if self.candidates.noisy else self.output
+        rows = self._rows(unused, self.candidates.process)
         path, chosen = self.selection.select(rows, target)
         plain = self._solve(self.candidates.process, rows, path, chosen)
         if not self.candidates.noisy or plain.residuals @ plain.residuals <= EXACT * path.energy:
@@ -105,7 +108,7 @@ class Regression:
             if before.size and (np.abs(now - before) <= close).all():
                 return fit
             before = now
-        warnings.warn(f"extended least squares did not converge in {MAX_ROUNDS} rounds", FitWarning, stacklevel=4)
+        warnings.warn(f"extended least squares did not converge in {MAX_ROUNDS} rounds", FitWarning, stacklevel=5)
         return fit
 
     def _solve(self, factors: IntArray, rows: Array, path: Path, chosen: int) -> Fit:
@@ -118,10 +121,12 @@ class Regression:
         """The value of every term at every sample, as `terms.design` returns them."""
         layout, lag = self.candidates.layout, self.candidates.lag
         rows, bound = prepare(self.inputs, self.output, noise, layout, self.bounds, lag, factors)
-        low, high = extent(self.output[self.kept])
-        if not max(bound, -low, high) <= LARGEST:
-            raise FitError(f"X or y is too large for a degree of {self.degree}; use other units")
+        self._check_size(bound)
         return rows
+
+    def _check_size(self, size: float) -> None:
+        if not size <= LARGEST:
+            raise FitError(f"X or y is too large for a degree of {self.degree}; use other units")
 
     def _predict(self, fit: Fit) -> Array:
         """One step ahead: (samples,)."""
