@@ -244,7 +244,7 @@ def compare_choices(inputs: Array, output: Array) -> list[Comparison]:
             predicted = ours.set_params(steps_ahead=steps).predict(inputs[end:], output[end:])
             other = np.ravel(peer.predict(X=inputs[end:], y=output[end:, None], steps_ahead=steps))
             errors = [float(np.sqrt(np.mean((each - output[end:])[1:] ** 2))) for each in (predicted, other)]
-            if bar is not None and not np.isclose(*errors, rtol=1e-6):
+            if bar is not None and not math.isclose(*errors, rel_tol=1e-6):
                 raise SystemExit(f"BIC chooses models of different quality {words}: {errors[0]} and {errors[1]} m")
             rows.append(Comparison(f"its held-out error {words}; {name}", errors[0], "m", errors[1]))
     return rows

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from scipy.signal import lfilter
 
 from sandlot.errors import SandlotError
 from sandlot.surrogates.narmax import FitWarning, Narmax
@@ -259,6 +260,12 @@ class TestDegenerate:
         with pytest.warns(FitWarning):
             model = Narmax(3).fit([[2.0, 3.0]], [5.0])
         assert model.predict([[9.0, 9.0]]) == pytest.approx([5.0])
+
+    def test_a_million_samples(self):
+        u = np.random.default_rng(0).normal(size=(1_000_000, 1))
+        y = lfilter([0.0, 1.0], [1.0, -0.5], u[:, 0] ** 2)  # y(k) = 0.5 y(k-1) + u(k-1)^2
+        model = Narmax(2, (1,), (1,)).fit(u, y)
+        assert terms(model) == pytest.approx({"y(k-1)": 0.5, "x1(k-1)^2": 1.0})
 
     def test_few_samples_for_cross_validation(self):
         x, y = polynomial(samples=8)

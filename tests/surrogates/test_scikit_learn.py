@@ -160,6 +160,14 @@ class TestScores:
         model.factors_, model.coefficients_ = np.array([[0, 0]]), np.array([9.0])  # 9 y(k-1)^2
         assert model.score(u + 1.0, y + 1.0) == -np.inf
 
+    @pytest.mark.parametrize("lags", [(), (1,)])
+    def test_measured_outputs_must_be_finite(self, lags):
+        u, y = motor()
+        model = Narmax(1, (0,), lags).fit(u, y)
+        y[7] = np.nan
+        with pytest.raises(ValueError, match="y has NaN or infinity"):
+            model.score(u, y)
+
     def test_weights_of_the_first_samples_are_left_out(self):
         u, y = motor()
         model = Narmax(2, (1,), (1, 2)).fit(u, y)

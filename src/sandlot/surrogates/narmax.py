@@ -188,7 +188,9 @@ class Narmax(Regressor):
         weight = None if sample_weight is None else np.asarray(sample_weight)[scored]
         if not measured[scored].size:
             raise FitError(f"{measured.size} samples are not enough to score a model with lags of {self.lag_}")
-        if not finite(predicted[scored]):
+        if not finite(measured):
+            raise FitError("y has NaN or infinity; leave these samples out")
+        if not finite(predicted):
             return -np.inf
         with np.errstate(over="ignore"):
             return float(r2_score(measured[scored], predicted[scored], sample_weight=weight))

@@ -14,7 +14,7 @@ from sandlot.typing import Array
 
 def is_whole(value: object) -> bool:
     """Whether a value is a whole number, of Python or NumPy."""
-    return isinstance(value, Integral)
+    return type(value) is int or isinstance(value, Integral)
 
 
 class FitWarning(UserWarning):
