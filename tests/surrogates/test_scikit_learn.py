@@ -151,7 +151,8 @@ class TestScores:
         scores = cross_val_score(model, u, y, cv=TimeSeriesSplit(3), scoring="neg_root_mean_squared_error")
         assert (scores > -0.3).all()
         model.fit(u, y)
-        np.testing.assert_array_equal(model.predict(u), model.free_run(u, [y.mean()] * 2))
+        assert model.mean_ == pytest.approx(y.mean())
+        np.testing.assert_array_equal(model.predict(u), model.free_run(u, [model.mean_] * 2))
         assert cross_val_predict(model, u, y, cv=KFold(4)).shape == y.shape
 
     def test_a_free_run_that_diverges_scores_minus_infinity(self):
