@@ -8,6 +8,7 @@ fails.
 import importlib
 import inspect
 import pkgutil
+import runpy
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -24,7 +25,10 @@ from sandlot.studies.runner import Outcome
 from sandlot.worlds import WORLDS, load, world_id
 from sandlot.worlds.rollout import rollout
 
-RESULTS = Path(__file__).parent / "results"
+DOCS = Path(__file__).parent
+RESULTS = DOCS / "results"
+REPRODUCTION = runpy.run_path(str(DOCS / "reproduction.py"))
+ORIGINS = REPRODUCTION["Origins"](REPRODUCTION["load"]())
 ROOMS = (
     "geometry",
     "kernels",
@@ -70,6 +74,7 @@ def main() -> None:
         {"Home": "index.md"},
         {"Quick start": "quick-start.md"},
         {"Worlds": [{name.capitalize(): f"worlds/{name}.md"} for name in WORLDS]},
+        {"Reproduction": "reproduction.md"},
         {"Studies": ["studies/index.md", *({name: f"studies/{name}.md"} for name in outcomes)]},
         {"Guides": [{name: page} for name, page in GUIDES.items()]},
         {"API": [{room: f"api/{room}.md"} for room in ROOMS]},
@@ -150,7 +155,8 @@ def studies_page(outcomes: dict[str, Outcome | None]) -> str:
         holding = f"{sum(claim.holds for claim in found)} of {len(found)}" if outcome else "not run yet"
         rows.append((f"[{name}]({name}.md)", study.question(), study.source, holding))
     lead = "A study asks a question and answers it by experiment. Where a source has answered it before, each of its "
-    lead += "claims stands beside what was measured. A claim that does not hold stays, and says so."
+    lead += "claims stands beside what was measured. A claim that does not hold stays, and says so. "
+    lead += "[Reproduction](../reproduction.md) lists all claims with the lines of their sources."
     return "\n\n".join(["# Studies", lead, table(("study", "question", "source", "claims that hold"), rows)])
 
 
@@ -176,11 +182,13 @@ def study_page(study: type[Study], outcome: Outcome | None) -> str:
 
 def claims(outcome: Outcome) -> str:
     """The claims and the figure of a run."""
-    verdicts = {True: "**✓ holds**{ .yes }", False: "**✗ does not hold**{ .no }"}
-    rows = [
-        (f"{each.text}<br><small>{each.note}</small>", str(each.source), str(each.measured), verdicts[each.holds])
-        for each in outcome.claims
-    ]
+    rows = []
+    for each in outcome.claims:
+        known = {"text": each.text}
+        source = f"{each.source}<br><small>{ORIGINS.line(outcome.study.name, known)}</small>"
+        why = "" if each.holds else f"<br><small>{ORIGINS.reason(outcome.study.name, known, '')}</small>"
+        verdict = "**✓ holds**{ .yes }" if each.holds else f"**✗ does not hold**{{ .no }}{why}"
+        rows.append((f"{each.text}<br><small>{each.note}</small>", source, str(each.measured), verdict))
     caption = inspect.getdoc(outcome.study.figure)
     figure = f"![{caption}](../results/{outcome.study.name}.png)\n<figcaption>{caption}</figcaption>"
     return "\n\n".join(
