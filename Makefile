@@ -9,7 +9,7 @@ KERNEL_TESTS := control geometry kernels/test_randomness.py models/test_dense.py
 	surrogates/test_orthogonal.py surrogates/test_rolling.py surrogates/test_sensor_models.py surrogates/test_terms.py \
 	worlds/indoor/test_floor.py worlds/terrain/test_grid.py worlds/terrain/test_windows.py
 
-.PHONY: demo test test-all lint bench docs docs-results lock clean
+.PHONY: demo test test-all lint bench docs docs-results docs-pages lock clean
 
 demo: $(VENV)/ready-demo  ## run the tour
 	@$(BIN)/sandlot tour
@@ -36,6 +36,11 @@ docs: $(VENV)/ready-docs  ## the site, in site/
 
 docs-results: $(VENV)/ready-demo  ## run studies at full size, all or STUDIES="a b", and keep their results for the docs
 	@$(BIN)/python docs/publish.py $(STUDIES)
+	@$(MAKE) --no-print-directory docs-pages
+
+docs-pages: $(VENV)/ready-demo  ## write docs/reproduction.md, and the numbers that README and guides quote, from docs/results
+	@$(BIN)/python docs/reproduction.py
+	@$(BIN)/python docs/quote.py
 
 lock:  ## write the newest versions that fit into requirements.lock
 	rm -rf $(VENV)-lock && $(PYTHON) -m venv $(VENV)-lock
