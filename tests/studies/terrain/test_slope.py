@@ -22,8 +22,10 @@ def test_all_claims_hold_for_ideal_results():
     [
         ({"sinkage": scaled(0.4, ground="soft")}, ["sink in"]),
         ({"slip": bumped(2, -0.9)}, ["slip more"]),
-        ({"slip": scaled(1.4)}, ["stall"]),
-        ({"slip": scaled(0.5)}, ["stall"]),
+        ({"slip": scaled(1.4, shear=1.0)}, ["stall on a slope"]),
+        ({"slip": scaled(0.5, shear=1.0)}, ["stall on a slope"]),
+        ({"slip": scaled(1.4, shear=0.1, ground="mid")}, ["On mid, with a tenth"]),
+        ({"slip": scaled(1.4, shear=0.1, ground="soft")}, ["On soft, with a tenth"]),
     ],
 )
 def test_each_claim_can_fail(changes, words):

@@ -132,16 +132,14 @@ class Plate(Study):
         cells = (
             f"Project Chrono's force is {excess:+.0%} on soft at 20 mm, because it counts every touched cell in full"
         )
-        slides = "once the plate is off, the walls of its hole slide in below it; less so on a finer grid"
-        low = "the force is too low, probably because the soil that slid in lies on compacted soil"
         return [
             _claim("A plate sinks along Bekker's curve, at any grid spacing.", "within 2%", sinking,
                    f"{where}; {cells}"),
             _claim("Lifted slightly, it unloads along the elastic line.", "within 2% of the load", unloading, where),
             _claim("Pressed back, it follows the same line.", "within 2% of the load", reloading, where),
             _claim("Lifted off by 1 cm and pressed again, it meets no resistance above its previous depth.",
-                   "within 2% of the load", early, slides),
-            _claim("Below its previous depth, it follows Bekker's curve again.", "within 2%", late, low),
+                   "within 2% of the load", early, where),
+            _claim("Below its previous depth, it follows Bekker's curve again.", "within 2%", late, where),
         ]  # fmt: skip
 
 

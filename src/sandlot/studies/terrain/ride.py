@@ -7,7 +7,7 @@ import mujoco
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sandlot.physics.soil import Soil
+from sandlot.physics.soil import Soil, SoilKind
 from sandlot.robots.rover import load_rover
 from sandlot.robots.rover_model import GRAVITY, build_model, drive
 from sandlot.typing import Array
@@ -50,7 +50,7 @@ class Ride:
     def __init__(
         self,
         name: str,
-        ground: str,
+        ground: str | SoilKind,
         slope: float = 0.0,
         step: float = 0.001,
         above: float = 0.0,
@@ -60,7 +60,7 @@ class Ride:
 
         Args:
             name: Of the rover.
-            ground: Name of a soil preset.
+            ground: A soil, or the name of a preset.
             slope: Slope that the rover faces uphill [deg].
             step: Time step [s].
             above: Height above the ground [m].

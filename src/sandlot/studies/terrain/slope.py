@@ -11,7 +11,7 @@ from pydantic import AfterValidator, Field
 from sandlot.physics.soil import PRESETS
 from sandlot.recordings import Quantity
 from sandlot.settings import distinct
-from sandlot.studies.base import Claim, Found, Job, Study, study
+from sandlot.studies.base import Claim, Found, Job, Study, pick, study
 from sandlot.studies.plots import COLOURS, canvas
 from sandlot.studies.terrain.ride import Ride
 from sandlot.studies.terrain.shared import ROVERS, at_most, named, rows
@@ -20,6 +20,8 @@ from sandlot.typing import Array
 SOILS = ("soft", "mid")
 SPEED = 0.1
 """Commanded [m/s]."""
+SHEARS = (1.0, 0.1)
+"""Shear displacement K of the soil, relative to the preset's. The last shows whether K limits how steep they climb."""
 NEAR = 5.0
 """A stall this far from the angle of friction counts as near it [deg]; making ruts takes the rest."""
 Angle = Annotated[float, Field(ge=0.0, lt=60.0)]
@@ -29,8 +31,8 @@ Angle = Annotated[float, Field(ge=0.0, lt=60.0)]
 class Slope(Study):
     """How steep a slope can rovers climb on soil?
 
-    Both rovers drive up slopes of soft and of firmer soil at 0.1 m/s. Slopes are made by tilting gravity; `Ride` says
-    why.
+    Both rovers drive up slopes of soft and of firmer soil at 0.1 m/s, and once more with a tenth of the soil's shear
+    displacement. Slopes are made by tilting gravity; `Ride` says why.
 
     Attributes:
         angles: Of the slopes [deg], in increasing order from 0.
@@ -48,14 +50,16 @@ class Slope(Study):
     seconds: float = Field(4.0, ge=0.1, le=60.0)
 
     def jobs(self) -> Iterator[Job]:
-        """Both rovers on two soils."""
-        return self.cross(rover=ROVERS, ground=SOILS)
+        """Both rovers on two soils, with both shear displacements."""
+        return self.cross(shear=SHEARS, rover=ROVERS, ground=SOILS)
 
     def run(self, job: Job) -> Mapping[str, Found]:
         """Drive up each slope once."""
         slips, depths = [], []
+        preset = PRESETS[str(job.parameters["ground"])]
+        soil = preset.model_copy(update={"shear": preset.shear * float(job.parameters["shear"])})
         for angle in self.angles:
-            ride = Ride(str(job.parameters["rover"]), str(job.parameters["ground"]), slope=angle)
+            ride = Ride(str(job.parameters["rover"]), soil, slope=angle)
             ride.wait(0.5)
             ride.go(SPEED, 0.0, 2.0)
             start, rolled = ride.position[0], ride.rolled
@@ -76,9 +80,9 @@ class Slope(Study):
         return float(np.interp(1.0, [slip[k - 1], min(slip[k], 1.5)], self.angles[k - 1 : k + 1]))
 
     def figure(self, results: xr.Dataset) -> Figure:
-        """Slip over slope, and where rovers stall."""
+        """Slip over slope, and where rovers stall; with the soil's own shear displacement."""
         figure, (axes,) = canvas()
-        for row in rows(results):
+        for row in rows(pick(results, shear=SHEARS[0])):
             rover, ground = row["rover"].item(), row["ground"].item()
             colour, style = COLOURS[ROVERS.index(rover)], "-" if ground == "soft" else "--"
             slip = np.where(row["slip"].values > 1.3, np.nan, row["slip"].values)
@@ -95,7 +99,7 @@ class Slope(Study):
     def claims(self, results: xr.Dataset) -> list[Claim]:
         """Rovers sink, slip more uphill, and stall near the angle of friction."""
         sinkage, level, least_increase, stalls, friction_errors = {}, {}, {}, {}, {}
-        for row in rows(results):
+        for row in rows(pick(results, shear=SHEARS[0])):
             name, slip = named(row, "rover", "ground", separator=" on "), row["slip"].values
             climbed = slip[: int(np.argmax(slip >= 1.0)) or len(slip)]
             increases = climbed[1:] - climbed[0]
@@ -125,8 +129,19 @@ class Slope(Study):
                 f"30 deg, within {NEAR:g}",
                 "; ".join(f"{name}: {angle:.1f} deg" for name, angle in stalls.items()),
                 at_most(list(friction_errors.values()), NEAR),
-                "where slip reaches 1; on steeper slopes they slide down. Small wheels use only part of the soil's "
-                "strength: their contact patch is not much longer than the shear displacement K of 10 mm; with a tenth "
-                "of that K they climb steeper slopes",
+                "where slip reaches 1; on steeper slopes they slide down",
             ),
+            *(self._claim_shear(results, ground) for ground in SOILS),
         ]
+
+    def _claim_shear(self, results: xr.Dataset, ground: str) -> Claim:
+        """Whether a shorter shear displacement lets rovers use the strength of the soil."""
+        short = {row["rover"].item(): row["slip"].values for row in rows(pick(results, shear=SHEARS[1], ground=ground))}
+        stalls = {rover: self.stall(slip) for rover, slip in short.items()}
+        return Claim(
+            f"On {ground}, with a tenth of the shear displacement, they stall near the angle of friction.",
+            f"{PRESETS[ground].friction:g} deg, within {NEAR:g}",
+            "; ".join(f"{rover}: {angle:.1f} deg" for rover, angle in stalls.items()),
+            at_most([abs(PRESETS[ground].friction - angle) for angle in stalls.values()], NEAR),
+            f"a shear displacement of {1000 * SHEARS[1] * PRESETS[ground].shear:g} mm",
+        )
