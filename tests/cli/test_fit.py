@@ -80,7 +80,9 @@ def test_it_reports_the_error_and_saves_a_model_fitted_to_all_scans(fit, tmp_pat
     assert facts["thin"] == Sensorgraph.join(both).thin()
     kept, again = load(tmp_path / "models/m"), KINDS[kind]().fit(Sensorgraph.join(both))
     np.testing.assert_array_equal(kept.predict(both[0].poses), again.predict(both[0].poses))
-    assert facts["size"] == kept.size
+    assert (facts["size"], facts["polynomials"]) == (kept.size, kept.polynomials)
+    if kind != "local":
+        assert facts["polynomials"] == {"sectors": 72, "headings": 6}[kind]
     assert facts["equation"] == again.equation()
 
 
@@ -98,7 +100,7 @@ def test_it_prints_a_summary_and_the_model_can_be_used(fit, tmp_path):
     errors = assess(KINDS["headings"](), [graph(tmp_path / "a")], 0.2)
     assert [row[:3] for row in rows[:6]] == [[str(k), str(30 * k - 90), str(30 * k - 60)] for k in range(6)]
     assert [row[-1] for row in rows] == [f"{error:.4f}" for error in (*errors, errors.mean())]
-    assert re.search(r"a headings model of \d+ coefficients; one of its equations:\n  range = \S+ ", out)
+    assert re.search(r"a headings model, 6 polynomials with \d+ coefficients; one of them:\n  range = \S+ ", out)
     assert max(len(line) for line in lines) < 240
     assert "Figure: seen.png\nModel: m\n" in out
     width, height = Image.open(tmp_path / "seen.png").size
@@ -108,8 +110,10 @@ def test_it_prints_a_summary_and_the_model_can_be_used(fit, tmp_path):
     assert status == 0, err
 
 
-def test_the_units_of_a_local_equation_are_printed(fit):
+def test_the_default_model_says_that_others_can_be_read_and_gives_the_units_of_an_equation(fit):
     _, out, _ = fit("fit", "sensor", "a", "--out", "m", "--holdout", 0)
+    assert re.search(r"a local model, [\d,]+ polynomials with [\d,]+ coefficients; one of them:", out)
+    assert "--kind sectors gives 72 short polynomials, --kind headings 6 long ones" in out
     assert "Mean absolute error" not in out
     assert (
         "(turn, across and along in units of a cell; ahead: distance along the ray from the cell's centre [m])" in out

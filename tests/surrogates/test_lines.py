@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numba import config
 
 from sandlot.surrogates import lines
-from sandlot.surrogates.line_tables import FIRST, look, pack
+from sandlot.surrogates.line_tables import FIRST, look, pack, turned
 from sandlot.surrogates.lines import Grid, Samples
 from twins import lines as twin
 
@@ -72,7 +72,7 @@ def test_tables_hold_all_terms_in_the_order_in_which_they_are_added(seed, degree
     np.testing.assert_allclose(said, expected, rtol=1e-9, atol=1e-12)
     np.testing.assert_array_equal(table.rows[:, :2], grid.limits)
     result = np.array([[1.5, np.nan]])
-    look(table, np.zeros((1, 3)), np.zeros(2), result)
+    look(table, np.zeros((1, 3)), turned(np.zeros(1)), turned(np.zeros(2)), 0.0, np.zeros(1, np.int64), result)
     assert result[0].tolist() == [1.5, lines.predict(grid, np.zeros((1, 3)))[0]]
 
 

@@ -18,6 +18,13 @@ if TYPE_CHECKING:
 
 MAX_EQUATION = 200
 """Characters of an equation that are printed; further terms are left out."""
+KINDS = (
+    "Kind of model. local: thousands of small polynomials, the most accurate. To read: sectors, a short polynomial for "
+    "each of 12 headings and 6 segments; headings, a long one for each segment."
+)
+READABLE = (
+    "too many to read; --kind sectors gives 72 short polynomials, --kind headings 6 long ones, both less accurate"
+)
 
 app = typer.Typer(help="Fit models to recordings, simulated or of real robots.")
 
@@ -48,7 +55,7 @@ def fit() -> None:
 def sensor(
     recordings: Annotated[list[Path], typer.Argument(metavar="RECORDING...", help="Directories of recordings.")],
     out: Annotated[Path, typer.Option("--out", help="Directory of the model.", show_default=False)],
-    kind: Annotated[Kind, typer.Option(help="Kind of model; local is the most accurate.")] = Kind.local,
+    kind: Annotated[Kind, typer.Option(help=KINDS)] = Kind.local,
     holdout: Annotated[
         float, typer.Option(min=0.0, max=0.9, help="Share at the end of each recording that tests the model.")
     ] = 0.2,
@@ -80,7 +87,7 @@ def sensor(
 
         draw_coverage(found.graph, figure)
     written = {"model": out, "equations": target.equations, "figure": figure}
-    facts = {"kind": kind.value, **found.facts()}
+    facts = {"kind": kind.value, "polynomials": found.model.polynomials, **found.facts()}
     facts |= {name: None if path is None else str(path) for name, path in written.items()}
     if as_json:
         print_json(facts)
@@ -99,13 +106,13 @@ def _print_facts(facts: dict[str, Any], graph: "Sensorgraph") -> None:
     if facts["errors"]:
         console.print(f"Mean absolute error on the last {facts['held_out']:,} scans, which were held out:")
         _print_errors(facts, graph)
-    console.print(
-        f"Fitted to all scans: a {facts['kind']} model of {facts['size']:,} coefficients; one of its equations:"
-    )
+    size = f"{facts['polynomials']:,} polynomials with {facts['size']:,} coefficients"
+    console.print(f"Fitted to all scans: a {facts['kind']} model, {size}; one of them:")
     console.print(escape(f"  {_short(facts['equation'])}"))
     if facts["kind"] == "local":
         units = "turn, across and along in units of a cell; ahead: distance along the ray from the cell's centre [m]"
         console.print(escape(f"  ({units})"), style="dim")
+        console.print(escape(f"  ({READABLE})"), style="dim")
     for name in ("equations", "figure", "model"):
         if facts[name]:
             console.print(f"{name.capitalize()}: [bold]{escape(facts[name])}[/bold]")

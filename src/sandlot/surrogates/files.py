@@ -48,6 +48,7 @@ class SensorSettings(Settings):
         centre_bearing: Bearing of the centre of the field of view [rad].
         groups: Number of sectors of yaw.
         grids: Number of grids of a local model.
+        least: Of a local model, as `Local.least_`.
     """
 
     method: Literal["local", "sectors", "headings"]
@@ -57,6 +58,7 @@ class SensorSettings(Settings):
     centre_bearing: float = Field(ge=-7.0, le=7.0)
     groups: int = Field(1, ge=1, le=10_000)
     grids: int = Field(0, ge=0, le=8)
+    least: float = Field(0.0, ge=0.0, lt=1.0)
 
 
 def save(
@@ -85,7 +87,7 @@ def save(
     names = LOCAL if isinstance(model, Local) else POLYNOMIALS
     arrays: dict[str, NDArray[Any]] = {name: np.asarray(getattr(model, f"{name}_")) for name in names}
     if isinstance(model, Local):
-        settings["grids"] = len(model.grids_)
+        settings |= {"grids": len(model.grids_), "least": model.least_}
         for k, grid in enumerate(model.grids_):
             fields = grid._asdict() | {"model": np.flatnonzero(grid.model >= 0)}  # few cells have a polynomial
             arrays |= {f"grids.{k}.{name}": values for name, values in fields.items()}
@@ -151,7 +153,7 @@ def _local(stored: store.Model, settings: SensorSettings) -> Local:
     model.fallback_ = stored.array("fallback", (settings.segments,))
     model.segment_bearings_ = stored.array("segment_bearings", (settings.segments,))
     low, high = stored.array("range_limits", (2,)).tolist()
-    model.range_limits_ = low, high
+    model.range_limits_, model.least_ = (low, high), settings.least
     model.grids_ = [_grid(stored, f"grids.{k}.", settings.degree) for k in range(settings.grids)]
     return model
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from sandlot.kernels import kernel
 from sandlot.surrogates import equations
-from sandlot.surrogates.line_tables import look, pack
+from sandlot.surrogates.line_tables import look, pack, turned
 from sandlot.surrogates.orthogonal import bic, coefficients, take
 from sandlot.surrogates.terms import NONE, Variable, design, monomials
 from sandlot.typing import Array, IntArray
@@ -129,10 +129,17 @@ def fit(samples: Samples, widths: tuple[float, float, float], degree: int, max_t
     return Grid(np.array(shape), np.full(2, -reach), origin, width, axes, model, factors, found, limits)
 
 
-def predict(grid: Grid, rays: Array) -> Array:
-    """Interpolated range along each ray: (rays,) [m]; NaN where no cell near the ray has a polynomial."""
+def predict(grid: Grid, rays: Array, least: float = 0.0) -> Array:
+    """Interpolated range along each ray: (rays,) [m]; NaN where no cell near the ray has a polynomial.
+
+    Args:
+        grid: From `fit`.
+        rays: (rays, 3) x [m], y [m] and direction [rad].
+        least: Share of the interpolation's weights that cells with a polynomial must have; otherwise NaN.
+    """
     result = np.full((len(rays), 1), np.nan)
-    look(pack(grid), np.ascontiguousarray(rays), np.zeros(1), result)
+    places, yaws, order = np.ascontiguousarray(rays), turned(rays[:, 2]), np.arange(len(rays))
+    look(pack(grid), places, yaws, turned(np.zeros(1)), least, order, result)
     return result[:, 0]
 
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from sandlot.errors import ModelError
 from sandlot.surrogates import lines
-from sandlot.surrogates.line_tables import look, pack
+from sandlot.surrogates.line_tables import look, pack, settle, tour, turned
 from sandlot.surrogates.lines import Grid, Samples
-from sandlot.surrogates.sensorgraph import SEGMENTS, Sensorgraph, check_poses, directions
+from sandlot.surrogates.sensorgraph import SEGMENTS, Sensorgraph, check_poses, directions, fallback
 from sandlot.typing import Array
 
 MAX_DEGREE = 8
@@ -26,14 +26,16 @@ GRIDS = (
     (7.5, 0.5, 1.0),
 )
 """Widths of cells by direction [degrees], across and along [m], among which cross-validation chooses."""
+LEAST = (0.0, 0.25, 0.5, 0.75)
+"""Shares of an interpolation's weights that known cells must have, among which cross-validation chooses."""
 
 
 class Local:
     """Polynomials for overlapping cells of direction and position, in the coordinates of `sandlot.surrogates.lines`.
 
     The range in a direction does not depend on which beams measure it, so all windows of all scans are samples of the
-    same function. Cross-validation chooses the widths of the cells, among several grids and all their combinations. A
-    prediction comes from the finest grid that has a polynomial there.
+    same function. Cross-validation chooses the widths of the cells, among several grids and all their combinations, and
+    how many of the cells around a ray must have a polynomial. A prediction comes from the finest grid where they do.
 
     Args:
         degree: Of each polynomial.
@@ -47,6 +49,8 @@ class Local:
         centre_bearing_: Bearing of the centre of the field of view [rad].
         segment_bearings_: (segments,) bearing of the centre of each segment [rad].
         chosen_: Widths of the grids in use, finest first.
+        least_: Share of the interpolation's weights that cells with a polynomial must have; elsewhere, the next grid is
+            used.
         fallback_: (segments,) median range of each, predicted where no grid has a polynomial [m].
         range_limits_: Smallest and largest range of the log [m]; predictions stay within.
         cv_error_: Mean absolute error in cross-validation [m].
@@ -70,9 +74,9 @@ class Local:
         samples = self._samples(graph)
         self.field_of_view_, self.centre_bearing_ = graph.field_of_view, graph.centre_bearing
         self.segment_bearings_ = graph.segment_bearings(self.segments)
-        self.fallback_ = _medians(graph.segments(self.segments))
+        self.fallback_ = fallback(graph.segments(self.segments))
         self.range_limits_ = float(samples.medians.min()), float(samples.medians.max())
-        self.chosen_, self.cv_error_ = self._choose(graph)
+        self.chosen_, self.least_, self.cv_error_ = self._choose(graph)
         self.grids_ = [lines.fit(samples, widths, self.degree, self.max_terms) for widths in self.chosen_]
         return self
 
@@ -80,9 +84,12 @@ class Local:
         """Medians of the segments, from right to left: (poses, segments) [m]."""
         asked = check_poses(poses)
         result = np.full((len(asked), self.segments), np.nan)
+        yaws, bearings = turned(asked[:, 2]), turned(self.segment_bearings_)
+        order = tour(asked, yaws)
         for table in self._tables:
-            look(table, asked, self.segment_bearings_, result)
-        return np.clip(np.where(np.isnan(result), self.fallback_, result), *self.range_limits_)
+            look(table, asked, yaws, bearings, self.least_, order, result)
+        settle(result, self.fallback_, *self.range_limits_)
+        return result
 
     @property
     def grids_(self) -> list[Grid]:
@@ -92,6 +99,11 @@ class Local:
     @grids_.setter
     def grids_(self, grids: Sequence[Grid]) -> None:
         self._grids, self._tables = list(grids), [pack(grid) for grid in grids]
+
+    @property
+    def polynomials(self) -> int:
+        """Number of polynomials."""
+        return sum(len(grid.coefficients) for grid in self.grids_)
 
     @property
     def size(self) -> int:
@@ -107,32 +119,26 @@ class Local:
         rays, medians, scans = graph.windows(self.segments)
         return Samples(rays, medians, scans, len(rays) / (max(len(np.unique(scans)), 1) * self.segments))
 
-    def _choose(self, graph: Sensorgraph) -> tuple[list[tuple[float, float, float]], float]:
-        """The combination of grids with the smallest cross-validation error, and that error [m]."""
+    def _choose(self, graph: Sensorgraph) -> tuple[list[tuple[float, float, float]], float, float]:
+        """Grids and share of weights with the smallest cross-validation error, and that error [m]."""
         truth = graph.segments(self.segments)
-        guesses, fallback = np.full((len(self.grids), *truth.shape), np.nan), np.tile(self.fallback_, (len(truth), 1))
-        for part in np.array_split(np.arange(len(graph)), self.folds):
-            samples = self._samples(graph.part(np.delete(np.arange(len(graph)), part)))
-            if not (len(part) and len(samples.medians)):  # fewer scans than folds
+        guesses = np.full((len(self.grids), len(LEAST), *truth.shape), np.nan)
+        medians = np.tile(self.fallback_, (len(truth), 1))
+        for others, part in graph.folds(self.folds):
+            samples, asked = self._samples(others), directions(graph.poses[part], self.segment_bearings_)
+            if not len(samples.medians):
                 continue
-            asked = directions(graph.poses[part], self.segment_bearings_)
-            fallback[part] = _medians(np.delete(truth, part, 0))
+            medians[part] = fallback(others.segments(self.segments))
             for k, widths in enumerate(self.grids):
                 grid = lines.fit(samples, widths, self.degree, self.max_terms)
-                guesses[k, part] = lines.predict(grid, asked).reshape(-1, self.segments)
+                for j, least in enumerate(LEAST):
+                    guesses[k, j, part] = lines.predict(grid, asked, least).reshape(-1, self.segments)
         subsets = [itertools.combinations(range(len(self.grids)), size) for size in range(len(self.grids) + 1)]
         errors = {}
-        for chosen in itertools.chain.from_iterable(subsets):
-            guess = fallback
+        for chosen, j in itertools.product(itertools.chain.from_iterable(subsets), range(len(LEAST))):
+            guess = medians
             for k in chosen:
-                guess = np.where(np.isnan(guesses[k]), guess, guesses[k])
-            errors[chosen] = float(np.nanmean(np.abs(np.clip(guess, *self.range_limits_) - truth)))
-        best = min(errors, key=lambda each: errors[each])
-        return [self.grids[k] for k in reversed(best)], errors[best]
-
-
-def _medians(medians: Array) -> Array:
-    """Median range of each segment: (segments,); one without any return gets the median of all."""
-    never = np.isnan(medians).all(0)
-    result: Array = np.nanmedian(np.where(never, np.nanmedian(medians), medians), 0)
-    return result
+                guess = np.where(np.isnan(guesses[k, j]), guess, guesses[k, j])
+            errors[chosen, j] = float(np.nanmean(np.abs(np.clip(guess, *self.range_limits_) - truth)))
+        best, j = min(errors, key=lambda each: errors[each])
+        return [self.grids[k] for k in reversed(best)], LEAST[j], errors[best, j]

@@ -154,6 +154,11 @@ class _Polynomials(ABC):
         return equations.text(self.narmax(0, self.segments // 2), "range").partition("\n")[0]
 
     @property
+    def polynomials(self) -> int:
+        """Number of polynomials."""
+        return self.groups * self.segments
+
+    @property
     def size(self) -> int:
         """Number of coefficients."""
         return int((self.coefficients_ != 0.0).sum())

@@ -1,7 +1,7 @@
 """A sensorgraph: laser scans with their poses, the training data of sensor models."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Self
@@ -122,6 +122,17 @@ class Sensorgraph:
         first = len(self) - round(share * len(self))
         return self.part(slice(first)), self.part(slice(first, None))
 
+    def folds(self, count: int) -> "Iterator[tuple[Sensorgraph, IntArray]]":
+        """Cross-validation: for each contiguous part of the log, all other scans, and the indices of the part.
+
+        A part is left out if it has no scan, or if the other scans have no return.
+        """
+        every = np.arange(len(self))
+        for part in np.array_split(every, count):
+            others = self.part(np.delete(every, part))
+            if len(part) and np.isfinite(others.ranges).any():
+                yield others, part
+
     def segments(self, count: int = SEGMENTS) -> Array:
         """Median range of each segment of every scan, from right to left: (samples, count) [m].
 
@@ -188,6 +199,19 @@ class Sensorgraph:
 def parts(beams: int, count: int = SEGMENTS) -> list[IntArray]:
     """Indices of the beams of each segment, from right to left."""
     return np.array_split(np.arange(beams), count)
+
+
+def fallback(medians: Array) -> Array:
+    """Median range of each segment, which models predict where they know nothing: (segments,) [m].
+
+    A segment without any return gets the median of all.
+
+    Args:
+        medians: (samples, segments) from `Sensorgraph.segments` [m].
+    """
+    never = np.isnan(medians).all(0)
+    result: Array = np.nanmedian(np.where(never, np.nanmedian(medians), medians), 0)
+    return result
 
 
 def check_poses(poses: ArrayLike) -> Array:

@@ -1,5 +1,6 @@
-"""Sensor models fitted to the first part of a real robot's log, and tested on the rest."""
+"""Sensor models fitted to the first part of a real robot's logs, and tested on the rest."""
 
+import math
 import os
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -19,16 +20,15 @@ from sandlot.recordings.logs import import_log
 from sandlot.recordings.reader import open as open_recording
 from sandlot.settings import distinct
 from sandlot.studies.base import Claim, Found, Job, Picture, Study, pick, study
-from sandlot.studies.indoor.real_pictures import METHOD_COLOURS, draw_log, draw_predictions
+from sandlot.studies.indoor.real_pictures import draw_errors, draw_log, draw_predictions
 from sandlot.studies.indoor.rivals import ALL, Method, listed
-from sandlot.studies.indoor.shared import ENOUGH, METHODS, NARMAX, check_extras, errors
+from sandlot.studies.indoor.shared import ENOUGH, METHODS, check_extras, errors
 from sandlot.studies.indoor.source import RANKS, SOURCE
-from sandlot.studies.plots import canvas
 from sandlot.studies.statistics import holm
-from sandlot.surrogates.sensorgraph import SEGMENTS, Sensorgraph
+from sandlot.surrogates.sensorgraph import SEGMENTS, Sensorgraph, directions
 from sandlot.typing import Array, BoolArray
 
-LOG = Path("intel-lab", "intel-corrected.log.gz")
+LOGS = tuple(Path("intel-lab", f"{name}.log.gz") for name in ("intel-corrected", "intel-graph"))
 MIN_SCANS = 20
 """Of each part of a log."""
 TEST = "smaller error at every cut, and Wilcoxon, one-sided, over cuts and segments, Holm-corrected, p < 0.05"
@@ -36,26 +36,47 @@ TEST = "smaller error at every cut, and Wilcoxon, one-sided, over cuts and segme
 PLACES = {"error": "Over all later scans", "near_error": "Where the robot has been before"}
 GUESS = "the median of each segment"
 """The baseline that does not use the pose."""
+ALIKE = 0.25
+METRES_PER_RADIAN = 2.0
+"""A later ray is like an earlier one if their distance is at most this [m]; weight of a turn in that distance."""
+LIKE = f"like an earlier one (within {ALIKE:g} m, or {math.degrees(ALIKE / METRES_PER_RADIAN):.0f} degrees)"
 PER_SEGMENT = ("segment",), (SEGMENTS,)
 
 
-def default_log() -> Path:
-    """Default path of the log: below the directory in ``SANDLOT_DATA``, or else below ../shared/data."""
-    return Path(os.environ.get("SANDLOT_DATA") or Path("..", "shared", "data")) / LOG
+def default_logs() -> tuple[Path, ...]:
+    """Default paths of the logs: below the directory in ``SANDLOT_DATA``, or else below ../shared/data."""
+    folder = Path(os.environ.get("SANDLOT_DATA") or Path("..", "shared", "data"))
+    return tuple(folder / log for log in LOGS)
+
+
+def name_of(log: Path) -> str:
+    """Name of a log: that of its file up to the first dot."""
+    return log.name.split(".")[0]
+
+
+def different_names(logs: tuple[Path, ...]) -> tuple[Path, ...]:
+    """Refuse logs of the same name.
+
+    Raises:
+        ValueError: If two have the same.
+    """
+    distinct(tuple(name_of(log) for log in logs))
+    return logs
 
 
 @study("indoor.real", source=f"beyond {SOURCE}")
 class Real(Study):
     """Do models of a log predict what a real robot measures later?
 
-    A robot drove through the Intel Research Lab in Seattle: 910 scans over 500 m, with published corrected poses. Each
-    method is fitted to the first part of the log, and predicts all later scans, and those near an earlier one:
-    elsewhere the robot sees rooms that are not in the first part. The baseline is the median of each segment in the
-    first part, which does not use the pose. The log is not part of Sandlot.
+    A robot drove through the Intel Research Lab in Seattle. There are two logs with poses that were corrected by SLAM:
+    ``intel-corrected`` has 910 scans over 500 m, ``intel-graph`` 2,672 scans over 361 m. Each method is fitted to the
+    first part of a log, and predicts all later scans, and those near an earlier one: elsewhere the robot sees rooms
+    that are not in the first part. The baseline is the median of each segment in the first part, which does not use the
+    pose. The methods are those of `indoor.rivals`. The logs are not part of Sandlot.
 
     Attributes:
-        log: A log with poses, of any format that ``sandlot import`` reads.
-        cuts: Shares of the log that models are fitted to; they predict the rest.
+        logs: Logs with poses, of any format that ``sandlot import`` reads.
+        cuts: Shares of a log that models are fitted to; they predict the rest.
         near: A later pose is near an earlier one if their distance is at most this [m].
         methods: Models to compare.
     """
@@ -68,10 +89,15 @@ class Real(Study):
         "spearman": Quantity("1", "rank correlation of predicted and actual", *PER_SEGMENT),
         "near_spearman": Quantity("1", "the same, scans near an earlier one", *PER_SEGMENT),
         "near_share": Quantity("1", "share of later scans that are near an earlier one"),
+        "alike_error": Quantity("m", "mean absolute error, rays that are like an earlier one", *PER_SEGMENT),
+        "alike_spearman": Quantity("1", "rank correlation, rays that are like an earlier one", *PER_SEGMENT),
+        "alike_share": Quantity("1", "share of later rays that are like an earlier one"),
         "size": Quantity("1", "number of stored values in the model"),
     }
 
-    log: Path = Field(default_factory=default_log)
+    logs: Annotated[tuple[Path, ...], Field(min_length=1), AfterValidator(different_names)] = Field(
+        default_factory=default_logs
+    )
     cuts: Annotated[
         tuple[Annotated[float, Field(gt=0.0, lt=1.0)], ...], Field(min_length=1), AfterValidator(distinct)
     ] = (0.5, 0.6, 0.7, 0.8)
@@ -79,31 +105,31 @@ class Real(Study):
     methods: Annotated[tuple[Method, ...], Field(min_length=1), AfterValidator(distinct)] = ALL
 
     def check(self) -> None:
-        """Check that the log exists, that it is long enough for all cuts, and that what the methods need is installed.
+        """Check that the logs exist and are long enough for all cuts, and that what the methods need is installed.
 
         Raises:
             SandlotError: If one of them is not so.
         """
         check_extras(self.methods)
-        if not self.log.exists():
-            raise SandlotError(
-                f"there is no log {self.log}; get the Intel Research Lab's (data/carmen of acschaefer/ple on GitHub), "
-                "put its directory in SANDLOT_DATA, or set log=PATH to any log with scans and poses"
-            )
-        graph = self.graph()
-        shortest = min(min(len(part) for part in self.parts(graph, cut)) for cut in self.cuts)
-        if shortest < MIN_SCANS:
-            raise SandlotError(
-                f"cuts={list(self.cuts)} make a part of {shortest} of the {len(graph)} scans in {self.log}; each part "
-                f"needs {MIN_SCANS}"
-            )
+        for log in self.logs:
+            if not log.exists():
+                raise SandlotError(
+                    f"there is no log {log}; get those of the Intel Research Lab (data/carmen of acschaefer/ple and "
+                    "data of tipaldi/flirtlib on GitHub), put their directory in SANDLOT_DATA, or set logs to any logs "
+                    "with scans and poses"
+                )
+            graph = read(log)
+            shortest = min(min(len(part) for part in self.parts(graph, cut)) for cut in self.cuts)
+            if shortest < MIN_SCANS:
+                raise SandlotError(
+                    f"cuts={list(self.cuts)} make a part of {shortest} of the {len(graph)} scans in {log}; each part "
+                    f"needs {MIN_SCANS}"
+                )
 
-    def graph(self) -> Sensorgraph:
-        """The whole log."""
-        with tempfile.TemporaryDirectory() as directory:
-            import_log(self.log, Path(directory, "log"))
-            with open_recording(Path(directory, "log")) as recording:
-                return Sensorgraph.of(recording)
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the logs."""
+        return tuple(name_of(log) for log in self.logs)
 
     def parts(self, graph: Sensorgraph, cut: float) -> tuple[Sensorgraph, Sensorgraph]:
         """The log before and after a cut."""
@@ -116,18 +142,24 @@ class Real(Study):
         return np.asarray(distance <= self.near)
 
     def jobs(self) -> Iterator[Job]:
-        """Every method at every cut."""
-        return self.cross(cut=self.cuts, method=self.methods)
+        """Every method at every cut of every log."""
+        return self.cross(log=self.names, cut=self.cuts, method=self.methods)
 
     def run(self, job: Job) -> Mapping[str, Found]:
         """Fit one method to the first part of the log, and predict the rest."""
-        first, later = self.parts(self.graph(), float(job.parameters["cut"]))
+        log = self.logs[self.names.index(str(job.parameters["log"]))]
+        first, later = self.parts(read(log), float(job.parameters["cut"]))
         model, near = METHODS[str(job.parameters["method"])]().fit(first), self.revisited(first, later)
         predicted, actual = model.predict(later.poses), later.segments()
         guess = np.broadcast_to(np.nanmedian(first.segments(), 0), actual.shape)
+        alike = alike_rays(first, later)
         error, _, spearman = errors(predicted, actual)
         unknown = np.full(SEGMENTS, np.nan)
         near_error, _, near_spearman = errors(predicted[near], actual[near]) if near.sum() > 2 else (unknown,) * 3
+        enough = bool((alike.sum(0) > 2).all())
+        alike_error, _, alike_spearman = (
+            errors(predicted, np.where(alike, actual, np.nan)) if enough else (unknown,) * 3
+        )
         return {
             "error": error,
             "near_error": near_error,
@@ -136,26 +168,22 @@ class Real(Study):
             "spearman": spearman,
             "near_spearman": near_spearman,
             "near_share": float(near.mean()),
+            "alike_error": alike_error,
+            "alike_spearman": alike_spearman,
+            "alike_share": float(alike.mean()),
             "size": model.size,
         }
 
     def figure(self, results: xr.Dataset) -> Figure:
-        """Mean absolute error over all segments, over the fitted share of the log: all later scans, and near ones."""
-        figure, panels = canvas(2, 10.0, 4.4)
-        for axes, (quantity, title) in zip(panels, PLACES.items(), strict=True):
-            for method in self.methods:
-                mine = pick(results, method=method)
-                style = "o-" if method in NARMAX else "s--"
-                wrong = 100.0 * mine[quantity].values.mean(1)
-                axes.plot(100.0 * mine["cut"].values, wrong, style, color=METHOD_COLOURS[method], label=method)
-            guess = 100.0 * self._errors(results, GUESS, quantity).mean(1)
-            axes.plot(100.0 * np.array(self.cuts), guess, ":", color="0.5", label=GUESS.replace(" of ", "\nof "))
-            axes.set(title=title, xlabel="fitted to the first [%]", ylabel="mean absolute error [cm]", ylim=(0.0, None))
-        figure.legend(*panels[0].get_legend_handles_labels(), loc="outside right center", frameon=False)
-        return figure
+        """Mean absolute error over all segments, over the fitted share of each log: all later scans, and near ones."""
+        return draw_errors(results, self.names, self.methods, PLACES)
 
     def claims(self, results: xr.Dataset) -> list[Claim]:
         """Accuracy of methods against each other; a claim is left out if one of its methods is not in the run."""
+        return [claim for name in self.names for claim in self._claims(pick(results, log=name), name)]
+
+    def _claims(self, results: xr.Dataset, log: str) -> list[Claim]:
+        """Claims about one log."""
         rest = {best: tuple(method for method in self.methods if method != best) for best in ("local", "map")}
         cases = (
             ("error", "local", ("lookup",), "many small polynomials are"),
@@ -170,11 +198,13 @@ class Real(Study):
             ("error", "map", rest["map"], "ray casting in a map is"),
         )
         found = [
-            self._more_accurate(results, quantity, method, others, f"{PLACES[quantity]}, {who} more accurate than")
+            self._more_accurate(
+                results, quantity, method, others, f"{log}: {PLACES[quantity].lower()}, {who} more accurate than"
+            )
             for quantity, method, others, who in dict.fromkeys(cases)  # with few methods, some cases are equal
             if others and {method, *others} <= {*self.methods, GUESS}
         ]
-        return found + ([self._ranks(results)] if "local" in self.methods else [])
+        return found + ([self._ranks(results, log)] if "local" in self.methods else [])
 
     def _errors(self, results: xr.Dataset, name: str, quantity: str) -> Array:
         """Errors of one model at every cut of the log: (cuts, segments) [m]."""
@@ -196,37 +226,45 @@ class Real(Study):
         ]
         said = ", ".join(f"{name}: {100.0 * values.mean():.0f}" for name, values in wrong.items())
         note = f"means over cuts and segments; {TEST}" + (f". Fails for: {', '.join(unsure)}" if unsure else "")
+        if others == ("lookup",):
+            share = 100.0 * pick(results, method=method)["alike_share"].values.mean()
+            alike = {name: self._errors(results, name, "alike_error") for name in (method, *others)}
+            same = ", ".join(f"{name}: {100.0 * values.mean():.0f}" for name, values in alike.items())
+            note += f". For the {share:.0f}% of later rays that are {LIKE}, {same} cm"
         return Claim(f"{text} {listed(others)}.", "not studied", f"{said} cm", not unsure, note)
 
-    def _ranks(self, results: xr.Dataset) -> Claim:
+    def _ranks(self, results: xr.Dataset, log: str) -> Claim:
         mine = pick(results, method="local")
-        ranks, near = (np.median(mine[name].values, 0) for name in ("spearman", "near_spearman"))
-        share, holds = 100.0 * mine["near_share"].values.mean(), bool(ranks.min() >= ENOUGH)
+        ranks, near, alike = (
+            np.median(mine[name].values, 0) for name in ("spearman", "near_spearman", "alike_spearman")
+        )
+        near_share, alike_share = (100.0 * mine[name].values.mean() for name in ("near_share", "alike_share"))
         note = (
-            f"Spearman, medians over cuts; {near.min():.2f} to {near.max():.2f} for the {share:.0f}% of later scans "
-            f"that are within {self.near:g} m of an earlier one"
+            f"Spearman, medians over cuts; {near.min():.2f} to {near.max():.2f} for the {near_share:.0f}% of later "
+            f"scans that are within {self.near:g} m of an earlier one"
         )
         if "map" in self.methods:
             others = np.median(pick(results, method="map")["near_spearman"].values, 0)
             note += f", where a map has {others.min():.2f} to {others.max():.2f}"
-        if not holds:
-            note += ". Scans are sparse: most places were seen before, but along other rays"
-        text = f"As in the arena, many small polynomials have a rank correlation of {ENOUGH:g} in every segment."
-        source, said = (
-            f"{RANKS.min():.2f} to {RANKS.max():.2f} in its arena",
-            ", ".join(f"{each:.2f}" for each in ranks),
-        )
-        return Claim(text, source, said, holds, note)
+        note += f"; {alike.min():.2f} to {alike.max():.2f} for the {alike_share:.0f}% of later rays that are {LIKE}"
+        text = f"{log}: as in the arena, many small polynomials have a rank correlation of {ENOUGH:g} in every segment."
+        source = f"{RANKS.min():.2f} to {RANKS.max():.2f} in its arena"
+        said = ", ".join(f"{each:.2f}" for each in ranks)
+        return Claim(text, source, said, bool(ranks.min() >= ENOUGH), note)
 
     def scenes(self, results: xr.Dataset) -> Iterator[Picture]:
-        """The log, and predictions where the robot returns; no pictures if the log no longer exists."""
-        if not self.log.exists():
-            return
-        first, later = self.parts(self.graph(), self.cuts[0])
+        """Each log, and predictions where the robot returns; no pictures of a log that no longer exists."""
+        for log in self.logs:
+            if log.exists():
+                yield from self._scenes(log)
+
+    def _scenes(self, log: Path) -> Iterator[Picture]:
+        first, later = self.parts(read(log), self.cuts[0])
         near = self.revisited(first, later)
         yield Picture(
-            f"Laser returns and the robot's path: the first {100.0 * self.cuts[0]:.0f}% of the log, and the rest. "
-            f"{100.0 * near.mean():.0f}% of the later poses are within {self.near:g} m of an earlier one.",
+            f"Laser returns and the robot's path in {name_of(log)}: the first {100.0 * self.cuts[0]:.0f}% of the "
+            f"log, and the rest. {100.0 * near.mean():.0f}% of the later poses are within {self.near:g} m of an "
+            "earlier one.",
             draw_log(first, later, near),
         )
         stretch = _longest(near)
@@ -235,9 +273,29 @@ class Real(Study):
             predicted = {name: METHODS[name]().fit(first).predict(later.poses[stretch]) for name in names}
             yield Picture(
                 "Predicted and actual readings of three segments along the longest stretch near earlier poses. Where "
-                "the line of local is level, no earlier ray was similar, and it predicts the median of all readings.",
+                "a line is level, no earlier ray was similar, and the model predicts the median of all readings.",
                 draw_predictions(later.part(stretch), predicted),
             )
+
+
+def read(log: Path) -> Sensorgraph:
+    """All scans of a log."""
+    with tempfile.TemporaryDirectory() as directory:
+        import_log(log, Path(directory, "log"))
+        with open_recording(Path(directory, "log")) as recording:
+            return Sensorgraph.of(recording)
+
+
+def alike_rays(first: Sensorgraph, later: Sensorgraph) -> BoolArray:
+    """Whether the ray of each later segment is like that of an earlier window: (later, segments)."""
+
+    def places(rays: Array) -> Array:
+        turned = METRES_PER_RADIAN * np.column_stack([np.cos(rays[:, 2]), np.sin(rays[:, 2])])
+        return np.column_stack([rays[:, :2], turned])
+
+    asked = directions(later.poses, later.segment_bearings())
+    distance, _ = cKDTree(places(first.windows()[0])).query(places(asked))
+    return np.asarray(distance <= ALIKE).reshape(-1, SEGMENTS)
 
 
 def _wilcoxon(ours: Array, theirs: Array) -> float:

@@ -1,18 +1,49 @@
 """Pictures of a real robot's log, and of predictions along it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
+import xarray as xr
 from matplotlib.figure import Figure
 
-from sandlot.studies.indoor.shared import LABELS, METHODS
+from sandlot.studies.base import pick
+from sandlot.studies.indoor.shared import LABELS, METHODS, NARMAX
 from sandlot.studies.plots import COLOURS
 from sandlot.surrogates.sensorgraph import Sensorgraph
 from sandlot.typing import Array, BoolArray
 
-METHOD_COLOURS = dict(zip(METHODS, (*COLOURS, "#222222"), strict=True))
+METHOD_COLOURS = dict(zip(METHODS, (*COLOURS, "#c0504d", "#222222"), strict=True))
 SHOWN = (0, 2, 5)
 """Segments in the picture: right, ahead and left."""
+
+
+def draw_errors(results: xr.Dataset, logs: Sequence[str], methods: Sequence[str], places: Mapping[str, str]) -> Figure:
+    """Mean absolute error over all segments, over the fitted share: a row for each log, a column for each of places.
+
+    Args:
+        results: Of the study.
+        logs: Names of the logs.
+        methods: To draw.
+        places: Quantity to title.
+    """
+    figure = Figure(figsize=(10.0, 3.9 * len(logs)), layout="constrained")
+    panels = figure.subplots(len(logs), len(places), sharex=True, squeeze=False)
+    for row, log in zip(panels, logs, strict=True):
+        for axes, (quantity, title) in zip(row, places.items(), strict=True):
+            for method in methods:
+                mine = pick(results, log=log, method=method)
+                style, wrong = "o-" if method in NARMAX else "s--", 100.0 * mine[quantity].values.mean(1)
+                axes.plot(100.0 * mine["cut"].values, wrong, style, color=METHOD_COLOURS[method], label=method)
+            guess = 100.0 * mine[quantity.replace("error", "guess")].values.mean(1)
+            axes.plot(100.0 * mine["cut"].values, guess, ":", color="0.5", label="the median\nof each segment")
+            axes.spines[["top", "right"]].set_visible(False)
+            axes.grid(alpha=0.25)
+            axes.set(title=f"{log}: {title.lower()}", ylim=(0.0, None))
+        row[0].set_ylabel("mean absolute error [cm]")
+    for axes in panels[-1]:
+        axes.set_xlabel("fitted to the first [%]")
+    figure.legend(*panels[0, 0].get_legend_handles_labels(), loc="outside right center", frameon=False)
+    return figure
 
 
 def draw_log(first: Sensorgraph, later: Sensorgraph, near: BoolArray) -> Figure:

@@ -9,8 +9,9 @@ from scipy import stats
 from sandlot.extras import need
 from sandlot.places.plans import Plan
 from sandlot.surrogates.local import Local
+from sandlot.surrogates.lookup import Lookup
 from sandlot.surrogates.mapped import Mapped
-from sandlot.surrogates.rivals import Lookup, Net
+from sandlot.surrogates.nets import Net
 from sandlot.surrogates.sensor_models import Headings, Sectors, SensorModel
 from sandlot.surrogates.sensorgraph import SEGMENTS, Sensorgraph
 from sandlot.typing import Array
@@ -25,12 +26,13 @@ LABELS = tuple(f"L{15 + 30 * k}" for k in range(SEGMENTS))
 NARMAX: Mapping[str, Callable[[], SensorModel]] = {"sectors": Sectors, "headings": Headings, "local": Local}
 """Readable models: the source's, one polynomial for each segment, and many small ones."""
 RIVALS: Mapping[str, Callable[[], SensorModel]] = {
+    "scans": lambda: Lookup(windows=False),
     "lookup": Lookup,
     "net": Net,
-    "large net": lambda: Net((64, 64), shared=True),
+    "large net": lambda: Net((256, 256, 256)),
     "map": Mapped,
 }
-"""Other models from the literature."""
+"""Other models from the literature. All but the published table of whole scans get as much of the log as `Local`."""
 METHODS = {**NARMAX, **RIVALS}
 ENOUGH = 0.9
 """Rank correlation that every segment should reach."""
