@@ -9,10 +9,12 @@ import pytest
 from claims import synthetic
 from data import real_log
 from sandlot.errors import SandlotError
-from sandlot.studies.indoor.real import LOG, Real, _longest
+from sandlot.studies.indoor.real import LOGS, Real, _longest, alike_rays
 from sandlot.studies.runner import run
+from sandlot.surrogates.sensorgraph import Sensorgraph
 
-WRONG = {"sectors": 1.3, "headings": 1.25, "local": 1.1, "lookup": 1.5, "net": 1.4, "large net": 1.2, "map": 2.0}
+WRONG = {"sectors": 1.3, "headings": 1.25, "local": 1.1, "scans": 1.55, "lookup": 1.5, "net": 1.4}
+WRONG |= {"large net": 1.2, "map": 2.0}
 NEAR = WRONG | {"map": 0.6}
 
 
@@ -22,15 +24,16 @@ def vary(wrong):
 
 
 def made_up(study, **changes):
-    outcomes = {name: (lambda _: np.full(6, 0.95)) for name in ("spearman", "near_spearman")}
+    outcomes = {name: (lambda _: np.full(6, 0.95)) for name in ("spearman", "near_spearman", "alike_spearman")}
     outcomes |= {name: vary(dict.fromkeys(WRONG, 1.6)) for name in ("guess", "near_guess")}
     outcomes |= {"error": vary(WRONG), "near_error": vary(NEAR), "near_share": lambda _: 0.4}
+    outcomes |= {"alike_error": vary(WRONG), "alike_share": lambda _: 0.1}
     return synthetic(study, **outcomes | changes)
 
 
 def failing(**changes):
-    """Claims that do not hold."""
-    study = Real()
+    """Claims about one log that do not hold."""
+    study = Real(logs=("a.log",))
     claims = study.claims(made_up(study, **changes))
     assert len(claims) == 11
     return [claim for claim in claims if not claim.holds]
@@ -38,7 +41,7 @@ def failing(**changes):
 
 def test_all_claims_hold_for_likely_results_except_that_a_map_predicts_new_rooms():
     (claim,) = failing()
-    assert claim.text.startswith("Over all later scans, ray casting")
+    assert claim.text.startswith("a: over all later scans, ray casting")
     assert "Fails for: sectors" in claim.note
 
 
@@ -81,6 +84,36 @@ def test_a_smaller_error_at_most_cuts_is_not_enough():
     assert "3 of 4 cuts" in claim.note
 
 
+def test_the_note_compares_local_and_lookup_where_both_have_seen_such_rays():
+    claim = failing(error=vary(WRONG | {"lookup": 1.0}), alike_error=vary(WRONG | {"lookup": 1.1}))[0]
+    assert (
+        "For the 10% of later rays that are like an earlier one (within 0.25 m, or 7 degrees), local: 117" in claim.note
+    )
+
+
+def test_each_log_has_its_own_claims():
+    study = Real()
+    assert study.names == ("intel-corrected", "intel-graph")
+    worse = WRONG | {"lookup": 1.0}
+    claims = study.claims(made_up(study, error=lambda job: vary(worse if job["log"] == "intel-graph" else WRONG)(job)))
+    assert len(claims) == 22
+    first = [claim for claim in claims if "many small polynomials are more accurate than lookup" in claim.text]
+    assert [claim.holds for claim in first] == [True, True, False, True]
+
+
+def test_logs_of_the_same_name_are_refused():
+    with pytest.raises(ValueError, match="the values must all differ"):
+        Real(logs=("a/x.log", "b/x.log.gz"))
+
+
+def test_a_ray_is_like_an_earlier_one_if_place_and_direction_are():
+    bearings = np.radians(np.arange(-87.5, 90.0, 5.0))
+    first = Sensorgraph(np.zeros((1, 3)), np.ones((1, 36)), bearings)
+    poses = np.array([[0.1, 0.0, 0.05], [0.1, 0.0, np.pi], [0.5, 0.0, 0.0]])
+    found = alike_rays(first, Sensorgraph(poses, np.ones((3, 36)), bearings))
+    np.testing.assert_array_equal(found, [[True] * 6, [False] * 6, [False] * 6])
+
+
 def test_claims_about_missing_methods_are_left_out():
     study = Real(methods=("sectors", "net"))
     assert study.claims(made_up(study)) == []
@@ -89,17 +122,17 @@ def test_claims_about_missing_methods_are_left_out():
 def test_a_missing_log_is_refused(tmp_path, monkeypatch):
     monkeypatch.setenv("SANDLOT_DATA", str(tmp_path))
     study = Real()
-    assert study.log == tmp_path / LOG
-    with pytest.raises(SandlotError, match=r"there is no log .*Intel Research Lab.*log=PATH") as caught:
+    assert study.logs == tuple(tmp_path / log for log in LOGS)
+    with pytest.raises(SandlotError, match=r"there is no log .*Intel Research Lab.*set logs to") as caught:
         run(study, tmp_path / "run")
     assert "\n" not in str(caught.value)
     assert not (tmp_path / "run").exists()
     assert list(study.scenes(made_up(study))) == []
 
 
-def test_the_default_log_is_beside_the_project(monkeypatch):
+def test_the_default_logs_are_beside_the_project(monkeypatch):
     monkeypatch.delenv("SANDLOT_DATA", raising=False)
-    assert Real().log == Path("../shared/data") / LOG
+    assert Real().logs == tuple(Path("../shared/data") / log for log in LOGS)
 
 
 def made_log(path, laps=2.5, scans=120):
@@ -119,7 +152,7 @@ def made_log(path, laps=2.5, scans=120):
 @pytest.fixture(scope="module")
 def outcome(tmp_path_factory):
     directory = tmp_path_factory.mktemp("real")
-    small = Real(log=made_log(directory / "a.log"), cuts=(0.5, 0.8), methods=("local", "lookup", "map"))
+    small = Real(logs=(made_log(directory / "a.log"),), cuts=(0.5, 0.8), methods=("local", "lookup", "map"))
     return run(small, directory / "run", workers=1)
 
 
@@ -142,7 +175,7 @@ def test_a_room_seen_before_is_predicted_well(outcome):
 
 
 def test_without_near_scans_their_errors_are_nan(tmp_path):
-    study = Real(log=made_log(tmp_path / "a.log", laps=0.9), cuts=(0.5,), near=0.01, methods=("lookup",))
+    study = Real(logs=(made_log(tmp_path / "a.log", laps=0.9),), cuts=(0.5,), near=0.01, methods=("lookup",))
     found = study.run(next(study.jobs()))
     assert found["near_share"] == 0.0
     assert np.isnan(found["near_error"]).all()
@@ -151,7 +184,7 @@ def test_without_near_scans_their_errors_are_nan(tmp_path):
 
 
 def test_a_cut_that_leaves_too_few_scans_is_refused(tmp_path):
-    study = Real(log=made_log(tmp_path / "a.log"), cuts=(0.5, 0.9))
+    study = Real(logs=(made_log(tmp_path / "a.log"),), cuts=(0.5, 0.9))
     with pytest.raises(SandlotError, match=r"make a part of 12 of the 120 scans .* each part needs 20"):
         study.check()
 
@@ -162,10 +195,13 @@ def test_longest_run_of_true_values():
     assert _longest(np.ones(3, bool)) == slice(0, 3)
 
 
-def test_local_is_more_accurate_than_lookup_on_the_real_log():
-    study = Real(log=real_log(str(LOG)), cuts=(0.6,), methods=("local", "lookup"))
+@pytest.mark.parametrize("log", LOGS, ids=str)
+def test_a_map_is_the_most_accurate_and_windows_improve_the_table_on_real_logs(log):
+    study = Real(logs=(real_log(str(log)),), cuts=(0.6,), methods=("local", "scans", "lookup", "map"))
     study.check()
-    local, lookup = (study.run(job) for job in study.jobs())
-    assert local["error"].mean() < lookup["error"].mean()
-    assert local["near_error"].mean() < lookup["near_error"].mean()
+    local, scans, lookup, drawn = (study.run(job) for job in study.jobs())
+    assert drawn["error"].mean() < min(local["error"].mean(), lookup["error"].mean())
+    for quantity in ("error", "near_error"):
+        assert local[quantity].mean() < scans[quantity].mean()
+        assert lookup[quantity].mean() < scans[quantity].mean()
     assert 0.1 < local["near_share"] < 0.9

@@ -12,8 +12,10 @@ from sandlot.studies.indoor.rivals import Rivals
 from sandlot.studies.indoor.shared import METHODS
 from sandlot.studies.runner import run
 
-WRONG = {"sectors": 0.3, "headings": 0.4, "local": 0.1, "lookup": 0.6, "net": 0.5, "large net": 0.2, "map": 0.03}
-SIZES = {"sectors": 300, "headings": 200, "local": 320, "lookup": 12600, "net": 358, "large net": 4545, "map": 5000}
+WRONG = {"sectors": 0.3, "headings": 0.4, "local": 0.1, "scans": 0.7, "lookup": 0.6, "net": 0.5}
+WRONG |= {"large net": 0.2, "map": 0.03}
+SIZES = {"sectors": 300, "headings": 200, "local": 320, "scans": 12600, "lookup": 47600, "net": 358}
+SIZES |= {"large net": 133121, "map": 5000}
 
 
 def likely(job, method=None):
@@ -22,7 +24,12 @@ def likely(job, method=None):
 
 
 def made_up(study, **changes):
-    outcomes = {"error": likely, "spearman": lambda _: np.full(6, 0.95), "size": lambda job: SIZES[job["method"]]}
+    outcomes = {
+        "error": likely,
+        "fitted_error": likely,
+        "spearman": lambda _: np.full(6, 0.95),
+        "size": lambda job: SIZES[job["method"]],
+    }
     return synthetic(study, **outcomes | changes)
 
 
@@ -69,7 +76,7 @@ def in_arena(**methods):
         ({"error": lambda job: 4.0 * likely(job)}, ["than the source's models were"]),
         ({"spearman": lambda job: np.array([0.95] * 5 + [0.8])}, ["correlate"]),
         ({"size": lambda job: SIZES[job["method"]] + 100 * (job["method"] == "local")}, ["the small net"]),
-        ({"size": lambda job: 1.0}, ["the lookup table", "the small net"]),
+        ({"size": lambda job: 1.0}, ["the table of whole scans", "the small net"]),
     ],
 )
 def test_each_claim_can_fail(changes, words):
@@ -81,6 +88,7 @@ def test_each_claim_can_fail(changes, words):
 def test_the_note_names_the_methods_for_which_a_claim_fails():
     (claim,) = failing(error=in_arena(lookup="sectors", net="sectors"))
     assert "Fails for: lookup (p = 1), net (p = 1)" in claim.note
+    assert claim.note.endswith("On the logs that it is fitted to, sectors has 31.4 cm")
 
 
 def test_one_log_is_not_significant():
@@ -112,14 +120,16 @@ def test_methods_share_logs_but_replicates_and_plans_do_not():
 
 @pytest.fixture(scope="module")
 def outcome(tmp_path_factory):
-    small = Rivals(samples=60, validation=15, replicates=2, methods=("sectors", "headings", "local", "lookup", "map"))
+    small = Rivals(
+        samples=60, validation=15, replicates=2, methods=("sectors", "headings", "local", "scans", "lookup", "map")
+    )
     return run(small, tmp_path_factory.mktemp("rivals"), workers=1)
 
 
 def test_a_small_run_draws_and_claims(outcome):
     study, results = outcome.study, outcome.results
     assert [claim.text.split()[0] for claim in outcome.claims] == ["In"] * 4 + ["Readable"]
-    assert len(study.comparisons(results)) == 8
+    assert len(study.comparisons(results)) == 10
     pictures = list(study.scenes(results))
     assert "measured on this machine while the page was written" in pictures[0].caption
     for figure in [study.figure(results), *(picture.figure for picture in pictures)]:
@@ -128,10 +138,11 @@ def test_a_small_run_draws_and_claims(outcome):
 
 def test_outcomes_are_in_range(outcome):
     results = outcome.results
-    assert results["error"].shape == results["spearman"].shape == (20, 6)
+    assert results["error"].shape == results["spearman"].shape == (24, 6)
     assert np.all((results["error"] > 0.0) & (results["error"] < 15.0))
     assert np.all(np.abs(results["spearman"]) <= 1.0)
-    assert np.all(results["size"].values[results["method"].values == "lookup"] == 60 * 9)
+    assert np.all(results["size"].values[results["method"].values == "scans"] == 60 * 9)
+    assert np.all(results["size"].values[results["method"].values == "lookup"] == 60 * (3 + 31))
 
 
 def test_a_repeated_job_gives_the_same_values(outcome):

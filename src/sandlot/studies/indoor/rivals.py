@@ -54,6 +54,7 @@ class Rivals(Study):
 
     outcomes: ClassVar[Mapping[str, Quantity]] = {
         "error": Quantity("m", "mean absolute error of each segment", ("segment",), (SEGMENTS,)),
+        "fitted_error": Quantity("m", "the same on the log that the model is fitted to", ("segment",), (SEGMENTS,)),
         "spearman": Quantity("1", "rank correlation of predicted and actual", ("segment",), (SEGMENTS,)),
         "size": Quantity("1", "number of stored values in the model"),
     }
@@ -86,7 +87,8 @@ class Rivals(Study):
         log, asked = self.logs(str(job.parameters["plan"]), int(job.parameters["replicate"]))
         model = METHODS[str(job.parameters["method"])]().fit(log)
         error, _, spearman = errors(model.predict(asked.poses), asked.segments())
-        return {"error": error, "spearman": spearman, "size": model.size}
+        fitted, _, _ = errors(model.predict(log.poses), log.segments())
+        return {"error": error, "fitted_error": fitted, "spearman": spearman, "size": model.size}
 
     def by_method(self, results: xr.Dataset, plan: str, quantity: str = "error") -> dict[str, Array]:
         """Values of each method in a plan, one for each log, averaged over all segments."""
@@ -164,7 +166,10 @@ class Rivals(Study):
         groups, tests = self.by_method(results, plan), self.against(results, plan, method, others)
         said = ", ".join(f"{name}: {100.0 * np.median(groups[name]):.3g}" for name in (method, *others))
         unsure = ", ".join(f"{test.group} (p = {test.p:.2g})" for test in tests if not test.above())
-        note = f"medians over {self.replicates} logs; {TEST}" + (f". Fails for: {unsure}" if unsure else "")
+        note = f"medians over {self.replicates} logs; {TEST}"
+        if unsure:
+            fitted = 100.0 * np.median(self.by_method(results, plan, "fitted_error")[method])
+            note += f". Fails for: {unsure}. On the logs that it is fitted to, {method} has {fitted:.3g} cm"
         return Claim(text, source, f"{said} cm", not unsure, note)
 
     def _arena_claims(self, results: xr.Dataset) -> list[Claim]:
