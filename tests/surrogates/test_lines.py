@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numba import config
 
 from sandlot.surrogates import lines
-from sandlot.surrogates.line_tables import FIRST, look, pack, turned
+from sandlot.surrogates.line_tables import FIRST, look, pack, settle, tour, turned
 from sandlot.surrogates.lines import Grid, Samples
 from twins import lines as twin
 
@@ -188,3 +188,37 @@ def test_an_equation_is_readable():
     grid = random_grid(0)
     grid.factors[0], grid.coefficients[0] = [[-1, -1], [0, 0], [1, 2]], [3.25, -0.5, 0.0]
     assert lines.equation(grid, 0) == "range = 3.25 - 0.5 turn^2 - ahead"
+
+
+def test_a_ray_needs_the_least_share_of_known_cells():
+    grid = random_grid(0)
+    rays = np.random.default_rng(1).uniform((-3.0, -3.0, -math.pi), (3.0, 3.0, math.pi), (200, 3))
+    found = [lines.predict(grid, rays, least) for least in (0.0, 0.5, 0.95)]
+    unknown = [int(np.isnan(each).sum()) for each in found]
+    assert unknown[0] < unknown[1] < unknown[2]
+    for each in found[1:]:
+        known = np.isfinite(each)
+        np.testing.assert_array_equal(each[known], found[0][known])
+
+
+def test_turned_and_settle_equal_numpy():
+    rng = np.random.default_rng(0)
+    angles = rng.uniform(-9.0, 9.0, 50)
+    np.testing.assert_allclose(turned(angles), np.column_stack([angles, np.cos(angles), np.sin(angles)]), rtol=1e-14)
+    ranges = np.where(rng.random((40, 6)) < 0.3, np.nan, rng.uniform(0.0, 9.0, (40, 6)))
+    expected = np.clip(np.where(np.isnan(ranges), np.arange(6.0), ranges), 1.5, 4.5)
+    settle(ranges, np.arange(6.0), 1.5, 4.5)
+    np.testing.assert_array_equal(ranges, expected)
+
+
+def test_a_tour_visits_every_pose_once_and_neighbours_one_after_the_other():
+    poses = np.random.default_rng(0).uniform((-3.0, 5.0, -9.0), (7.0, 6.0, 9.0), (2000, 3))
+    poses[5, 0], poses[6, 2], poses[7, 1] = np.nan, np.inf, np.inf
+    order = tour(poses, turned(poses[:, 2]))
+    np.testing.assert_array_equal(np.sort(order), np.arange(2000))
+    fine = np.random.default_rng(1).uniform((-3.0, 5.0, -9.0), (7.0, 6.0, 9.0), (2000, 3))
+    steps = np.abs(np.diff(fine[tour(fine, turned(fine[:, 2])), 0]))
+    assert np.median(steps) < 0.1 * np.median(np.abs(np.diff(fine[:, 0])))
+    same = np.tile(fine[:1], (1500, 1))
+    np.testing.assert_array_equal(tour(same, turned(same[:, 2])), np.arange(1500))
+    np.testing.assert_array_equal(tour(fine[:10], turned(fine[:10, 2])), np.arange(10))

@@ -149,3 +149,11 @@ def test_poses_of_another_shape_are_refused(poses):
 def test_a_degree_above_the_maximum_is_refused():
     with pytest.raises(SandlotError, match="degree=9 is not possible; allowed: from 1 to 8"):
         Local(9).fit(room(0, 40))
+
+
+def test_many_poses_at_once_give_the_same_as_one_at_a_time():
+    model = Local(grids=(COARSE, FINE)).fit(room(0, 40))
+    poses = room(1, 20 if SLOW else 1500).poses
+    found = model.predict(poses)
+    for k in range(0, len(poses), 7):
+        np.testing.assert_array_equal(model.predict(poses[k : k + 1])[0], found[k])

@@ -27,7 +27,7 @@ def draw_errors(results: xr.Dataset, logs: Sequence[str], methods: Sequence[str]
         places: Quantity to title.
     """
     figure = Figure(figsize=(10.0, 3.9 * len(logs)), layout="constrained")
-    panels = figure.subplots(len(logs), len(places), sharex=True, squeeze=False)
+    panels = figure.subplots(len(logs), len(places), sharex=True, sharey="row", squeeze=False)
     for row, log in zip(panels, logs, strict=True):
         for axes, (quantity, title) in zip(row, places.items(), strict=True):
             for method in methods:
@@ -38,7 +38,8 @@ def draw_errors(results: xr.Dataset, logs: Sequence[str], methods: Sequence[str]
             axes.plot(100.0 * mine["cut"].values, guess, ":", color="0.5", label="the median\nof each segment")
             axes.spines[["top", "right"]].set_visible(False)
             axes.grid(alpha=0.25)
-            axes.set(title=f"{log}: {title.lower()}", ylim=(0.0, None))
+            axes.set(ylim=(0.0, None))
+            axes.set_title(f"{log}: {title.lower()}", fontsize=10)
         row[0].set_ylabel("mean absolute error [cm]")
     for axes in panels[-1]:
         axes.set_xlabel("fitted to the first [%]")

@@ -35,7 +35,7 @@ NOT_COMPARED = "not compared"
 class Rivals(Study):
     """Which sensor model is most accurate, and how large is it?
 
-    Readable models are ``sectors``, the source's own, with a polynomial for each of 12 headings and each segment;
+    Polynomials are ``sectors``, the source's own, with a polynomial for each of 12 headings and each segment;
     ``headings``, one polynomial for each segment; and ``local``, many small ones. They are compared with models from
     the literature: ``scans``, the nearest scans of the log (Lund and Miglino 1996); ``lookup``, the same with the
     windows of each scan that ``local`` is fitted to; ``net``, a small neural net (Lee, Nehmzow and Hubbard 1998), and
@@ -114,7 +114,7 @@ class Rivals(Study):
             left.axhline(BEST, color=COLOURS[5], linestyle=":", label="the source's best table")
         left.set_xticks(range(len(self.methods)), [method.replace(" ", "\n") for method in self.methods])
         left.set(ylabel="mean absolute error [cm]", yscale="log")
-        right.plot([], [], "o", color=COLOURS[5], label="readable")
+        right.plot([], [], "o", color=COLOURS[5], label="polynomials")
         right.plot([], [], "s", color=COLOURS[5], fillstyle="none", label="others")
         right.set(xlabel="stored values in the model", ylabel="mean absolute error [cm]", xscale="log", yscale="log")
         right.margins(0.12, 0.15)
