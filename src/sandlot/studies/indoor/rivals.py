@@ -108,7 +108,7 @@ class Rivals(Study):
                 mark = "o" if method in NARMAX else "s"
                 right.plot(*at, mark, color=COLOURS[k], markersize=8, fillstyle="full" if method in NARMAX else "none")
                 if plan == self.plans[-1]:
-                    offset = 0, -16 if method in NARMAX else 8
+                    offset = 0, -16 if method in ("local", "net") else 8  # away from their neighbours
                     right.annotate(method, at, offset, textcoords="offset points", ha="center", fontsize=9)
         if "arena" in self.plans:
             left.axhline(BEST, color=COLOURS[5], linestyle=":", label="the source's best table")
