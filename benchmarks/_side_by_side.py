@@ -54,7 +54,7 @@ class Comparison:
         """Whether the bar is met; None where there is none."""
         if self.bar is None:
             return None
-        judged = self.ours if self.ratio is None else self.ratio
+        judged = float(self.ours if self.ratio is None else self.ratio)
         return (self.at_least is None or judged >= self.at_least) and (self.at_most is None or judged <= self.at_most)
 
     def row(self) -> dict[str, Any]:
