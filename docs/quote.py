@@ -6,7 +6,8 @@ A number that README, a guide or the text of a study quotes is followed by a com
 
 It names a file of ``docs/results``, a value, and how the name of a benchmark's row or the text of a claim begins. The
 value is ``ours``, ``peer`` or ``ratio`` of a row; ``measured``, ``source`` or ``note`` of a claim; or, without a name,
-``wall_time``, ``jobs`` or a setting of a study. ``measured[2]`` is the second number in a text. ``-``, ``1/`` and
+``wall_time``, ``jobs`` or a setting of a study. ``measured[2]`` is the second number in a text, ``note[sectors_has]`` the
+one after the words "sectors has". ``-``, ``1/`` and
 ``1e3*`` before a value, or ``/1e6`` after it, scale it. ``claims hold`` and ``claims all`` count the published claims.
 A number keeps its decimals.
 """
@@ -21,7 +22,9 @@ from typing import Any
 DOCS = Path(__file__).parent
 NUMBER = r"[-+]?\d+(?:,\d{3})*(?:\.\d+)?"
 QUOTE = re.compile(rf"(?<![\w.,])({NUMBER})<!-- (\S+) (\S+)(?: ([^>]*?))? -->")
-VALUE = re.compile(r"(-)?(?:([\d.e+-]+)([*/]))?([a-z_.]+)(?:\[(\d+)\])?(?:([*/])([\d.e+-]+))?")
+COMMENT = re.compile(r"\d<!--.*?-->|<!-- ?(?:benchmark\.|claims |[a-z]+\.[a-z]+ ).*?-->", re.DOTALL)
+"""A comment that is meant as a quote."""
+VALUE = re.compile(r"(-)?(?:([\d.e+-]+)([*/]))?([a-z_.]+)(?:\[(\w+)\])?(?:([*/])([\d.e+-]+))?")
 
 
 class QuoteError(ValueError):
@@ -41,14 +44,15 @@ def update(text: str, results: Path = DOCS / "results") -> str:
     Raises:
         QuoteError: If a quote names no kept value, or is not in the form above.
     """
-    whole = len(re.findall(r"<!-- (?:benchmark\.|claims |\w+\.\w+ )", text))
-    if whole != len(QUOTE.findall(text)):
-        raise QuoteError("a quote does not follow a number, or is not of the form <!-- file value name -->")
+    ends = {quote.end() for quote in QUOTE.finditer(text)}
+    wrong = [found[0] for found in COMMENT.finditer(text) if found.end() not in ends]
+    if wrong:
+        raise QuoteError(f"{wrong[0]}: a quote follows a number, and has the form <!-- file value name -->")
     return QUOTE.sub(lambda found: f"{_written(found[1], _value(found, results))}{found[0][len(found[1]) :]}", text)
 
 
 def _written(before: str, value: float) -> str:
-    """A value with the decimals, and the sign and the thousands marks, of the number that it replaces."""
+    """A value with the decimals and the sign of the number that it replaces, and with thousands marked."""
     decimals = len(before.partition(".")[2])
     return f"{value:{'+' if before[0] == '+' else ''}{',' if abs(value) >= 1000 else ''}.{decimals}f}"
 
@@ -98,9 +102,17 @@ def _look_up(entry: Mapping[str, Any], key: str, quote: str) -> Any:
 
 def _number(value: Any, index: str | None, quote: str) -> float:
     if isinstance(value, str):
-        numbers = re.findall(rf"(?<![\w.])({NUMBER}(?:e[-+]?\d+)?)", value)
+        number = rf"(?<![\w.])({NUMBER}(?:e[-+]?\d+)?)"
+        if index is not None and not index.isdigit():
+            after = re.findall(rf"{index.replace('_', ' ')} {number}", value)
+            if len(after) != 1:
+                raise QuoteError(f"{quote}: {value!r} has {len(after)} numbers after {index.replace('_', ' ')!r}")
+            return float(after[0].replace(",", ""))
+        numbers = re.findall(number, value)
         if index is None or int(index) > len(numbers) or index == "0":
-            raise QuoteError(f"{quote}: {value!r} has {len(numbers)} numbers; name one as [1]")
+            raise QuoteError(
+                f"{quote}: {value!r} has {len(numbers)} numbers; name one as [1], or by the words before it"
+            )
         return float(numbers[int(index) - 1].replace(",", ""))
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise QuoteError(f"{quote}: {value!r} is not a number")

@@ -17,8 +17,8 @@ DOCS = Path(__file__).parent
 PAGE, ORIGINS, RESULTS = DOCS / "reproduction.md", DOCS / "origins.toml", DOCS / "results"
 OURS, LAWS = "ours", "theory and Project Chrono"
 LEAD = """\
-Every published claim, one in a line: the value of its source, and the line where the source says so; the value measured
-here; and whether the claim holds. The tests and tolerances that decide are on the page of each study.
+Every claim of the kept results, one per line: the value of its source, and the line where the source says so; the value
+measured here; and whether the claim holds. The tests and tolerances that decide are on the page of each study.
 
 Lines are counted in the sources' plain text. A law, another program or *ours* in place of a line means that none of the
 sources makes the claim. A failure has a reason only if a claim that holds shows it; otherwise it is *unexplained*.
@@ -58,6 +58,14 @@ class Origins:
             for claim in found:
                 if _entry(self._lines.get(study, {}), claim["text"]) is None:
                     raise RunError(f'{file.name}: [claims."{study}"] has no entry for {claim["text"]!r}')
+        for study in claims:
+            if study.partition(".")[0] not in self._sources:
+                raise RunError(f"{file.name}: [sources] has no entry for {study.partition('.')[0]!r}")
+        for study, entries in self._reasons.items():
+            for key, reason in entries.items():
+                by, begins = reason[1:] if len(reason) == 3 else (None, "")
+                if not any(claim["text"].startswith(begins) for claim in claims.get(by, ())):
+                    raise RunError(f'{file.name}: [reasons."{study}"]: the reason of {key!r} names no published claim')
         for kind, table in (("claims", self._lines), ("reasons", self._reasons)):
             for study, entries in table.items():
                 texts = [claim["text"] for claim in claims.get(study, ())]

@@ -72,10 +72,15 @@ def test_claims_are_counted_by_whose_they_are(kept, tmp_path):
     assert "| **all** | 1 of 3 | 2 of 4 |" in page
 
 
-@pytest.mark.parametrize("change", [{"holds": False}, {"text": "Cold water is faster."}])
-def test_without_a_claim_that_holds_a_failure_is_unexplained(kept, tmp_path, change):
-    kept["water.why"]["claims"][0] |= change
+def test_without_a_claim_that_holds_a_failure_is_unexplained(kept, tmp_path):
+    kept["water.why"]["claims"][0]["holds"] = False
     assert "too thick" not in MADE["page"](kept, origins(kept, tmp_path))
+
+
+def test_a_reason_names_a_published_claim(kept, tmp_path):
+    kept["water.why"]["claims"][0]["text"] = "Cold water is faster."
+    with pytest.raises(RunError, match="the reason of 'It swims' names no published claim"):
+        origins(kept, tmp_path)
 
 
 @pytest.mark.parametrize(
