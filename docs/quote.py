@@ -6,10 +6,9 @@ A number that README, a guide or the text of a study quotes is followed by a com
 
 It names a file of ``docs/results``, a value, and how the name of a benchmark's row or the text of a claim begins. The
 value is ``ours``, ``peer`` or ``ratio`` of a row; ``measured``, ``source`` or ``note`` of a claim; or, without a name,
-``wall_time``, ``jobs`` or a setting of a study. ``measured[2]`` is the second number in a text, ``note[sectors_has]`` the
-one after the words "sectors has". ``-``, ``1/`` and
-``1e3*`` before a value, or ``/1e6`` after it, scale it. ``claims hold`` and ``claims all`` count the published claims.
-A number keeps its decimals.
+``wall_time``, ``jobs`` or a setting of a study. ``measured[2]`` is the second number in a text, ``note[sectors_has]``
+the one after the words "sectors has". ``-``, ``1/`` and ``1e3*`` before a value, or ``/1e6`` after it, scale it.
+``claims hold`` and ``claims all`` count the published claims. A number keeps its decimals.
 """
 
 import json

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 MAX_EQUATION = 200
 """Characters of an equation that are printed; further terms are left out."""
 KINDS = (
-    "Kind of model. local: thousands of small polynomials, the most accurate. sectors: 72 short polynomials that one can "
-    "read, one for each of 12 sectors of yaw and 6 segments. headings: 6 long ones."
+    "Kind of model. local: thousands of small polynomials, the most accurate. sectors: 72 short polynomials that one "
+    "can read, one for each of 12 sectors of yaw and 6 segments. headings: 6 long ones."
 )
 READABLE = (
     "too many to read; --kind sectors gives 72 short polynomials, --kind headings 6 long ones, both less accurate"
