@@ -1,5 +1,7 @@
 """Narmax among scikit-learn's tools: its checks of an estimator, pipelines, cross-validation and grid searches."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -190,7 +192,20 @@ class TestSegments:
         for score, (train, test) in zip(scores, GroupKFold(3).split(u, y, labels), strict=True):
             fitted = Narmax(2, (1,), (1, 2)).fit(u[train], y[train], labels[train])
             assert score == fitted.score(u[test], y[test], segments=labels[test])
-            assert fitted.score(u[test], y[test], segments=labels[test]) > fitted.score(u[test], y[test])
+            with pytest.warns(FitWarning, match="the fit had segments, the score has none"):
+                assert fitted.score(u[test], y[test], segments=labels[test]) > fitted.score(u[test], y[test])
+
+    def test_a_score_without_the_segments_of_the_fit_warns(self):
+        u, y = motor(240)
+        labels = np.repeat(np.arange(6), 40)
+        search = GridSearchCV(Narmax(1, (1,), (1,), steps_ahead=None), {"degree": [1]}, cv=GroupKFold(3))
+        with pytest.warns(FitWarning, match="the fit had segments, the score has none"):
+            search.fit(u, y, segments=labels, groups=labels)  # without routing, only fits get them
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", FitWarning)
+            search.best_estimator_.score(u, y, segments=labels)
+            Narmax(1, (1,), (1,)).fit(u, y).score(u, y)
+            Narmax(1).fit(u, y, labels).score(u, y)  # no lag reaches anywhere
 
     def test_memory_maps_as_parallel_folds_get_them(self, tmp_path):
         u, y = motor()

@@ -4,6 +4,7 @@ Nonlinear AutoRegressive Moving Average with eXogenous inputs (Chen and Billings
 product of lagged inputs, outputs and residuals. Without lags it is a polynomial of its inputs. `regression` fits it.
 """
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, Self
@@ -118,6 +119,7 @@ class Narmax(Regressor):
             where = "" if segments is None else " in the longest segment"
             raise FitError(f"{longest(bounds)} samples{where} are not enough for lags of {found.lag}; give more")
         self.variables_, self.lag_, self._layout = list(found.variables), found.lag, found.layout
+        self._had_segments = segments is not None
         series = np.ascontiguousarray(inputs.T)
         *of_inputs, of_output = moments(series, output).tolist()
         found_centres = [centre(*each) if self.centre else 0.0 for each in (*of_inputs, of_output)]
@@ -178,10 +180,12 @@ class Narmax(Regressor):
         """Coefficient of determination (R squared) of the predictions ``steps_ahead`` steps ahead.
 
         The first ``lag_`` samples of each segment are not scored: predictions start from them. The score of a free run
-        that diverges is minus infinity.
+        that diverges is minus infinity. Warns (`FitWarning`) if the fit had segments and this has none.
         """
         r2_score = need("sklearn.metrics", "learn").r2_score
         self._check_fitted()
+        if self._had_segments and segments is None and self.lag_:
+            warnings.warn("the fit had segments, the score has none: lags reach across them", FitWarning, stacklevel=2)
         predicted = self.predict(X, y, segments)
         measured = self._check_output(y, predicted.size)
         scored = rows(split(segments, predicted.size), self.lag_)
