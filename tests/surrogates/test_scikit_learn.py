@@ -17,7 +17,7 @@ from sklearn.utils.estimator_checks import (
     check_n_features_in_after_fitting,
 )
 
-from sandlot.errors import SandlotError
+from sandlot.errors import FitError, SandlotError
 from sandlot.surrogates.narmax import FitWarning, Narmax
 from sandlot.surrogates.regressor import expected_failed_checks
 
@@ -63,6 +63,14 @@ class TestColumns:
             model.predict(x[["b", "a"]])
         with pytest.warns(UserWarning, match="X does not have valid feature names"):
             model.predict(x.to_numpy())
+
+    def test_names_that_swap_columns_are_refused(self):
+        x = pd.DataFrame(np.random.default_rng(0).normal(size=(50, 2)), columns=["u", "v"])
+        y = 3.0 * x["u"] - x["v"]
+        with pytest.raises(FitError, match="names are those of X's columns in another order; .* or give u, v"):
+            Narmax(1, names=("v", "u")).fit(x, y)
+        for names in (None, ("u", "v"), ["u", "v"]):
+            assert str(Narmax(1, names=names).fit(x, y)).startswith("y = 3 u - 1 v")
 
     def test_columns_name_the_inputs(self):
         x = pd.DataFrame(np.random.default_rng(0).normal(size=(50, 2)), columns=["a", "b"])

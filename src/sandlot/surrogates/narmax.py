@@ -234,6 +234,10 @@ class Narmax(Regressor):
         names = tuple([f"x{k + 1}" for k in range(self.n_features_in_)] if given is None else given)
         if len(names) != self.n_features_in_:
             raise FitError(f"{len(names)} names for {self.n_features_in_} inputs; give one for each")
+        columns = tuple(getattr(self, "feature_names_in_", ()))
+        if names != columns and sorted(names) == sorted(columns):
+            order = ", ".join(columns)
+            raise FitError(f"names are those of X's columns in another order; leave them out, or give {order}")
         return names
 
     def _steps(self) -> int:
