@@ -13,6 +13,7 @@ from scipy.signal import lfilter
 
 from sandlot.errors import SandlotError
 from sandlot.surrogates.narmax import FitWarning, Narmax
+from sandlot.surrogates.regressor import expected_failed_checks
 
 MOVING = {"x1(k-1)": 1.0, "y(k-1)": 0.5, "y(k-1) x1(k-1)": 0.1, "e(k-1)": 0.8}
 
@@ -183,7 +184,17 @@ class TestMistakes:
             ({"input_lags": {"u": (1,)}}, "input_lags has u; the inputs are x1, x2"),
             ({"steps_ahead": 0}, "steps_ahead=0 is not possible"),
             ({"steps_ahead": 1.5}, "steps_ahead=1.5 is not possible"),
-            ({"input_lags": 1}, "input_lags=1 is not possible"),
+            ({"input_lags": 1}, r"input_lags=1 is not possible; give a sequence such as \(1,\)"),
+            ({"input_lags": np.array(1)}, "give a sequence such as"),
+            ({"input_lags": iter((1,))}, "input_lags=<.*> is not possible; give a sequence such as"),
+            ({"input_lags": (lag for lag in (1, 2))}, "give a sequence such as"),
+            ({"input_lags": map(int, "12")}, "give a sequence such as"),
+            ({"input_lags": {"x1": iter((1,))}}, "input_lags of x1=<.*> is not possible"),
+            ({"input_lags": "12"}, "input_lags='12' is not possible"),
+            ({"output_lags": iter((1,))}, "output_lags=<.*> is not possible; give a sequence such as"),
+            ({"output_lags": 3}, "output_lags=3 is not possible; give a sequence such as"),
+            ({"output_lags": {1: 2}}, "output_lags={1: 2} is not possible"),
+            ({"noise_lags": None}, "noise_lags=None is not possible"),
             ({"output_lags": (np.nan,)}, "different whole numbers from 1 on"),
             ({"n_terms": "cv", "folds": 1}, "folds=1 is not possible"),
             ({"names": ("a",)}, "1 names for 2 inputs"),
@@ -196,6 +207,17 @@ class TestMistakes:
             Narmax(**settings).fit(x, y)
         assert isinstance(error.value, ValueError)
         assert "\n" not in str(error.value)
+
+    @pytest.mark.parametrize("lags", [[1, 2], {1, 2}, range(1, 3), np.array([1, 2]), {"x1": {1, 2}}, [{1, 2}]])
+    def test_lags_in_every_form(self, lags):
+        u, y = lagged_system(0)
+        assert [each.lag for each in Narmax(1, lags).fit(u, y).variables_] == [1, 2]
+        assert expected_failed_checks(Narmax(1, lags))
+
+    @pytest.mark.parametrize("settings", [{"output_lags": 3}, {"noise_lags": iter(())}, {"input_lags": 1}])
+    def test_checks_that_fail_for_impossible_lags(self, settings):
+        with pytest.raises(SandlotError, match="is not possible; give a sequence such as"):
+            expected_failed_checks(Narmax(**settings))
 
     @pytest.mark.parametrize(
         ("x", "y", "said"),

@@ -67,7 +67,7 @@ class TestColumns:
     def test_names_that_swap_columns_are_refused(self):
         x = pd.DataFrame(np.random.default_rng(0).normal(size=(50, 2)), columns=["u", "v"])
         y = 3.0 * x["u"] - x["v"]
-        with pytest.raises(FitError, match="names are those of X's columns in another order; .* or give u, v"):
+        with pytest.raises(FitError, match=r"names are those of X's columns in another order; .* or give u, v"):
             Narmax(1, names=("v", "u")).fit(x, y)
         for names in (None, ("u", "v"), ["u", "v"]):
             assert str(Narmax(1, names=names).fit(x, y)).startswith("y = 3 u - 1 v")

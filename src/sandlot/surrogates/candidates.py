@@ -1,7 +1,7 @@
 """The candidate terms of a NARMAX model: all products of its lagged variables, computed once per setting and cached."""
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,12 +38,21 @@ class Candidates:
         return len(self.process) < len(self.factors)
 
 
+def is_collection(given: Any) -> bool:
+    """Whether lags are in a form that can be read again and again, as those of an iterator cannot."""
+    if isinstance(given, np.ndarray):
+        return given.ndim > 0
+    return isinstance(given, (Sequence, Set)) and not isinstance(given, (str, bytes))
+
+
 def check_lags(name: str, given: Any, least: int) -> Lags:
     """Lags as whole numbers of steps.
 
     Raises:
         FitError: If they are not different whole numbers from ``least`` on.
     """
+    if not is_collection(given):
+        raise FitError(f"{name}={given!r} is not possible; give a sequence such as (1,)")
     try:
         lags = tuple(int(lag) for lag in given)
         fine = len(set(lags)) == len(lags) and all(int(lag) == lag >= least for lag in given)
@@ -70,7 +79,7 @@ def check_input_lags(given: Any, names: Sequence[str]) -> tuple[Lags, ...]:
         if unknown:
             raise FitError(f"input_lags has {', '.join(unknown)}; the inputs are {', '.join(names)}")
         return tuple(check_lags(f"input_lags of {name}", given.get(name, ()), 0) for name in names)
-    if isinstance(given, (Sequence, np.ndarray)) and len(given) and not any(map(np.isscalar, given)):
+    if is_collection(given) and not isinstance(given, Set) and len(given) and not any(map(np.isscalar, given)):
         if len(given) != len(names):
             raise FitError(f"input_lags has lags of {len(given)} inputs; there are {len(names)}")
         return tuple(check_lags(f"input_lags of {name}", lags, 0) for name, lags in zip(names, given, strict=True))

@@ -3,13 +3,14 @@
 Without scikit-learn, models are fitted and predict all the same; only its own tools need its base classes.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from sandlot.errors import FitError
+from sandlot.surrogates.candidates import check_lags, is_collection
 from sandlot.surrogates.terms import finite
 from sandlot.typing import Array
 
@@ -26,15 +27,22 @@ class UnfittedError(FitError, NotFittedError):
     """The model is not fitted yet; also scikit-learn's `NotFittedError`."""
 
 
-def all_lags(given: Any) -> set[int]:
-    """Every lag of any input, in whatever form ``input_lags`` has them."""
-    lags = given.values() if isinstance(given, Mapping) else given if isinstance(given, Iterable) else ()
-    return {lag for each in lags for lag in np.ravel(each).tolist()}
+def all_lags(given: Any) -> list[int]:
+    """Every lag of any input, in whatever form ``input_lags`` has them; none if it is in no possible form."""
+    lags = given.values() if isinstance(given, Mapping) else given if is_collection(given) else ()
+    return [lag for each in lags for lag in (each if is_collection(each) else [each])]
 
 
 def expected_failed_checks(model: Any) -> dict[str, str]:
-    """Checks of ``sklearn.utils.estimator_checks.check_estimator`` that a model with a past fails, and why."""
-    if not any([*model.output_lags, *model.noise_lags, *all_lags(model.input_lags)]):
+    """Checks of ``sklearn.utils.estimator_checks.check_estimator`` that a model with a past fails, and why.
+
+    Raises:
+        FitError: If lags are impossible.
+    """
+    past = [*check_lags("output_lags", model.output_lags, 1), *check_lags("noise_lags", model.noise_lags, 1)]
+    if not isinstance(model.input_lags, Mapping) and not is_collection(model.input_lags):
+        check_lags("input_lags", model.input_lags, 0)
+    if not any([*past, *all_lags(model.input_lags)]):
         return {}
     return {
         "check_methods_sample_order_invariance": "a prediction depends on the samples before it",
