@@ -8,6 +8,7 @@ import pytest
 import sklearn
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.metrics import r2_score
 from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, TimeSeriesSplit, cross_val_predict, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -133,8 +134,9 @@ class TestScores:
         scores = cross_val_score(model, u, y, cv=folds)
         for score, (train, test) in zip(scores, folds.split(u), strict=True):
             fitted = clone(model).fit(u[train], y[train])
-            left = (fitted.predict(u[test], y[test]) - y[test])[2:]
-            assert score == pytest.approx(1.0 - (left @ left) / ((y[test][2:] - y[test][2:].mean()) ** 2).sum())
+            first = 2 + (steps or 1) - 1  # those before start the prediction, or are fewer steps ahead
+            left, measured = (fitted.predict(u[test], y[test]) - y[test])[first:], y[test][first:]
+            assert score == pytest.approx(1.0 - (left @ left) / ((measured - measured.mean()) ** 2).sum())
             if steps is None:
                 np.testing.assert_array_equal(fitted.free_run(u[test], y[test][:2]), fitted.predict(u[test], y[test]))
         assert (scores > 0.9).all()
@@ -142,9 +144,22 @@ class TestScores:
     def test_errors_grow_with_the_steps_ahead(self):
         u, y = motor(noise=0.2)
         model = Narmax(2, (1,), (1, 2)).fit(u, y)
-        scores = [model.set_params(steps_ahead=steps).score(u, y) for steps in (1, 2, 3, None)]
+        runs = [model.set_params(steps_ahead=steps).predict(u, y) for steps in (1, 2, 3, None)]
+        scores = [r2_score(y[4:], run[4:]) for run in runs]  # of the same samples: those 3 steps ahead
         assert scores == sorted(scores, reverse=True)
         assert scores[0] > scores[-1]
+
+    def test_predictions_fewer_steps_ahead_are_not_scored(self):
+        u, y = motor(60, noise=0.2)
+        labels = np.repeat([0, 1], 30)
+        model = Narmax(2, (1,), (1, 2), steps_ahead=4).fit(u, y, labels)
+        scored = np.arange(60) % 30 >= 2 + 3
+        expected = r2_score(y[scored], model.predict(u, y, labels)[scored])
+        assert model.score(u, y, segments=labels) == pytest.approx(expected)
+        with pytest.raises(FitError, match="5 samples are not enough to score a model with lags of 2, 4 steps ahead"):
+            model.score(u[:5], y[:5], segments=labels[:5])
+        inputs = Narmax(1, (1, 2)).fit(u, y)  # inputs are known however many steps ahead
+        assert inputs.score(u, y) == inputs.set_params(steps_ahead=4).score(u, y)
 
     def test_a_grid_search_finds_lags_degree_and_number_of_terms(self):
         u, y = motor()

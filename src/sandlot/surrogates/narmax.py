@@ -137,8 +137,9 @@ class Narmax(Regressor):
 
         Args:
             X: (samples, inputs)
-            y: (samples,) measured output. The first ``lag_`` predictions of each segment are copies of it. Without
-                it, they are ``mean_``, and a model with lagged outputs runs free from there.
+            y: (samples,) measured output. The first ``lag_`` predictions of each segment are copies of it; the next
+                ``steps_ahead - 1`` are fewer steps ahead, since they start from these. Without it, the first ``lag_``
+                are ``mean_``, and a model with lagged outputs runs free from there.
             segments: As in `fit`.
         """
         self._check_fitted()
@@ -179,8 +180,9 @@ class Narmax(Regressor):
     ) -> float:
         """Coefficient of determination (R squared) of the predictions ``steps_ahead`` steps ahead.
 
-        The first ``lag_`` samples of each segment are not scored: predictions start from them. The score of a free run
-        that diverges is minus infinity. Warns (`FitWarning`) if the fit had segments and this has none.
+        The first ``lag_`` samples of each segment are not scored: predictions start from them. Nor are, of a model with
+        lagged outputs or residuals, the next ``steps_ahead - 1``, which are predicted fewer steps ahead. The score of a
+        free run that diverges is minus infinity. Warns (`FitWarning`) if the fit had segments and this has none.
         """
         r2_score = need("sklearn.metrics", "learn").r2_score
         self._check_fitted()
@@ -188,10 +190,13 @@ class Narmax(Regressor):
             warnings.warn("the fit had segments, the score has none: lags reach across them", FitWarning, stacklevel=2)
         predicted = self.predict(X, y, segments)
         measured = self._check_output(y, predicted.size)
-        scored = rows(split(segments, predicted.size), self.lag_)
+        past = any(each.kind != "input" for each in self.variables_)
+        first = self.lag_ + (max(self._steps(), 1) - 1 if past else 0)
+        scored = rows(split(segments, predicted.size), first)
         weight = None if sample_weight is None else np.asarray(sample_weight)[scored]
         if not measured[scored].size:
-            raise FitError(f"{measured.size} samples are not enough to score a model with lags of {self.lag_}")
+            ahead = f", {self.steps_ahead} steps ahead" if first > self.lag_ else ""
+            raise FitError(f"{measured.size} samples are not enough to score a model with lags of {self.lag_}{ahead}")
         if not finite(measured):
             raise FitError("y has NaN or infinity; leave these samples out")
         if not finite(predicted):
