@@ -5,7 +5,7 @@ product of lagged inputs, outputs and residuals. Without lags it is a polynomial
 """
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Any, Literal, Self
 
@@ -22,11 +22,14 @@ from sandlot.surrogates.regression import Regression
 from sandlot.surrogates.regressor import Regressor, all_lags
 from sandlot.surrogates.rolling import FREE, roll
 from sandlot.surrogates.segments import longest, rows, split
-from sandlot.surrogates.selection import FitWarning, Selection, is_whole
+from sandlot.surrogates.selection import FitWarning, Selection, allow, is_from
 from sandlot.surrogates.terms import Variable, evaluate, finite
 from sandlot.typing import Array
 
 __all__ = ["FitWarning", "Narmax"]
+
+MOST_STEPS = 1_000_000_000
+"""No more steps ahead are possible; for more there is the free run."""
 
 
 class Narmax(Regressor):
@@ -105,8 +108,8 @@ class Narmax(Regressor):
             FitError: If a setting is impossible, or the data have another shape, NaN or infinity. It is a ValueError,
                 as are scikit-learn's own errors.
         """
-        if not is_whole(self.degree) or self.degree < 1:
-            raise FitError(f"degree={self.degree} is not possible; allowed: whole numbers from 1 on")
+        allow("degree", self.degree, is_from(self.degree, 1), "whole numbers from 1 on")
+        allow("centre", self.centre, isinstance(self.centre, (bool, np.bool_)), "True and False")
         self._steps()
         selection = Selection(self.n_terms, self.max_terms, self.threshold, self.folds)
         inputs = self._check_inputs(X, reset=True)
@@ -236,7 +239,12 @@ class Narmax(Regressor):
     def _names(self) -> tuple[str, ...]:
         """Names of the inputs."""
         given = getattr(self, "feature_names_in_", None) if self.names is None else self.names
-        names = tuple([f"x{k + 1}" for k in range(self.n_features_in_)] if given is None else given)
+        if given is None:
+            return tuple(f"x{k + 1}" for k in range(self.n_features_in_))
+        possible = isinstance(given, Iterable) and not isinstance(given, (str, bytes, Iterator, Set))
+        possible = possible and getattr(given, "ndim", 1) == 1 and all(isinstance(name, str) for name in given)
+        allow("names", given, possible, "a sequence of texts, one for each input")
+        names = tuple(given)
         if len(names) != self.n_features_in_:
             raise FitError(f"{len(names)} names for {self.n_features_in_} inputs; give one for each")
         columns = tuple(getattr(self, "feature_names_in_", ()))
@@ -249,8 +257,8 @@ class Narmax(Regressor):
         """Number of steps ahead, as `roll` takes it."""
         if self.steps_ahead is None:
             return FREE
-        if not is_whole(self.steps_ahead) or self.steps_ahead < 1:
-            raise FitError(f"steps_ahead={self.steps_ahead} is not possible; allowed: whole numbers from 1 on, or None")
+        possible = is_from(self.steps_ahead, 1) and self.steps_ahead <= MOST_STEPS
+        allow("steps_ahead", self.steps_ahead, possible, f"whole numbers from 1 to {MOST_STEPS}, or None")
         return int(self.steps_ahead)
 
     def __sklearn_tags__(self) -> Any:

@@ -3,6 +3,7 @@
 import warnings
 from dataclasses import dataclass
 from numbers import Integral
+from typing import Any
 
 import numpy as np
 
@@ -13,8 +14,29 @@ from sandlot.typing import Array
 
 
 def is_whole(value: object) -> bool:
-    """Whether a value is a whole number, of Python or NumPy."""
-    return type(value) is int or isinstance(value, Integral)
+    """Whether a value is a whole number, of Python or NumPy; True and False are none."""
+    return type(value) is int or (isinstance(value, Integral) and not isinstance(value, bool))
+
+
+def is_from(value: Any, least: int) -> bool:
+    """Whether a value is a whole number from ``least`` on."""
+    return is_whole(value) and bool(value >= least)
+
+
+def is_share(value: Any) -> bool:
+    """Whether a value is a number from 0 to 1."""
+    number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+    return number and bool(0.0 <= value <= 1.0)
+
+
+def allow(name: str, value: object, possible: bool, allowed: str) -> None:
+    """Refuse a setting that is not possible.
+
+    Raises:
+        FitError: If it is not, with what is allowed.
+    """
+    if not possible:
+        raise FitError(f"{name}={value!r} is not possible; allowed: {allowed}")
 
 
 class FitWarning(UserWarning):
@@ -35,13 +57,11 @@ class Selection:
     folds: int
 
     def __post_init__(self) -> None:
-        possible = self.n_terms in ("bic", "err", "cv") or is_whole(self.n_terms)
-        if not possible:
-            raise FitError(f"n_terms={self.n_terms} is not possible; allowed: a whole number, or one of bic, err, cv")
-        if min(self.max_terms, self.max_terms if isinstance(self.n_terms, str) else self.n_terms) < 1:
-            raise FitError("a model needs at least one term")
-        if self.n_terms == "cv" and self.folds < 2:
-            raise FitError(f"folds={self.folds} is not possible; allowed: from 2 on")
+        rule = isinstance(self.n_terms, str) and self.n_terms in ("bic", "err", "cv")
+        allow("n_terms", self.n_terms, rule or is_from(self.n_terms, 1), "whole numbers from 1 on, or bic, err or cv")
+        allow("max_terms", self.max_terms, is_from(self.max_terms, 1), "whole numbers from 1 on")
+        allow("threshold", self.threshold, is_share(self.threshold), "numbers from 0 to 1")
+        allow("folds", self.folds, is_from(self.folds, 2), "whole numbers from 2 on")
 
     def select(self, rows: Array, target: Array) -> tuple[Path, int]:
         """Order the terms by importance, and decide how many of them to keep.
