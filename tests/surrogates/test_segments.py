@@ -31,15 +31,31 @@ def terms(model):
 
 def test_boundaries_are_where_labels_change():
     assert split(None, 5).tolist() == [0, 5]
-    assert split(["a", "a", "b", "b", "a"], 5).tolist() == [0, 2, 4, 5]
+    assert split(["a", "a", "b", "b", "c"], 5).tolist() == [0, 2, 4, 5]
     assert split(pd.Series([7, 7, 7]), 3).tolist() == [0, 3]
     assert longest(np.array([0, 2, 9, 10])) == 7
     assert rows(np.array([0, 4, 5, 9]), 2).tolist() == [2, 3, 7, 8]
 
 
-@pytest.mark.parametrize("labels", [[1, 2], [[1], [1], [2]], [1.0, np.nan, 1.0]])
+@pytest.mark.parametrize("labels", [[1, 2], [[1], [1], [2]], [1.0, np.nan, 1.0], ["a", None, None], ["a", pd.NA, "b"]])
 def test_every_sample_needs_a_label(labels):
     with pytest.raises(FitError, match=r"give (one label for each|every) sample"):
+        split(labels, 3)
+
+
+def test_missing_labels_of_pandas():
+    for labels in (
+        pd.array([1, pd.NA, 2], "Int64"),
+        pd.Series(["a", None, "b"]),
+        pd.to_datetime(["2020", None, "2021"]),
+    ):
+        with pytest.raises(FitError, match="segments has None, NA or NaN; give every sample a label"):
+            split(labels, 3)
+
+
+@pytest.mark.parametrize("labels", [["a", "b", "a"], [0, 1, 0], np.array([1.5, 2.5, 1.5], object)])
+def test_the_samples_of_a_segment_are_consecutive(labels):
+    with pytest.raises(FitError, match=r"segment .* returns after another; the samples of a segment are consecutive"):
         split(labels, 3)
 
 
@@ -124,3 +140,26 @@ class TestJoin:
             join(self.recordings(), inputs, "speed")
         with pytest.raises(FitError, match="there is no recording"):
             join([], inputs, "speed")
+
+    @pytest.mark.parametrize(
+        ("inputs", "said"),
+        [
+            ("a", "inputs='a' is not possible; give a sequence of names"),
+            (iter("a"), "inputs=<.*> is not possible; give a sequence of names"),
+            (5, "inputs=5 is not possible"),
+            ([], "there is no input; name at least one"),
+            (["a", "speed"], "the output speed is among the inputs"),
+            (["a", "b", "a"], "the input a is named 2 times"),
+        ],
+    )
+    def test_inputs_that_are_impossible(self, inputs, said):
+        with pytest.raises(FitError, match=said):
+            join(self.recordings(), inputs, "speed")
+
+    def test_recordings_that_are_impossible(self):
+        with pytest.raises(FitError, match="recordings is a Dataset; give a list of recordings"):
+            join(self.recordings()[0], ("a",), "speed")
+        with pytest.raises(FitError, match="recordings is a generator; give a list of recordings"):
+            join((each for each in self.recordings()), ("a",), "speed")
+        with pytest.raises(FitError, match="recording 0 is a DataFrame; give a Dataset"):
+            join([pd.DataFrame({"a": [1.0]})], ("a",), "speed")

@@ -101,8 +101,8 @@ class Narmax(Regressor):
         Args:
             X: (samples, inputs), in order of time if there are lags.
             y: (samples,)
-            segments: (samples,) label of the episode or recording of each sample. No lag reaches from one into
-                another; those of at most ``lag_`` samples are not used.
+            segments: (samples,) label of the episode or recording of each sample; samples of one are consecutive. No
+                lag reaches from one into another; those of at most ``lag_`` samples are not used.
 
         Raises:
             FitError: If a setting is impossible, or the data have another shape, NaN or infinity. It is a ValueError,
