@@ -277,6 +277,13 @@ class TestMistakes:
         model = Narmax(1, (1,), (1, 2)).fit(u, y)
         with pytest.raises(SandlotError, match="start has 1 outputs; this model needs the first 2"):
             model.free_run(u, y[:1])
+        for bad in (np.nan, np.inf):
+            with pytest.raises(SandlotError, match="start has NaN or infinity; this model needs the first 2 outputs"):
+                model.free_run(u, [0.0, bad])
+            for steps in (1, 3, None):
+                with pytest.raises(SandlotError, match="y has NaN or infinity; leave these samples out"):
+                    model.set_params(steps_ahead=steps).predict(u, np.where(np.arange(y.size) == 9, bad, y))
+        assert np.isfinite(model.free_run(u, [0.0, 1.0, np.nan])).all()  # only the first two are used
         with pytest.raises(ValueError, match="X has 2 features, but Narmax is expecting 1"):
             model.predict(np.zeros((5, 2)), np.zeros(5))
         with pytest.raises(SandlotError, match="y has 4 samples and X 5"):

@@ -144,6 +144,9 @@ class Narmax(Regressor):
                 ``steps_ahead - 1`` are fewer steps ahead, since they start from these. Without it, the first ``lag_``
                 are ``mean_``, and a model with lagged outputs runs free from there.
             segments: As in `fit`.
+
+        Raises:
+            FitError: If the data have another shape, NaN or infinity.
         """
         self._check_fitted()
         inputs = self._check_inputs(X)
@@ -151,7 +154,10 @@ class Narmax(Regressor):
             return self._static(inputs)
         if y is None:
             return self._roll(inputs, np.full(len(inputs), self.mean_), segments, FREE)
-        return self._roll(inputs, self._check_output(y, len(inputs)), segments, self._steps())
+        measured = self._check_output(y, len(inputs))
+        if not finite(measured):
+            raise FitError("y has NaN or infinity; leave these samples out")
+        return self._roll(inputs, measured, segments, self._steps())
 
     def free_run(self, X: ArrayLike, start: ArrayLike = ()) -> Array:
         """Predict the output from the inputs alone; lagged outputs are the model's own predictions.
@@ -161,12 +167,14 @@ class Narmax(Regressor):
             start: The first ``lag_`` outputs.
 
         Raises:
-            FitError: If there are fewer outputs to start from.
+            FitError: If there are fewer outputs to start from, or one is NaN or infinity.
         """
         self._check_fitted()
         inputs, begin = self._check_inputs(X), np.asarray(start, np.float64).reshape(-1)
         if begin.size < self.lag_:
             raise FitError(f"start has {begin.size} outputs; this model needs the first {self.lag_}")
+        if not finite(begin[: self.lag_]):
+            raise FitError(f"start has NaN or infinity; this model needs the first {self.lag_} outputs")
         if self.lag_ == 0:
             return self._static(inputs)
         output = np.zeros(len(inputs))
