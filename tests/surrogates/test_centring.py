@@ -1,5 +1,6 @@
 """Inputs and outputs far from 0: they are centred, and every form of the model says so."""
 
+import inspect
 import re
 import warnings
 
@@ -129,3 +130,18 @@ def test_series_near_zero_are_left_as_they_are():
     model = Narmax(3).fit(x, y)
     assert not model.centres_.any()
     assert model.output_centre_ == 0.0
+
+
+def test_residuals_of_a_centred_output_differ_from_those_of_the_code_by_rounding():
+    u, y = motor(1000.3)
+    model = Narmax(1, (1,), (1,), (1,), n_terms=4, names=("u",)).fit(u, y)
+    assert model.output_centre_ == 1000.0
+    space: dict = {}
+    exec(python(model, "step"), space)
+    names, found, residual = inspect.signature(space["step"]).parameters, y.copy(), 0.0
+    assert "e_1" in names
+    for k in range(1, y.size):
+        known = {"u_1": u[k - 1, 0], "y_1": y[k - 1], "e_1": residual}
+        found[k] = space["step"](*(known[name] for name in names))
+        residual = y[k] - found[k]
+    np.testing.assert_allclose(found, model.predict(u, y), rtol=1e-14)

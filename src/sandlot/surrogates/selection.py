@@ -40,7 +40,7 @@ def allow(name: str, value: object, possible: bool, allowed: str) -> None:
 
 
 class FitWarning(UserWarning):
-    """A model was fitted, but the data do not determine it well."""
+    """A model was fitted, but the data do not determine it well; or it is scored without the segments of its fit."""
 
 
 @dataclass(frozen=True)
