@@ -11,22 +11,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.signal import lfilter
 
+from lagged_systems import lagged_system
 from sandlot.errors import SandlotError
 from sandlot.surrogates.narmax import FitWarning, Narmax
 from sandlot.surrogates.regressor import expected_failed_checks
 
 MOVING = {"x1(k-1)": 1.0, "y(k-1)": 0.5, "y(k-1) x1(k-1)": 0.1, "e(k-1)": 0.8}
-
-
-def lagged_system(seed, inputs=1, degree=2, samples=160):
-    """Inputs and output of a random system of lags up to 2 that stays bounded."""
-    rng = np.random.default_rng(seed)
-    u, y, e = rng.uniform(-1.0, 1.0, (samples, inputs)), np.zeros(samples), 0.05 * rng.normal(size=samples)
-    a, b, c = rng.uniform(0.1, 0.4, 3), rng.uniform(0.3, 1.0, inputs), rng.uniform(-0.5, 0.5, 2)
-    for k in range(2, samples):
-        y[k] = a[0] * y[k - 1] - a[1] * y[k - 2] + b @ u[k - 1] + c[0] * np.tanh(y[k - 1]) * u[k - 2, 0] + e[k]
-        y[k] += c[1] * u[k - 1, -1] ** degree
-    return u, y
 
 
 def moving_average(seed, samples=1000):

@@ -9,6 +9,7 @@ from sysidentpy.model_structure_selection import FROLS
 from sysidentpy.parameter_estimation import LeastSquares
 from sysidentpy.utils.generate_data import get_miso_data, get_siso_data
 
+from lagged_systems import lagged_system
 from sandlot.surrogates.narmax import Narmax
 
 SYSTEMS = {"one input": get_siso_data, "two inputs": get_miso_data}
@@ -17,17 +18,6 @@ TRUE = {
     "two inputs": {"y(k-1)^2": 0.4, "y(k-1) x1(k-1)": 0.1, "x2(k-1)": 0.6, "x1(k-1) x2(k-2)": -0.3},
 }
 """What the docstrings of SysIdentPy's generators say."""
-
-
-def lagged_system(seed, inputs=1, degree=2, samples=160):
-    """Inputs and output of a random system of lags up to 2 that stays bounded."""
-    rng = np.random.default_rng(seed)
-    u, y, e = rng.uniform(-1.0, 1.0, (samples, inputs)), np.zeros(samples), 0.05 * rng.normal(size=samples)
-    a, b, c = rng.uniform(0.1, 0.4, 3), rng.uniform(0.3, 1.0, inputs), rng.uniform(-0.5, 0.5, 2)
-    for k in range(2, samples):
-        y[k] = a[0] * y[k - 1] - a[1] * y[k - 2] + b @ u[k - 1] + c[0] * np.tanh(y[k - 1]) * u[k - 2, 0] + e[k]
-        y[k] += c[1] * u[k - 1, -1] ** degree
-    return u, y
 
 
 def generated(name, seed, **options):

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lagged_systems import layout, system
 from sandlot.surrogates.terms import (
-    KINDS,
     NONE,
     Variable,
     design,
@@ -25,19 +25,6 @@ from twins import narmax as twin
 
 SEEDS = st.integers(0, 2**32 - 1)
 CASES = st.tuples(st.integers(1, 3), st.integers(1, 3), st.integers(0, 2**32 - 1))
-
-
-def layout(found):
-    return np.array([(KINDS[v.kind], v.index, v.lag) for v in found], np.int64)
-
-
-def system(inputs, seed, samples=30):
-    """Random series, all their lagged variables, and a random polynomial of degree 2 that stays small."""
-    rng = np.random.default_rng(seed)
-    found = variables([f"u{k}" for k in range(inputs)], inputs * [(0, 2)], (1, 3), (1,))
-    factors = rng.permutation(monomials(len(found), 2))[:8]
-    series = rng.uniform(-1.0, 1.0, (samples, inputs)), rng.uniform(-1.0, 1.0, samples)
-    return (*series, found, factors, rng.uniform(-0.2, 0.2, 8))
 
 
 @pytest.mark.parametrize("degree", [1, 2, 3, 4])
