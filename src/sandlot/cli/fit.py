@@ -23,8 +23,8 @@ KINDS = (
     "can read, one for each of 12 sectors of yaw and 6 segments. headings: 6 long ones."
 )
 READABLE = (
-    "all of them are too many to read; --kind sectors gives 72 short polynomials, --kind headings 6 long ones, both less "
-    "accurate"
+    "all of them are too many to read; --kind sectors gives 72 short polynomials, --kind headings 6 long ones, both "
+    "less accurate"
 )
 
 app = typer.Typer(help="Fit models to recordings, simulated or of real robots.")
