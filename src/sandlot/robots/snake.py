@@ -11,9 +11,10 @@ from sandlot.physics.swimming.body import SWIMMER
 from sandlot.settings import Settings
 from sandlot.typing import Array
 
-DRAG = 6.1335
-"""Drag coefficient [N*s/m^3], the one constant that the source does not give. It was fitted once, so that the best gait
-of section 7.7 swims the 97.20 units in 10 s that the source reports (`water.shared`)."""
+DRAG = 18.85
+"""Drag coefficient [N*s/m^3]. The source does not give it; `water.calibration` fits it to the source's numbers."""
+GAIN = 28.0
+"""Commanded rate of a joint over the error of its angle [1/s]; not given by the source either, and fitted likewise."""
 
 
 class Snake(Settings):
@@ -29,12 +30,13 @@ class Snake(Settings):
         mass: Of the whole body [kg].
         drag: Drag coefficient of the water [N*s/m^3].
         faces: Which faces of the links have drag: ``open``, all but those between links (section 7.4), or ``all``.
-        max_torque: Of a motor [N*m]. A soft limit: it bounds the torque that changes a joint's rate. The torque that
-            keeps the rate, against drag and centripetal forces, is never limited and may exceed it.
-        max_rate: Of a joint [rad/s].
-        max_angle: Of a joint, to either side [rad].
+        gain: A command sets the rate of each motor to this times the error of its joint's angle [1/s]; the motor has
+            that rate until the next command, or its largest torque.
+        max_torque: Of a motor [N*m].
+        max_rate: The largest rate that is commanded [rad/s].
+        max_angle: Of a joint, to either side, where it has a stop [rad].
         interval: Between commands [s].
-        step: Of the physics [s].
+        step: Of the physics [s]; the reference takes several shorter ones instead.
     """
 
     links: int = Field(17, ge=3, le=512)
@@ -44,11 +46,12 @@ class Snake(Settings):
     mass: float = Field(318.75, ge=1e-3, le=1e6)
     drag: float = Field(DRAG, ge=0.0, le=1e6)
     faces: Literal["open", "all"] = "open"
+    gain: float = Field(GAIN, gt=0.0, le=1e4)
     max_torque: float = Field(1e5, gt=0.0, le=1e12)
-    max_rate: float = Field(20.0, gt=0.0, le=1e3)
+    max_rate: float = Field(100.0, gt=0.0, le=1e3)
     max_angle: float = Field(math.pi / 2, gt=0.0, le=math.pi / 2)
     interval: float = Field(0.02, ge=1e-4, le=1.0)
-    step: float = Field(0.005, ge=1e-5, le=1.0)
+    step: float = Field(0.01, ge=1e-5, le=1.0)
 
     @model_validator(mode="after")
     def _steps_fit(self) -> Self:
@@ -87,7 +90,7 @@ class Snake(Settings):
         side, end = self.drag * self.length * self.height, self.drag * self.width * self.height
         every, tips = (0.0, end) if self.faces == "open" else (end, 0.0)
         body = np.zeros(1, SWIMMER)
-        motors = (self.max_torque, self.max_rate, self.max_angle, self.interval, self.substeps)
+        motors = (self.gain, self.max_torque, self.max_rate, self.max_angle, self.interval, self.substeps)
         body[0] = (self.links, self.length, self.link_mass, self.inertia, side, every, tips, *motors)
         # A record of a record array has its fields as attributes, also when Numba is disabled.
         return body.view(np.recarray)[0]
