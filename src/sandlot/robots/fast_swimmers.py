@@ -1,4 +1,4 @@
-"""Swimming snakes in the reduced model of `sandlot.physics.swimming.reduced`."""
+"""Swimming snakes in the fast model of `sandlot.physics.swimming.chain`."""
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -6,17 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from sandlot.physics.swimming import reduced, rows
+from sandlot.physics.swimming import chain, rows
 from sandlot.robots.snake import Snake
 from sandlot.robots.swimmers import Swimmers, start_centre
 from sandlot.typing import Array, IntArray
 
 
 class FastSwimmers(Swimmers):
-    """Bodies whose servos determine their shape; no contact, and balls are marks.
+    """Bodies in the compiled model: no contact, and balls are marks.
 
-    They cannot gain energy from the integrator: joint rates are bounded, and a step only removes the energy that drag
-    does, whatever its length. So `exploded` does not check energy here.
+    They cannot gain energy from the integrator, whatever the length of its steps: hinges and drag only remove energy.
+    So `exploded` does not check energy here.
     """
 
     def __init__(
@@ -41,8 +41,7 @@ class FastSwimmers(Swimmers):
         # The model's frame drifts with the water.
         start = rows.rest(snake.joints, 1)
         start[[rows.X, rows.Y], 0] = start_centre(snake)
-        start[[rows.MOMENTUM_X, rows.MOMENTUM_Y], 0] = -snake.mass * self.current
-        start[[rows.SURGE, rows.SWAY], 0] = -self.current
+        start[rows.velocities(snake.joints), 0] = np.repeat([*-self.current, 0.0], snake.links)
         self._start, self.state = start, np.repeat(start, count, axis=1)
         self._start_balls = np.zeros((count, 2)) if balls is None else np.array(balls, np.float64)
         self._balls = self._start_balls.copy()
@@ -50,7 +49,7 @@ class FastSwimmers(Swimmers):
     def command(self, targets: Array) -> None:
         """Simulate until the next command."""
         self._check(targets)
-        reduced.command(self._body, self.state, np.ascontiguousarray(targets.T))
+        chain.command(self._body, self.state, np.ascontiguousarray(targets.T))
         self._commands += 1
 
     def swim(self, starts: Sequence[float], gaits: Array, seconds: float) -> None:
@@ -58,7 +57,7 @@ class FastSwimmers(Swimmers):
 
         Args:
             starts: When each gait begins [s], ascending from 0.
-            gaits: (gaits, 4, joints, count) amplitude, angular frequency, phase, offset, as in `reduced.swim`.
+            gaits: (gaits, 4, joints, count) amplitude, angular frequency, phase, offset, as in `chain.swim`.
             seconds: For how long [s].
         """
         interval = self.snake.interval
@@ -71,10 +70,10 @@ class FastSwimmers(Swimmers):
             for piece, part in zip(pieces, parts, strict=True)
         ]
         if len(work) == 1:
-            reduced.swim(*work[0])
+            chain.swim(*work[0])
         else:
             with ThreadPoolExecutor(len(work)) as pool:
-                list(pool.map(lambda arguments: reduced.swim(*arguments), work))
+                list(pool.map(lambda arguments: chain.swim(*arguments), work))
         self.state = np.concatenate(pieces, axis=1)
         self._commands += commands
 
@@ -120,12 +119,17 @@ class FastSwimmers(Swimmers):
     @property
     def rates(self) -> Array:
         """Joint rates, from the head on: (count, joints) [rad/s]."""
-        return self.state[rows.joint_rates(self.snake.joints)].T
+        return -np.diff(self._velocities[2], axis=0).T
+
+    @property
+    def _velocities(self) -> Array:
+        """Velocities of the links through the water and their yaw rates: (3, links, count) [m/s, m/s, rad/s]."""
+        return self.state[rows.velocities(self.snake.joints)].reshape(3, self.snake.links, self.count)
 
     @property
     def velocity(self) -> Array:
         """Of the centre of mass: (count, 2) [m/s]."""
-        return self.state[[rows.MOMENTUM_X, rows.MOMENTUM_Y]].T / self.snake.mass + self.current
+        return self._velocities[:2].mean(axis=1).T + self.current
 
     @property
     def angular_momentum(self) -> Array:

@@ -1,8 +1,8 @@
-"""How the bodies that are stepped together lie in memory: 64 lanes, one for each body.
+"""How the bodies that are stepped together lie in memory: 16 lanes, one for each body.
 
-The arrays are flat, with the lane as the innermost index and rows at constant offsets: ``array[ROW + i]`` is a row of
-lane ``i``. Only then can the compiler tell that rows do not overlap, and turn the loops over lanes into vector
-instructions. Row offsets are therefore multiples of `LANES`.
+Each link has a block of rows, and a row holds one number for each lane: ``block[ROW + i]`` is a row of lane ``i``. The
+compiler turns loops over lanes into vector instructions only if it can tell that rows do not overlap, and that no index
+is negative. Kernels therefore take a slice of two neighbouring blocks and index it with constants.
 """
 
 from typing import Any, NamedTuple
@@ -10,86 +10,108 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sandlot.kernels import kernel
-from sandlot.physics.swimming.rows import FIXED
+from sandlot.physics.swimming.rows import COS, FIXED, SIN
 from sandlot.typing import Array
 
-LANES = 64
-"""Bodies that are stepped together: their scratch rows fit the first-level cache."""
+LANES = 16
+"""Bodies that are stepped together: with fewer, vectors stay empty; with more, bodies wait for the slowest one."""
 
-ANGLE, RATE, ACC, LAST, TARGET, HAVE, NEED = (LANES * row for row in range(7))
-JOINT_ROWS = 7 * LANES
-"""Rows of joint j, from ``j * JOINT_ROWS`` on: angle [rad], rate [rad/s], acceleration until the next command
-[rad/s^2], angle that the last command reached for [rad], commanded angle [rad], torque that keeps the rate [N*m], and
-torque that the acceleration needs on top of that [N*m]."""
-
-LINK_ROWS = 11 * LANES
-"""Link k, from the head on, has its rows from ``k * LINK_ROWS`` on; `torques` names them."""
-
-SCRATCH_ROWS = 31
-"""As many as `torques` uses; `servo` and `step` use the same memory with rows of their own."""
+(
+    ANGLE,  # of the joint in front of the link [rad]
+    TARGET,  # commanded angle of that joint [rad]
+    TOLD,  # rate that its motor is told, until the next command [rad/s]
+    WANTED,  # the same, within the joint's stops [rad/s]
+    HELD,  # rate that the joint is held at, if its mode is not a torque [rad/s]
+    MODE,  # what holds the joint (see `sweeps`)
+    LAST_MODE,  # in the step before
+    VX,  # velocity of the link's centre through the water [m/s]
+    VY,
+    SPIN,  # yaw rate of the link [rad/s]
+    EX,  # direction of the link
+    EY,
+    RX,  # from the head link's centre to the link's centre [m]
+    RY,
+    XX,  # what the rest of the body does when its front joint is moved: see `sweeps.gather`
+    XY,
+    YY,
+    XT,
+    YT,
+    TT,
+    PX,
+    PY,
+    PT,
+    REAR_VX,  # new velocity of the link's rear joint [m/s]
+    REAR_VY,
+    NEW_SPIN,  # new yaw rate of the link [rad/s]
+    WRONG,  # joints from the head to here whose mode does not fit
+) = (LANES * row for row in range(27))
+BLOCK = 27 * LANES
+"""Numbers in a link's block. Rows of joints are unused in the block of the head."""
 
 
 class Lanes(NamedTuple):
     """Flat arrays of the bodies that are stepped together.
 
     Attributes:
-        state: Rows of `sandlot.physics.swimming.rows`: row r begins at ``LANES * r``.
-        joints: Rows of every joint.
-        links: Rows of every link, in the head's frame.
-        scratch: Rows that only one function uses at a time.
+        state: The `FIXED` rows of `sandlot.physics.swimming.rows`: row r begins at ``LANES * r``.
+        links: The block of every link, from the head on.
+        sums: Rows for sums over links.
     """
 
     state: Array
-    joints: Array
     links: Array
-    scratch: Array
+    sums: Array
 
 
 @kernel(nogil=True)
 def allocate(body: Any) -> Lanes:
-    """Uninitialised lanes for bodies of this record of `SWIMMER`."""
-    return Lanes(
-        np.empty(FIXED * LANES),
-        np.empty((body.links - 1) * JOINT_ROWS),
-        np.empty(body.links * LINK_ROWS),
-        np.empty(SCRATCH_ROWS * LANES),
-    )
+    """Lanes for bodies of this record of `SWIMMER`."""
+    return Lanes(np.zeros(FIXED * LANES), np.zeros(body.links * BLOCK), np.zeros(6 * LANES))
 
 
 @kernel(nogil=True)
-def load(lanes: Lanes, state: Array, first: int, count: int) -> None:
+def load(body: Any, lanes: Lanes, state: Array, first: int, count: int) -> None:
     """Copy bodies ``first`` to ``first + count`` of a state into the lanes; spare lanes repeat the last body."""
-    z, joints = lanes.state, lanes.joints
-    joint_count = (state.shape[0] - FIXED) // 3
+    z, links, n = lanes.state, lanes.links, body.links
+    velocity = FIXED + n - 1
+    mode = velocity + 3 * n
     for i in range(LANES):
         b = first + min(i, count - 1)
         for row in range(FIXED):
             z[LANES * row + i] = state[row, b]
-        for j in range(joint_count):
-            joints[j * JOINT_ROWS + ANGLE + i] = state[FIXED + j, b]
-            joints[j * JOINT_ROWS + RATE + i] = state[FIXED + joint_count + j, b]
-            joints[j * JOINT_ROWS + LAST + i] = state[FIXED + 2 * joint_count + j, b]
+        links[EX + i], links[EY + i] = state[COS, b], state[SIN, b]
+        for k in range(n):
+            p = k * BLOCK + i
+            links[p + VX], links[p + VY] = state[velocity + k, b], state[velocity + n + k, b]
+            links[p + SPIN] = state[velocity + 2 * n + k, b]
+            if k > 0:
+                links[p + ANGLE] = state[FIXED + k - 1, b]
+                links[p + MODE], links[p + LAST_MODE] = state[mode + k - 1, b], state[mode + n + k - 2, b]
 
 
 @kernel(nogil=True)
-def save(lanes: Lanes, state: Array, first: int, count: int) -> None:
+def save(body: Any, lanes: Lanes, state: Array, first: int, count: int) -> None:
     """Copy the bodies in the lanes back to where `load` took them from."""
-    z, joints = lanes.state, lanes.joints
-    joint_count = (state.shape[0] - FIXED) // 3
+    z, links, n = lanes.state, lanes.links, body.links
+    velocity = FIXED + n - 1
+    mode = velocity + 3 * n
     for i in range(count):
         b = first + i
         for row in range(FIXED):
             state[row, b] = z[LANES * row + i]
-        for j in range(joint_count):
-            state[FIXED + j, b] = joints[j * JOINT_ROWS + ANGLE + i]
-            state[FIXED + joint_count + j, b] = joints[j * JOINT_ROWS + RATE + i]
-            state[FIXED + 2 * joint_count + j, b] = joints[j * JOINT_ROWS + LAST + i]
+        state[COS, b], state[SIN, b] = links[EX + i], links[EY + i]
+        for k in range(n):
+            p = k * BLOCK + i
+            state[velocity + k, b], state[velocity + n + k, b] = links[p + VX], links[p + VY]
+            state[velocity + 2 * n + k, b] = links[p + SPIN]
+            if k > 0:
+                state[FIXED + k - 1, b] = links[p + ANGLE]
+                state[mode + k - 1, b], state[mode + n + k - 2, b] = links[p + MODE], links[p + LAST_MODE]
 
 
 @kernel(nogil=True)
 def set_targets(lanes: Lanes, targets: Array, first: int, count: int) -> None:
     """Copy the commanded angles (joints, bodies) [rad] of bodies ``first`` to ``first + count`` into the lanes."""
-    joints = lanes.joints
     for j in range(targets.shape[0]):
         for i in range(LANES):
-            joints[j * JOINT_ROWS + TARGET + i] = targets[j, first + min(i, count - 1)]
+            lanes.links[(j + 1) * BLOCK + TARGET + i] = targets[j, first + min(i, count - 1)]

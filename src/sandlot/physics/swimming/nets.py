@@ -9,8 +9,8 @@ import numpy as np
 
 from sandlot.kernels import kernel
 from sandlot.models.nets import Nets, activate
-from sandlot.physics.swimming.lanes import ANGLE, JOINT_ROWS, LANES, TARGET, allocate, load, save
-from sandlot.physics.swimming.step import advance
+from sandlot.physics.swimming.lanes import ANGLE, BLOCK, LANES, TARGET, allocate, load, save
+from sandlot.physics.swimming.sweeps import advance
 from sandlot.typing import Array
 
 CLOCK, ONE = 0, 1
@@ -35,29 +35,29 @@ def swim_nets(body: Any, state: Array, nets: Nets, frequencies: Array, commands:
     joint_count, max_angle = body.links - 1, body.max_angle
     inputs = joint_count + EXTRA_INPUTS
     lanes = allocate(body)
-    joints = lanes.joints
+    links = lanes.links
     values, sums = np.zeros(nets.bias.size + frequencies.size * inputs), np.empty(nets.bias.size)
     # Cosine and sine of the clocks' phases, and of the change of a phase with every command.
     change = 2.0 * np.pi * frequencies * body.interval
     cosine, sine, cosine_step, sine_step = np.ones(change.size), np.zeros(change.size), np.cos(change), np.sin(change)
     for first in range(0, state.shape[1], LANES):
         count = min(LANES, state.shape[1] - first)
-        load(lanes, state, first, count)
+        load(body, lanes, state, first, count)
         for _ in range(commands):
             for i in range(count):
                 b = first + i
                 own = values[nets.first_node[b] + b * inputs : nets.first_node[b + 1] + (b + 1) * inputs]
                 for j in range(joint_count):
-                    own[j] = joints[j * JOINT_ROWS + ANGLE + i]
+                    own[j] = links[(j + 1) * BLOCK + ANGLE + i]
                 own[joint_count + CLOCK], own[joint_count + ONE] = sine[b], 1.0
                 c, s = cosine[b], sine[b]
                 cosine[b], sine[b] = c * cosine_step[b] - s * sine_step[b], s * cosine_step[b] + c * sine_step[b]
                 activate(nets, b, own, sums)
                 for j in range(joint_count):
-                    joints[j * JOINT_ROWS + TARGET + i] = (2.0 * own[inputs + j] - 1.0) * max_angle
+                    links[(j + 1) * BLOCK + TARGET + i] = (2.0 * own[inputs + j] - 1.0) * max_angle
             for j in range(joint_count):
                 for i in range(count, LANES):
-                    o = j * JOINT_ROWS + TARGET
-                    joints[o + i] = joints[o + count - 1]
+                    o = (j + 1) * BLOCK + TARGET
+                    links[o + i] = links[o + count - 1]
             advance(body, lanes)
-        save(lanes, state, first, count)
+        save(body, lanes, state, first, count)
