@@ -67,7 +67,7 @@ def made_up(lost: int, count: int = 4) -> xr.Dataset:
         {
             "best": (("job", "generation"), 24.92 + rows),
             "mean": (("job", "generation"), 13.51 + rows),
-            "genes": (("job", "generation", "gene"), np.broadcast_to((0.61, 1.82, 0.75), (count, 5, 3))),
+            "genes": (("job", "generation", "gene"), np.broadcast_to((0.62, 1.78, 0.73), (count, 5, 3))),
             "champion": (("job", "gene"), np.broadcast_to(GENES, (count, 3))),
             "reference": ("job", there),
             "drive": ("job", np.where(exploded, np.nan, 0.97)),
@@ -89,3 +89,17 @@ def test_exploded_simulations_are_counted_but_not_averaged(monkeypatch, lost, ca
     other = claims["They still hold the ball at the end."]
     assert other.holds is held
     assert other.note == f"{lost} exploded"
+
+
+def test_ours_are_compared_with_the_sources_means_and_its_gait_is_tried(monkeypatch):
+    tried = []
+
+    def judge(self, job, genes):
+        tried.append(genes.tolist())
+        return {"reference": 24.0, "drive": 1.0, "held": 1.0, "exploded": 0.0}
+
+    monkeypatch.setattr(Carry, "judge", judge)
+    claims = {claim.text: claim for claim in Carry().claims(made_up(0))}
+    assert tried == [[0.61, 1.82, 0.75]]
+    for name, value in (("amplitude", 0.62), ("frequency", 1.78), ("phase", 0.73)):
+        assert claims[f"The {name} converges to {value:g}."].holds
