@@ -1,7 +1,5 @@
 """The fast model: its steps satisfy the laws that its dense twin states, and physics."""
 
-import json
-from pathlib import Path
 
 import numpy as np
 import pytest

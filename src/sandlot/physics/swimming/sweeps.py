@@ -51,7 +51,7 @@ from sandlot.physics.swimming.lanes import (
     YY,
     Lanes,
 )
-from sandlot.physics.swimming.rows import ANGULAR_MOMENTUM, DRIVE, HEAT, X, Y, YAW
+from sandlot.physics.swimming.rows import ANGULAR_MOMENTUM, DRIVE, HEAT, YAW, X, Y
 from sandlot.physics.swimming.series import cosine, sine
 from sandlot.typing import Array
 

@@ -18,7 +18,7 @@ from sandlot.robots.swimmers import start_centre
 from sandlot.settings import distinct
 from sandlot.studies.base import Claim, Found, Job, Study, pick, study
 from sandlot.studies.plots import COLOURS, canvas
-from sandlot.studies.water.base import HIGH, LOW, PARAMETERS, SHORT, near, score, shared_waves
+from sandlot.studies.water.base import HIGH, LOW, SHORT, near, score, shared_waves
 from sandlot.typing import Array
 
 Values = Annotated[tuple[Annotated[float, Field(gt=0.0)], ...], Field(min_length=1), AfterValidator(distinct)]
