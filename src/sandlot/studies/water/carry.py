@@ -36,17 +36,20 @@ class Carry(SharedStudy):
 
     The body forms a circle, tightens it until its first four links hold the ball, and swims with the others. Evolution
     uses the fast model, which has no ball; the best individual of every replicate is then simulated in the reference
-    with a ball. Evolution ends at the limit of the motors, and a ball overloads them.
+    with a ball.
     """
 
     outcomes: ClassVar[Mapping[str, Quantity]] = {
         **EvolutionStudy.outcomes,
         "reference": Quantity("m", "distance of the best individual in the reference, with the ball"),
-        "drive": Quantity("1", "share of the commanded acceleration that its motors delivered there while it swam"),
+        "drive": Quantity("1", "mean share of motors below their torque limit there while it swam"),
         "held": Quantity("1", "whether it held the ball at the end"),
         "exploded": Quantity("1", "whether the simulation exploded"),
     }
-    SOURCE: ClassVar[Mapping[str, float]] = {"amplitude": 0.61, "frequency": 1.82, "phase": 0.75}
+    SOURCE: ClassVar[Mapping[str, float]] = {"amplitude": 0.62, "frequency": 1.78, "phase": 0.73}
+    """Means over the source's 18 replicates."""
+    SIMILAR: ClassVar[Mapping[str, float]] = {"amplitude": 0.61, "frequency": 1.82, "phase": 0.75}
+    """The gait of 17 of them; the 18th has 0.80, 1.11 and 0.35, and swims as far."""
     BALL: ClassVar[tuple[float, float]] = (-12.0, 3.0)
     HOLDING: ClassVar[int] = 3
     PREPARES: ClassVar[float] = 3.0
@@ -58,7 +61,7 @@ class Carry(SharedStudy):
         super().check()
 
     def before(self, job: Job) -> Schedule:
-        """A circle, then tighter ones, as fast as the motors can."""
+        """A circle, then tighter ones."""
         poses = grasp_poses(self.snake.joints, self.HOLDING)
         circle = fold(np.zeros(self.snake.joints), poses[0], 1.2, self.snake.interval)
         steps = np.linspace(1.2, 2.7, len(poses), endpoint=False)[1:]
@@ -111,12 +114,12 @@ class Carry(SharedStudy):
         """Distances and parameters."""
         best, mean, count = results["best"].values, results["mean"].values, results.sizes["job"]
         held, lost = int(results["held"].sum()), int(results["exploded"].sum())
-        own = self.judge(next(self.jobs()), np.array([self.SOURCE[name] for name in PARAMETERS]))
+        own = self.judge(next(self.jobs()), np.array([self.SIMILAR[name] for name in PARAMETERS]))
         said = "held" if own["held"] else "exploded" if own["exploded"] else "lost"
         return [
             near("The best individuals swim 24.92 m.", 24.92, best[:, -1].mean()),
             near("The average individuals converge to 13.51 m.", 13.51, mean[:, -1].mean()),
-            *claim_parameters(results, self.SOURCE),
+            *claim_parameters(results, self.SOURCE, "means over replicates"),
             self.claim_carried(results),
             Claim(
                 "They still hold the ball at the end.", "all", f"{held} of {count}", held == count, f"{lost} exploded"
@@ -126,8 +129,8 @@ class Carry(SharedStudy):
                 24.92,
                 f"{own['reference']:.1f} m, {said}",
                 bool(own["held"]) and abs(float(own["reference"]) - 24.92) < 2.5,
-                f"holds within 10%, if the ball is held; the motors deliver {own['drive']:.2f} of the commanded "
-                "acceleration",
+                "the gait of 17 of its 18 replicates; holds within 10%, if the ball is held; "
+                f"{own['drive']:.0%} of the motors were below their torque limit",
             ),
             claim_better(self.comparisons(results)),
         ]
@@ -141,7 +144,7 @@ class Carry(SharedStudy):
             return Claim(text, 24.92, "none to judge", False, left_out)
         distance, drive = float(well["reference"].mean()), float(well["drive"].mean())
         gap = distance / float(well["best"].max("generation").mean()) - 1.0
-        gives = f"the motors deliver {drive:.2f} of the commanded acceleration"
+        gives = f"{drive:.0%} of the motors were below their torque limit"
         return near(text, 24.92, distance, note=f"{gap:+.0%} from fast to reference; {gives}; {left_out}")
 
     def scenes(self, results: xr.Dataset) -> Iterator[Picture]:

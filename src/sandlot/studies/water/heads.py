@@ -9,10 +9,20 @@ import xarray as xr
 from matplotlib.figure import Figure
 
 from sandlot.control.snake.gaits import Schedule, fold, round_head, square_head
-from sandlot.studies.base import Claim, Job, Picture, pick, study
+from sandlot.recordings import Quantity
+from sandlot.studies.base import Claim, Found, Job, Picture, pick, study
 from sandlot.studies.plots import COLOURS, canvas
 from sandlot.studies.statistics import Comparison, compare
-from sandlot.studies.water.base import HIGH, PARAMETERS, champion, claim_parameters, draw_band, near, shared_waves
+from sandlot.studies.water.base import (
+    HIGH,
+    PARAMETERS,
+    EvolutionStudy,
+    champion,
+    claim_parameters,
+    draw_band,
+    near,
+    shared_waves,
+)
 from sandlot.studies.water.shared import SharedStudy
 from sandlot.studies.water.strips import strip
 from sandlot.typing import Array
@@ -26,6 +36,10 @@ class Heads(SharedStudy):
     for the rest of 10 s.
     """
 
+    outcomes: ClassVar[Mapping[str, Quantity]] = {
+        **EvolutionStudy.outcomes,
+        "own": Quantity("m", "distance that the source's best gait for this head swims"),
+    }
     SOURCE: ClassVar[Mapping[str, Mapping[str, float]]] = {
         "square": {"amplitude": 0.73, "frequency": 1.72, "phase": 0.92, "distance": 24.07, "average": 21.48},
         "circle": {"amplitude": 0.75, "frequency": 1.79, "phase": 0.93, "distance": 23.18, "average": 20.49},
@@ -49,6 +63,12 @@ class Heads(SharedStudy):
     def waves(self, job: Job, genes: Array) -> Array:
         """The head stays folded, the other joints swim."""
         return shared_waves(genes, self.snake.joints, self.FOLDED, self.head(job))
+
+    def judge(self, job: Job, genes: Array) -> Mapping[str, Found]:
+        """Let the source's best gait swim; it is the same in every replicate."""
+        source = self.SOURCE[str(job.parameters["head"])]
+        (own,) = self.evaluate(job, np.array([[source[name] for name in PARAMETERS]]))
+        return {"own": float(own)}
 
     def figure(self, results: xr.Dataset) -> Figure:
         """Fitness and parameters of the best individuals for both heads (as figures 7.23 to 7.26); dashed: extremes."""
@@ -79,7 +99,16 @@ class Heads(SharedStudy):
         for head, source in self.SOURCE.items():
             group = pick(results, head=head)
             ends[head] = float(group["best"].values[:, -1].mean())
-            claims.append(near(f"With a {head} head: {source['distance']:g} m.", source["distance"], ends[head]))
+            swum, average, own = source["distance"], float(group["mean"].values[:, -1].mean()), float(group["own"][0])
+            claims += [
+                near(f"With a {head} head: {swum:g} m.", swum, ends[head]),
+                near(
+                    f"With a {head} head: The average individuals converge to {source['average']:g} m.",
+                    source["average"],
+                    average,
+                ),
+                near(f"With a {head} head: The source's best gait swims {swum:g} m.", swum, own),
+            ]
             claims += [
                 replace(claim, text=f"With a {head} head: {claim.text}") for claim in claim_parameters(group, source)
             ]

@@ -42,7 +42,7 @@ class EvolveNets(SwimStudy):
 
     A net commands the angle of each joint of an eight-link body. Its inputs are all joint angles and a clock. NEAT
     evolves the net's structure and weights together with the clock's frequency. The source gives a density of 6.25 and
-    a mass of 5, which contradict each other (8 links of that density weigh 15.6); the mass is taken.
+    a mass of 5, which contradict each other: 8 links of that density weigh 15.625. The density is taken.
 
     Attributes:
         replicates: Number of runs, each with its own seed.
@@ -74,7 +74,7 @@ class EvolveNets(SwimStudy):
         swimmers.drive_by(
             lambda body, state, commands: swim_nets(body, state, nets, frequencies, commands), self.seconds
         )
-        return score(swimmers, travelled(swimmers), followed=0.0)
+        return score(swimmers, travelled(swimmers))
 
     def run(self, job: Job) -> Mapping[str, Found]:
         """Evolve once."""

@@ -14,7 +14,7 @@ from sandlot.learning.pareto import Pareto, find_front
 from sandlot.recordings import Quantity
 from sandlot.studies.base import Claim, Found, Job, study
 from sandlot.studies.plots import COLOURS, canvas
-from sandlot.studies.water.base import FOLLOWED, HIGH, LOW, PARAMETERS, SwimStudy
+from sandlot.studies.water.base import HIGH, LOW, PARAMETERS, SwimStudy
 from sandlot.typing import Array
 
 
@@ -53,7 +53,7 @@ class PriceOfSpeed(SwimStudy):
         swimmers, distance = self.swim_shared(genes)
         kinetic = 0.5 * self.snake.mass * (swimmers.velocity**2).sum(axis=1)
         cost = (swimmers.heat + kinetic) / (self.snake.mass * np.maximum(distance, 1e-3))
-        good = (swimmers.drive >= FOLLOWED) & ~swimmers.exploded & (distance > 0.01 * self.snake.arclength)
+        good = ~swimmers.exploded & (distance > 0.01 * self.snake.arclength)
         return np.where(good[:, None], np.stack([distance / self.seconds, -cost], axis=1), (-1.0, -1e6))
 
     def run(self, job: Job) -> Mapping[str, Found]:
