@@ -65,8 +65,8 @@ ROUNDING = 1e-9
 """A torque or rate that exceeds its limit by no more than this share still fits."""
 
 _MX, _MY, _SVX, _SVY, _L, _I = (LANES * row for row in range(6))
-"""Sums: centre of mass from the head link's centre [m], sums of velocities [m/s], angular momentum [kg*m^2/s], moment of
-inertia [kg*m^2]."""
+"""Sums over links: centre of mass from the head link's centre [m], velocities [m/s], angular momentum [kg*m^2/s],
+moment of inertia [kg*m^2]."""
 
 _FAST = {"fastmath": {"contract"}, "error_model": "numpy", "nogil": True}
 
