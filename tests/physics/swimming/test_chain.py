@@ -1,6 +1,5 @@
 """The fast model: its steps satisfy the laws that its dense twin states, and physics."""
 
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
