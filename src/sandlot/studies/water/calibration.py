@@ -241,11 +241,11 @@ class Calibration(Study):
                 f"drag {DRAG:g}, gain {GAIN:g}",
                 f"drag {drags.min():g} to {drags.max():g}, gain {gains.min():g} to {gains.max():g}",
                 bool(drags.min() <= DRAG <= drags.max() and gains.min() <= GAIN <= gains.max()),
-                "the region with 68% of the likelihood; drag and gain are not identified separately",
+                "the region with 68% of the likelihood",
             ),
         ]
         for number, measured in list(zip(NUMBERS, numbers, strict=True))[6:]:
-            text = f"With nothing else fitted, the source's gait of {number.text.split(', ')[1]} swims"
+            text = f"With nothing else fitted, the source's gait with a {number.text.split(', ')[1]} swims"
             claims.append(near(f"{text} {number.value:g} m.", number.value, measured, 0.1, "section 7.8"))
         return claims + self._open_claims(results, error)
 
