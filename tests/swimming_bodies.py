@@ -26,7 +26,7 @@ def swim(swimmers, seconds=2.0, gait=GAIT):
 def explode(swimmers, which=1):
     """Give one of them a velocity that no motor can cause."""
     if isinstance(swimmers, FastSwimmers):
-        swimmers.state[rows.velocities(swimmers.snake.joints).start, which] = np.inf
+        swimmers.state[rows.velocities(swimmers.snake.joints), which] = np.inf
     else:
         swimmers._velocity[which, 3] = 1e12
     return swimmers

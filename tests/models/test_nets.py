@@ -4,7 +4,7 @@ from neat.activations import sigmoid_activation
 from neat.nn import RecurrentNetwork
 
 from sandlot.models.nets import Nets, activate
-from sandlot.physics.swimming import reduced, rows
+from sandlot.physics.swimming import chain, rows
 from sandlot.physics.swimming.lanes import LANES
 from sandlot.physics.swimming.nets import swim_nets
 from sandlot.robots.snake import Snake
@@ -49,7 +49,7 @@ def test_bodies_swim_as_with_neat_pythons_networks():
         for b, net in enumerate(theirs):
             angles = expected[rows.joint_angles(OUTPUTS), b].tolist()
             targets[:, b] = net.activate([*angles, clock[b], 1.0])
-        reduced.command(body, expected, (2.0 * targets - 1.0) * SNAKE.max_angle)
+        chain.command(body, expected, (2.0 * targets - 1.0) * SNAKE.max_angle)
     assert np.ptp(expected[rows.X]) > 1e-4
     np.testing.assert_allclose(state, expected, rtol=0.0, atol=1e-9)
 

@@ -45,5 +45,5 @@ def test_balls_are_marks_that_stay():
 
 def test_a_body_faster_than_its_motors_counts_as_exploded():
     swimmers = FastSwimmers(SNAKE, 1)
-    swimmers.state[rows.MOMENTUM_X] = SNAKE.mass * SNAKE.max_rate * SNAKE.arclength
+    swimmers.state[rows.velocities(SNAKE.joints)] = SNAKE.max_rate * SNAKE.arclength
     assert swimmers.exploded.all()

@@ -40,7 +40,7 @@ def test_a_mistake_gets_one_clear_line(settings, words):
 def test_the_default_is_the_sources():
     snake = Snake()
     assert (snake.joints, snake.arclength, snake.link_mass) == (16, 25.5, 18.75)
-    assert snake.substeps == 4
+    assert snake.substeps == 2
     assert snake.link_mass / (snake.length * snake.width * snake.height) == pytest.approx(50.0), "its density"
 
 

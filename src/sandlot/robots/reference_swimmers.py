@@ -1,4 +1,9 @@
-"""Swimming snakes in MuJoCo, with contacts and, if asked, a ball."""
+"""Swimming snakes in MuJoCo, with contacts and, if asked, a ball.
+
+A motor gives its joint the commanded rate with whatever torque this needs, up to its largest. That is dry friction
+between the joint and a heavy flywheel that turns at the commanded rate. MuJoCo solves this friction together with the
+contacts, so that neither lags behind the other, and a motor cannot give more energy than its torque does.
+"""
 
 import math
 from collections.abc import Sequence
@@ -9,25 +14,29 @@ import numpy as np
 from mujoco.batch import Batch
 
 from sandlot.errors import SettingError
-from sandlot.geometry.planar import rotate
 from sandlot.physics.mujoco_bridge import quietly
-from sandlot.physics.swimming import callback, forces, reduced, rows
-from sandlot.physics.swimming.callback import SIMULATION_WORDS
+from sandlot.physics.swimming.drag import add_drag
 from sandlot.physics.swimming.energy import Energies, energies
+from sandlot.physics.swimming.momentum import keep_momentum
+from sandlot.physics.swimming.simulation import SIMULATION, water
 from sandlot.robots.snake import DRAG, Snake, link_centres
 from sandlot.robots.swimmers import Swimmers
 from sandlot.typing import Array, BoolArray, IntArray
 
-STIFFNESS = 25.0
-"""Rate at which the reference's servos correct errors [1/s]. Torques are computed, so that only contacts and the
-integrator cause errors. The lower this rate, the longer the steps with which the reference converges."""
+REFINE = 4
+"""Steps of the reference for each step of the body's settings."""
+
+MAX_STEP = 0.005
+"""Longest step of the reference [s]."""
 
 MAX_GAIN = 3.0
 """A simulation has exploded if, from one command to the next, its kinetic energy in the frame of the water grows by
-more than this times the energy that its motors could give. It is above 1 because the torque limit is soft. With the
-source's motors, random gaits stay below 0.7, and fetching below 0.2."""
+more than this times the energy that its motors could give at the joint rates before or after."""
 ROUNDING = 1e-3
 """Share of its energy that a body may gain on top, by rounding: without drag a gliding body keeps it only roughly."""
+
+SATURATED = 1.0 - 1e-9
+"""Share of its largest torque beyond which a motor counts as at its limit."""
 
 
 class Ball(NamedTuple):
@@ -48,13 +57,18 @@ class Ball(NamedTuple):
         """Drag force over speed [N*s/m]."""
         return self.drag * (math.pi * self.radius**2)
 
+    @property
+    def inertia(self) -> float:
+        """About its centre [kg*m^2]."""
+        return 0.4 * self.mass * self.radius**2
+
 
 BALL = Ball()
 """The ball of the source, with drag."""
 
 
 class ReferenceSwimmers(Swimmers):
-    """Bodies in MuJoCo: the same drag and servos on rigid-body dynamics, with contacts and, if asked, a ball."""
+    """Bodies in MuJoCo: the same drag and motors on rigid-body dynamics, with contacts and, if asked, a ball."""
 
     def __init__(
         self,
@@ -65,7 +79,6 @@ class ReferenceSwimmers(Swimmers):
         *,
         ball: Ball = BALL,
         contact: bool = True,
-        integrator: str = "RK4",
         threads: int = 1,
     ) -> None:
         """Make the bodies.
@@ -77,71 +90,64 @@ class ReferenceSwimmers(Swimmers):
             balls: (count, 2) where the balls are [m]; none if left out.
             ball: What each of the balls is like.
             contact: Whether links collide with each other (neighbours never do) and with the ball.
-            integrator: MuJoCo's; others than the default are faster and less accurate.
             threads: Number of simulations that run at the same time.
 
         Raises:
-            SettingError: If the step is too long for this body, or its ball, in this water.
+            SettingError: If the step is too long.
         """
         super().__init__(snake, count, current, balls)
-        self.solid_balls = balls is not None
-        check_stable(snake, ball.damping / ball.mass if self.solid_balls else 0.0)
-        callback.install()
-        xml = mjcf(snake, ball if self.solid_balls else None, contact, integrator)
-        model = mujoco.MjModel.from_xml_string(xml)
+        check_stable(snake)
+        self.solid_balls, self._step = balls is not None, snake.step / REFINE
+        model = mujoco.MjModel.from_xml_string(mjcf(snake, ball if self.solid_balls else None, contact, self._step))
         self._batch = Batch(model, count, threads)
         self._position, self._velocity = self._batch.bind("qpos"), self._batch.bind("qvel")
-        user = self._batch.bind("userdata")
-        self._simulation = user[:, :SIMULATION_WORDS].view(forces.SIMULATION)[:, 0]
-        self._plan = user[:, SIMULATION_WORDS:].reshape(count, 3, snake.joints)
-        self._body, self._ball_mass = snake.record(), ball.mass if self.solid_balls else 0.0
-        self._simulation[:] = (
-            forces.MARK,
-            self._body,
-            *self.current,
-            STIFFNESS,
-            0.0,
-            ball.damping if self.solid_balls else -1.0,
-        )
+        self._forces, self._constraints = self._batch.bind("qfrc_applied"), self._batch.bind("qfrc_constraint")
+        self._body = snake.record()
+        dry = (ball.mass, ball.inertia, ball.damping) if self.solid_balls else (0.0, 0.0, 0.0)
+        simulation = np.zeros(1, SIMULATION).view(np.recarray)
+        simulation[0] = (self._body, *dry, *self.current, self._step)
+        self._simulation, self._water = simulation[0], water(count, snake.links)
         if balls is not None:
-            self._position[:, -2:] = balls
+            self._ball_positions[:] = balls
         self._position[:, 0] = -0.5 * snake.length
-        self._last = np.zeros((count, snake.joints))
         self._shares = np.zeros(count)
         self._lost = np.zeros(count, np.bool_)
-        # The whole of a simulation: position, velocity, time, user data, and the solver's warm start.
+        # The whole of a simulation: position, velocity, time, applied forces, and the solver's warm start.
         self._start = self._batch.state.copy()
 
     def command(self, targets: Array) -> None:
         """Simulate until the next command; bodies that have exploded stay as they are."""
         self._check(targets)
-        snake, joints = self.snake, self.snake.joints
+        snake, which = self.snake, np.flatnonzero(~self._lost)
         before = self._energies()
-        state = self._reduced_state()
-        accelerations = np.empty((joints, self.count))
-        reduced.plan(self._body, state, np.ascontiguousarray(targets.T), accelerations)
-        self._last = state[rows.last_commands(joints)].T
-        self._shares += state[rows.DRIVE]
-        self._simulation["command_time"] = self.time
-        self._plan[:, forces.ANGLE] = self.angles
-        self._plan[:, forces.RATE] = self.rates
-        self._plan[:, forces.ACCELERATION] = accelerations.T
+        ends = np.clip(targets, -snake.max_angle, snake.max_angle)
+        self._flywheels(self._velocity)[:] = np.clip(snake.gain * (ends - self.angles), -snake.max_rate, snake.max_rate)
+        torques, steps = self._flywheels(self._constraints), snake.substeps * REFINE
         # MuJoCo warns when a simulation explodes, which `exploded` reports instead.
         with quietly():
-            self._batch.step(np.flatnonzero(~self._lost), nstep=snake.substeps)
+            for _ in range(steps):
+                add_drag(self._simulation, self._position, self._velocity, which, self._water, self._forces)
+                self._batch.step(which)
+                keep_momentum(self._simulation, self._position, self._velocity, which, self._water)
+                self._shares += (np.abs(torques) < SATURATED * snake.max_torque).mean(axis=1) / steps
         self._commands += 1
         self._lost |= super().exploded | self._gained_energy(before)
+
+    def _flywheels(self, coordinates: Array) -> Array:
+        """Those of the flywheels: (count, joints), as a view."""
+        return coordinates[:, -self.snake.joints :]
 
     def restart(self, which: IntArray, balls: Array | None = None) -> None:
         """Put some bodies back to their start, while the others go on."""
         self._batch.state[which] = self._start[which]
         if balls is not None:
             self._check_balls()
-            self._position[which, -2:] = balls
-        self._last[which], self._shares[which], self._lost[which], self._commands[which] = 0.0, 0.0, False, 0
+            self._ball_positions[which] = balls
+        self._water.others[which] = 0.0
+        self._shares[which], self._lost[which], self._commands[which] = 0.0, False, 0
 
     def _energies(self) -> Energies:
-        return energies(self._body, self._position, self._velocity, self.current, self._ball_mass)
+        return energies(self._simulation, self._position, self._velocity)
 
     def _gained_energy(self, before: Energies) -> BoolArray:
         """Which bodies gained energy since ``before`` that no motor gave, or have a ball that is too fast: (count,)."""
@@ -150,14 +156,6 @@ class ReferenceSwimmers(Swimmers):
         valid = after.kinetic <= (1.0 + ROUNDING) * before.kinetic + given
         valid &= (after.ball_speed < self._max_speed) & np.isfinite(self._position).all(axis=1)
         return ~valid
-
-    def _reduced_state(self) -> Array:
-        """Velocities and joints as rows of the reduced model's state, for its servos; drive is zero."""
-        state = rows.rest(self.snake.joints, self.count)
-        state[rows.SURGE], state[rows.SWAY] = rotate(self.velocity - self.current, -self.head).T
-        state[rows.YAW_RATE] = self._velocity[:, 2]
-        state[rows.FIXED :] = np.concatenate([self.angles, self.rates, self._last], axis=1).T
-        return state
 
     @property
     def centre(self) -> Array:
@@ -217,7 +215,12 @@ class ReferenceSwimmers(Swimmers):
 
     @property
     def _ball_positions(self) -> Array:
-        return self._position[:, -2:]
+        return self._position[:, self._ball_columns]
+
+    @property
+    def _ball_columns(self) -> slice:
+        """Of x and y of the balls."""
+        return slice(self.snake.links + 2, self.snake.links + 4)
 
     @property
     def ball_velocity(self) -> Array:
@@ -227,58 +230,56 @@ class ReferenceSwimmers(Swimmers):
             SettingError: If there are none.
         """
         self._check_balls()
-        return self._velocity[:, -2:]
+        return self._velocity[:, self._ball_columns]
 
 
-def check_stable(snake: Snake, ball: float = 0.0) -> None:
-    """Refuse a step with which the reference would be unstable or inaccurate.
-
-    Drag needs steps of at most about 1 / rate, servos of at most 0.25 / rate, which is 0.01 s: with that step the
-    source's gait of section 7.7 swims 0.7% too far, with 0.02 s 15%, and with 0.04 s three times as far.
-
-    Args:
-        snake: The body.
-        ball: Rate at which drag slows its ball down [1/s]; 0 without one.
+def check_stable(snake: Snake) -> None:
+    """Refuse a step with which the reference would be inaccurate.
 
     Raises:
         SettingError: With the longest step that is allowed.
     """
-    side = snake.drag * max(snake.length, snake.width) * snake.height
-    rates = {"servos": 4.0 * STIFFNESS, "drag on the body": side / snake.link_mass, "drag on the ball": ball}
-    stiffest = max(rates, key=rates.__getitem__)
-    longest = 1.0 / rates[stiffest]
-    if snake.step > longest:
-        # Two digits, rounded down, so that the step in the message is allowed.
-        unit = 10.0 ** (math.floor(math.log10(longest)) - 1)
+    if snake.step > REFINE * MAX_STEP:
         raise SettingError(
-            f"step={snake.step:g} would make the reference unstable or wrong: {stiffest} too stiff for it; "
-            f"allowed: at most {unit * math.floor(longest / unit):.2g}"
+            f"step={snake.step:g} would make the reference unstable or wrong; allowed: at most {REFINE * MAX_STEP:g}"
         )
 
 
-def mjcf(snake: Snake, ball: Ball | None, contact: bool, integrator: str) -> str:
-    """The body as a MuJoCo model that moves in a plane, without gravity."""
+def mjcf(snake: Snake, ball: Ball | None, contact: bool, step: float) -> str:
+    """The body as a MuJoCo model that moves in a plane, without gravity; after it, the ball, then the flywheels."""
     half = f"{0.5 * snake.length} {0.5 * snake.width} {0.5 * snake.height}"
     geom = f'<geom type="box" size="{half}" mass="{snake.link_mass}"/>'
-    # Stops a little beyond the largest command, so that they have no effect there.
-    stop = snake.max_angle + 0.1
-    slides = '<joint type="slide" axis="1 0 0"/><joint type="slide" axis="0 1 0"/>'
-    body = f'<body name="link0">{slides}<joint axis="0 0 1"/>{geom}'
+    planar = '<joint type="slide" axis="1 0 0"/><joint type="slide" axis="0 1 0"/><joint axis="0 0 1"/>'
+    body, tendons = f"<body>{planar}{geom}", ""
     for k in range(1, snake.links):
-        joint = f'<joint axis="0 0 -1" pos="{0.5 * snake.length} 0 0" range="{-stop} {stop}" limited="true"/>'
-        body += f'<body name="link{k}" pos="{-snake.length} 0 0">{joint}{geom}'
+        body += f'<body pos="{-snake.length} 0 0"><joint name="joint{k}" class="bend"/>{geom}'
     body += "</body>" * snake.links
     if ball is not None:
-        body += f'<body name="ball">{slides}<geom type="sphere" size="{ball.radius}" mass="{ball.mass}"/></body>'
-    flag = "enable" if contact else "disable"
+        body += f'<body>{planar}<geom type="sphere" size="{ball.radius}" mass="{ball.mass}"/></body>'
+    # So heavy that no torque changes its rate by more than 1e-6 rad/s until the next command.
+    heavy = 1e6 * (snake.max_torque * snake.interval + snake.mass * snake.arclength**2)
+    for k in range(1, snake.links):
+        body += f'<body><inertial pos="0 0 0" mass="1" diaginertia="{heavy} {heavy} {heavy}"/>'
+        body += f'<joint name="flywheel{k}" axis="0 0 1"/></body>'
+        tendons += f'<fixed><joint joint="joint{k}" coef="1"/><joint joint="flywheel{k}" coef="-1"/></fixed>'
+    # The friction and the joint stops are as stiff as the step allows. The solver's tolerance is relative to the
+    # inertia of the whole model, and so to the flywheels. The sparse solver does not converge with these.
     return f"""
         <mujoco>
             <compiler angle="radian"/>
-            <option timestep="{snake.step}" gravity="0 0 0" integrator="{integrator}">
-                <flag contact="{flag}" autoreset="disable"/>
+            <option timestep="{step}" gravity="0 0 0" integrator="Euler" jacobian="dense" tolerance="1e-16">
+                <flag contact="{"enable" if contact else "disable"}" eulerdamp="disable" autoreset="disable"/>
             </option>
-            <size nuserdata="{SIMULATION_WORDS + 3 * snake.joints}"/>
-            <default><geom friction="0.5 0.005 0.0001" condim="3"/></default>
+            <default>
+                <geom friction="0.5 0.005 0.0001" condim="3"/>
+                <tendon frictionloss="{snake.max_torque}" solreffriction="{2.0 * step} 1"
+                    solimpfriction="0.9999 0.9999 0.001"/>
+                <default class="bend">
+                    <joint axis="0 0 -1" pos="{0.5 * snake.length} 0 0" limited="true"
+                        range="{-snake.max_angle} {snake.max_angle}" solreflimit="{2.0 * step} 1"/>
+                </default>
+            </default>
             <worldbody>{body}</worldbody>
+            <tendon>{tendons}</tendon>
         </mujoco>
     """

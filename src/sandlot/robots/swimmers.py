@@ -122,13 +122,13 @@ class Swimmers(ABC):
 
     @property
     def drive(self) -> Array:
-        """Mean over commands of the share of the wanted acceleration that the motors could give: (count,)."""
+        """Mean share of the motors that are below their torque limit, over joints and steps: (count,)."""
         return self._drive_sum / np.maximum(self._commands, 1)
 
     @property
     @abstractmethod
     def _drive_sum(self) -> Array:
-        """Sum of these shares over all commands since the start: (count,)."""
+        """Sum over all commands since the start of their mean shares: (count,)."""
 
     @property
     def directions(self) -> Array:

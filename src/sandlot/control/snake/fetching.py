@@ -4,8 +4,8 @@
         ^         |        |
         +-- back off <-----+    if the ball is not, or no longer, held
 
-The default settings follow Draschwandtner (2015), sections 7.11 and 7.12. They succeed from the four places tried
-there; `CAREFUL` is reliable from anywhere, as it also considers what the source leaves out:
+The default settings follow Draschwandtner (2015), sections 7.11 and 7.12. With them a fast body may circle around its
+goal; `CAREFUL` is reliable from anywhere, as it also considers what the source leaves out:
 
 - A body of this mass keeps gliding and rotating. It is slowed down in time, by a slower or reversed wave (section 7.5),
   and stopped before it lets go.

@@ -110,6 +110,9 @@ def pose(angles: ArrayLike) -> Gait:
 def spin(gait: Gait, joints: int, left: bool = True) -> Gait:
     """Rotate on the spot (equations 3.6 and 3.7): waves travel from the middle to both ends, bent to opposite sides.
 
+    The equations count joints from 1 to n. The source calls n the number of links, but only with the number of joints
+    are both halves of the body equal, as its figure 3.11 shows them; otherwise the centre of mass does not stay.
+
     Args:
         gait: Amplitude, frequency, phase and veer, one value each.
         joints: Number of joints of the body.
@@ -118,10 +121,10 @@ def spin(gait: Gait, joints: int, left: bool = True) -> Gait:
     Raises:
         SandlotError: If the gait has no travelling wave, or different values for different joints.
     """
-    phase, veer, links, i = gait.one("phase"), gait.one("veer"), joints + 1, np.arange(joints)
+    phase, veer, i = gait.one("phase"), gait.one("veer"), np.arange(1, joints + 1)
     gait.beat()
-    front = i <= links / 2
-    steps = np.where(front, i - links / 2, links / 2 + 1 - i)
+    front = i <= joints / 2
+    steps = np.where(front, i - joints / 2, joints / 2 + 1 - i)
     side = np.where(front, -1.0, 1.0) * (1.0 if left else -1.0)
     # Equation 3.4 subtracts the steps; then waves would travel from the ends to the middle, contrary to the text.
     return gait.model_copy(update={"phase": 0.0, "lag": _each(-steps * phase), "veer": _each(side * veer)})

@@ -178,8 +178,7 @@ class Seeker:
         veer = self.steering(seen, seen.target)
         if self.steering.state == "stop":
             return np.zeros(self.snake.joints)
-        # The wave grows within the first second, as a jump would overload the joints.
-        return min(seen.time, 1.0) * self.gait.veering(veer).targets(seen.time, self.snake.joints)
+        return self.gait.veering(veer).targets(seen.time + self.snake.interval, self.snake.joints)
 
 
 @dataclass(frozen=True)
@@ -210,5 +209,4 @@ class Coil:
         # Each joint repeats what the first joint did at this earlier time.
         own = time - phase / frequency
         own = np.where(own < first, own, np.maximum(own - self.hold, first))
-        # The wave grows within the first second, as a jump would overload the joints.
-        return min(time, 1.0) * (amplitude * np.sin(frequency * own) + veer)
+        return np.asarray(amplitude * np.sin(frequency * own) + veer)

@@ -27,23 +27,21 @@ class Energies(NamedTuple):
 
 
 @kernel(error_model="numpy")
-def energies(body: Any, position: Array, velocity: Array, current: Array, ball_mass: float) -> Energies:
+def energies(simulation: Any, position: Array, velocity: Array) -> Energies:
     """Compute the energies of bodies.
 
     Args:
-        body: A record of `SWIMMER`.
-        position: (bodies, coordinates) x, y [m] and yaw of the head link [rad], joint angles [rad], and x, y of the
-            ball [m] if there is one.
+        simulation: A record of `SIMULATION`.
+        position: (bodies, coordinates) of bodies and balls.
         velocity: (bodies, coordinates) their rates.
-        current: (2,) velocity of the water [m/s].
-        ball_mass: [kg]; 0 without a ball.
     """
+    body = simulation.body
     n, half = body.links, 0.5 * body.length
     kinetic, max_power, ball_speed = np.zeros((3, position.shape[0]))
     for b in range(position.shape[0]):
         angle, rate = position[b, 2], velocity[b, 2]
         c, s = math.cos(angle), math.sin(angle)
-        vx, vy = velocity[b, 0] - current[0], velocity[b, 1] - current[1]
+        vx, vy = velocity[b, 0] - simulation.current_x, velocity[b, 1] - simulation.current_y
         squared_speeds, squared_rates, joint_rates = vx * vx + vy * vy, rate * rate, 0.0
         for j in range(n - 1):
             last, last_c, last_s = rate, c, s
@@ -55,9 +53,10 @@ def energies(body: Any, position: Array, velocity: Array, current: Array, ball_m
             squared_speeds += vx * vx + vy * vy
             squared_rates += rate * rate
             joint_rates += min(abs(velocity[b, 3 + j]), body.max_rate)
-        if ball_mass > 0.0:
-            vx, vy = velocity[b, n + 2] - current[0], velocity[b, n + 3] - current[1]
-            kinetic[b] = 0.5 * ball_mass * (vx * vx + vy * vy)
+        if simulation.ball_mass > 0.0:
+            vx, vy = velocity[b, n + 2] - simulation.current_x, velocity[b, n + 3] - simulation.current_y
+            kinetic[b] = 0.5 * simulation.ball_mass * (vx * vx + vy * vy)
+            kinetic[b] += 0.5 * simulation.ball_inertia * velocity[b, n + 4] ** 2
             ball_speed[b] = math.sqrt(vx * vx + vy * vy)
         kinetic[b] += 0.5 * (body.mass * squared_speeds + body.inertia * squared_rates)
         max_power[b] = body.max_torque * joint_rates

@@ -1,7 +1,7 @@
 """The state of bodies in the fast model: an array (rows, bodies) with one named row per quantity.
 
-After the `FIXED` rows come blocks of rows: joint angles, velocities of the links, and which motors were at their limits.
-Positions and velocities are relative to the water.
+After the `FIXED` rows come blocks of rows: joint angles, velocities of the links, and modes of the motors. Positions
+and velocities are relative to the water.
 """
 
 import numpy as np

@@ -51,7 +51,7 @@ from sandlot.physics.swimming.lanes import (
     YY,
     Lanes,
 )
-from sandlot.physics.swimming.rows import ANGULAR_MOMENTUM, DRIVE, HEAT, X, Y, YAW
+from sandlot.physics.swimming.rows import ANGULAR_MOMENTUM, DRIVE, HEAT, YAW, X, Y
 from sandlot.physics.swimming.series import cosine, sine
 from sandlot.typing import Array
 
@@ -65,13 +65,11 @@ ROUNDING = 1e-9
 """A torque or rate that exceeds its limit by no more than this share still fits."""
 
 _MX, _MY, _SVX, _SVY, _L, _I = (LANES * row for row in range(6))
-"""Sums: centre of mass from the head link's centre [m], sums of velocities [m/s], angular momentum [kg*m^2/s], moment of
-inertia [kg*m^2]."""
-
-_FAST = {"fastmath": {"contract"}, "error_model": "numpy", "nogil": True}
+"""Sums over links: centre of mass from the head link's centre [m], velocities [m/s], angular momentum [kg*m^2/s],
+moment of inertia [kg*m^2]."""
 
 
-@kernel(**_FAST)
+@kernel(fastmath={"contract"}, error_model="numpy", nogil=True)
 def advance(body: Any, lanes: Lanes) -> None:
     """Go from one command to the next; the commanded angles are in the lanes."""
     links = lanes.links
@@ -86,7 +84,7 @@ def advance(body: Any, lanes: Lanes) -> None:
         _move(body, lanes)
 
 
-@kernel(**_FAST)
+@kernel(fastmath={"contract"}, error_model="numpy", nogil=True)
 def _tell(body: Any, links: Array) -> None:
     """The rates that motors are told: proportional to the errors of the joints' angles."""
     gain, max_rate, max_angle = body.gain, body.max_rate, body.max_angle
@@ -97,7 +95,7 @@ def _tell(body: Any, links: Array) -> None:
             own[TOLD + i] = min(max(gain * (target - own[ANGLE + i]), -max_rate), max_rate)
 
 
-@kernel(**_FAST)
+@kernel(fastmath={"contract"}, error_model="numpy", nogil=True)
 def _place(body: Any, links: Array) -> None:
     """Directions and places of the links from the joint angles; wanted rates within the stops; first modes."""
     half, stop, per_step = 0.5 * body.length, body.max_angle, body.substeps / body.interval
@@ -118,7 +116,7 @@ def _place(body: Any, links: Array) -> None:
             own[BLOCK + HELD + i] = wanted if mode == 0.0 else (0.5 * mode * stop - angle) * per_step
 
 
-@kernel(**_FAST)
+@kernel(fastmath={"contract"}, error_model="numpy", nogil=True)
 def _sum_moments(body: Any, lanes: Lanes) -> None:
     """Angular momentum and moment of inertia of every body about its centre of mass, which is placed, too."""
     w, links, n = lanes.sums, lanes.links, body.links
@@ -142,7 +140,7 @@ def _sum_moments(body: Any, lanes: Lanes) -> None:
         w[_I + i] -= n * mass * (w[_MX + i] * w[_MX + i] + w[_MY + i] * w[_MY + i])
 
 
-@kernel(**_FAST)
+@kernel(fastmath={"contract"}, error_model="numpy", nogil=True)
 def _keep_spinning(body: Any, lanes: Lanes) -> None:
     """Turn every body a little faster or slower, so that it has the angular momentum that drag has left.
 
@@ -161,7 +159,7 @@ def _keep_spinning(body: Any, lanes: Lanes) -> None:
             own[VY + i] += w[_L + i] * (own[RX + i] - w[_MX + i])
 
 
-@kernel(**_FAST)
+@kernel(fastmath={"contract"}, error_model="numpy", nogil=True)
 def gather(body: Any, links: Array) -> None:
     """From the tail to the head: the momentum that it takes to move the rest of the body by its front joint.
 
@@ -225,7 +223,7 @@ def gather(body: Any, links: Array) -> None:
                 own[PT + i] = pt - nx * px - ny * py
 
 
-@kernel(**_FAST)
+@kernel(fastmath={"contract"}, error_model="numpy", nogil=True)
 def solve(body: Any, links: Array, sweep: int) -> float:
     """From the head to the tail: new velocities, and a new mode for joints whose mode does not fit.
 
@@ -294,7 +292,7 @@ def solve(body: Any, links: Array, sweep: int) -> float:
     return wrong
 
 
-@kernel(**_FAST)
+@kernel(fastmath={"contract"}, error_model="numpy", nogil=True)
 def _move(body: Any, lanes: Lanes) -> None:
     """Take over the new velocities, and move by them; sum up the heat and how many motors are below their limits."""
     z, links = lanes.state, lanes.links

@@ -6,10 +6,11 @@ They are listed in the order in which they are loaded here, that of the source.
 # isort: off
 from sandlot.studies.water import evolve, neat, turn, drift, stop, spin
 from sandlot.studies.water import shared, heads, grasp, carry, capture, deliver
-from sandlot.studies.water import fidelity, optimizers, pareto, currents
+from sandlot.studies.water import calibration, fidelity, optimizers, pareto, currents
 # isort: on
 
 __all__ = [
+    "calibration",
     "capture",
     "carry",
     "currents",

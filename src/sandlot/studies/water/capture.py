@@ -8,7 +8,7 @@ from pydantic import Field
 
 from sandlot.studies.base import Claim, Found, Job, pick, study
 from sandlot.studies.plots import canvas
-from sandlot.studies.water.fetching import HOW, WORDS, FetchStudy, claim_all, draw_paths, quadrants
+from sandlot.studies.water.fetching import HOW, WORDS, FetchStudy, claim_all, claim_circles, draw_paths, quadrants
 
 
 @study("water.capture", source="Draschwandtner 2015, section 7.11")
@@ -41,5 +41,6 @@ class Capture(FetchStudy):
         return figure
 
     def claims(self, results: xr.Dataset) -> list[Claim]:
-        """The snake captures all balls."""
-        return [claim_all(results, how, "captured") for how in HOW]
+        """The snake captures all balls; or why it does not."""
+        reach = HOW["source"].reach * self.snake.arclength
+        return [*(claim_all(results, how, "captured") for how in HOW), claim_circles(results, "captured", reach)]

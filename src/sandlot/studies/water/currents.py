@@ -17,7 +17,7 @@ from sandlot.settings import distinct
 from sandlot.studies.base import Claim, Found, Job, pick, study
 from sandlot.studies.plots import COLOURS, canvas
 from sandlot.studies.water.base import shared_waves
-from sandlot.studies.water.fetching import BLOCK, FetchStudy
+from sandlot.studies.water.fetching import BLOCK, FetchStudy, spread
 
 
 def swimming_speed(snake: Snake, gait: Gait) -> float:
@@ -37,7 +37,8 @@ class Currents(FetchStudy):
 
     Attributes:
         strengths: Speeds of the current, as shares of the swimming speed.
-        targets: Random targets for each strength; a multiple of 4.
+        targets: Random targets of a set, for each strength; a multiple of 4.
+        sets: Of random targets.
         distance: Maximum distance of targets [m].
     """
 
@@ -47,11 +48,12 @@ class Currents(FetchStudy):
         0.3,
     )
     targets: int = Field(100, ge=BLOCK, le=100_000, multiple_of=BLOCK)
+    sets: int = Field(5, ge=1, le=1000)
     distance: float = Field(60.0, gt=0.0, le=1e4)
 
     def jobs(self) -> Iterator[Job]:
         """Every strength, four targets to a job."""
-        return self.cross(strength=self.strengths, block=range(self.targets // BLOCK))
+        return self.cross(strength=self.strengths, set=range(self.sets), block=range(self.targets // BLOCK))
 
     def run(self, job: Job) -> Mapping[str, Found]:
         """Fetch four balls in one current."""
@@ -65,10 +67,13 @@ class Currents(FetchStudy):
         return {s: np.isfinite(pick(results, strength=s)["when"].values).ravel() for s in self.strengths}
 
     def figure(self, results: xr.Dataset) -> Figure:
-        """Share of balls that are delivered, and the time it takes, by strength of the current."""
+        """Share of balls that are delivered (dots: each set), and the time it takes, by strength of the current."""
         figure, axes = canvas(2, 10.0, 4.0)
         good = self.shares(results)
         axes[0].plot(list(good), [100.0 * each.mean() for each in good.values()], "o-", color=COLOURS[0])
+        for one in range(self.sets):
+            parts = self.shares(pick(results, set=one)).values()
+            axes[0].plot(list(good), [100.0 * each.mean() for each in parts], ".", color=COLOURS[0], alpha=0.5)
         axes[0].axhline(90.0, color=COLOURS[5], linestyle=":", label="90%")
         axes[0].set(xlabel="current, as a share of the swimming speed", ylabel="delivered [%]", ylim=(0, 102))
         axes[0].legend(frameon=False)
@@ -81,10 +86,11 @@ class Currents(FetchStudy):
         """90% in every current."""
         speed, claims = swimming_speed(self.snake, CAREFUL.swim), []
         for strength, good in self.shares(results).items():
-            lost = int(pick(results, strength=strength)["exploded"].values.sum())
+            mine = pick(results, strength=strength)
+            lost = int(mine["exploded"].values.sum())
             share = f"{strength:.0%} of the swimming speed ({strength * speed:.2f} m/s)"
             text = f"In a current of {share}, at least 90% are delivered."
             measured = f"{int(good.sum())} of {good.size} ({good.mean():.1%})"
-            note = f"within {self.seconds:g} s; {lost} exploded"
+            note = f"{spread(mine)}; within {self.seconds:g} s; {lost} exploded"
             claims.append(Claim(text, "beyond the source: 90%", measured, bool(good.mean() >= 0.9), note))
         return claims

@@ -1,5 +1,6 @@
 """Fetching balls and bringing them home."""
 
+import itertools
 from collections.abc import Iterator, Mapping
 
 import numpy as np
@@ -11,7 +12,18 @@ from sandlot.control.controller import as_controller
 from sandlot.control.snake.fetching import CAREFUL, Fetcher
 from sandlot.studies.base import Claim, Found, Job, Picture, Value, pick, study
 from sandlot.studies.plots import COLOURS, canvas, show
-from sandlot.studies.water.fetching import BLOCK, HOW, WORDS, FetchStudy, claim_all, draw_home, draw_paths, quadrants
+from sandlot.studies.water.fetching import (
+    BLOCK,
+    HOW,
+    WORDS,
+    FetchStudy,
+    claim_all,
+    claim_circles,
+    draw_home,
+    draw_paths,
+    quadrants,
+    spread,
+)
 from sandlot.worlds.rollout import rollout
 from sandlot.worlds.scene import Scene
 from sandlot.worlds.water.world import Water
@@ -28,17 +40,20 @@ class Deliver(FetchStudy):
     Attributes:
         quadrant: Distance of the source's targets, along x and y [m].
         distance: Maximum distance of random targets [m].
-        targets: Number of random targets; a multiple of 4.
+        targets: Number of random targets in a set; a multiple of 4.
+        sets: Of random targets.
     """
 
     quadrant: float = Field(40.0, gt=0.0)
     distance: float = Field(60.0, gt=0.0, le=1e4)
     targets: int = Field(200, ge=BLOCK, le=100_000, multiple_of=BLOCK)
+    sets: int = Field(5, ge=1, le=1000)
 
     def jobs(self) -> Iterator[Job]:
         """The source's places, with both settings; then random ones, four to a job."""
-        kinds: list[dict[str, Value]] = [{"how": how, "place": "quadrant", "block": 0} for how in HOW]
-        kinds += [{"how": "sure", "place": "random", "block": k} for k in range(self.targets // BLOCK)]
+        kinds: list[dict[str, Value]] = [{"how": how, "place": "quadrant", "set": 0, "block": 0} for how in HOW]
+        blocks = itertools.product(range(self.sets), range(self.targets // BLOCK))
+        kinds += [{"how": "sure", "place": "random", "set": each, "block": block} for each, block in blocks]
         return self.each(kinds)
 
     def run(self, job: Job) -> Mapping[str, Found]:
@@ -64,7 +79,7 @@ class Deliver(FetchStudy):
         return figure
 
     def claims(self, results: xr.Dataset) -> list[Claim]:
-        """All four quadrants, one after a failed grasp; and 95% of random places."""
+        """All four quadrants, or why not; one after a failed grasp; and 95% of random places."""
         places, chance = pick(results, place="quadrant"), pick(results, place="random")
         done = np.isfinite(results["when"].values)
         failed = int((done & (results["failures"].values > 0)).sum())
@@ -74,6 +89,7 @@ class Deliver(FetchStudy):
         middle = float(np.nanmedian(chance["when"].values)) if good.any() else np.nan
         return [
             *(claim_all(places, how, "delivered") for how in HOW),
+            claim_circles(places, "delivered"),
             Claim(
                 "A delivery succeeds after a failed grasp.",
                 "1",
@@ -87,7 +103,7 @@ class Deliver(FetchStudy):
                 "beyond the source: 95%",
                 f"{int(good.sum())} of {good.size} ({good.mean():.1%}), half of them within {middle:.0f} s",
                 bool(good.mean() >= 0.95),
-                f"within {self.seconds:g} s; {lost} exploded",
+                f"{spread(chance)}; within {self.seconds:g} s; {lost} exploded",
             ),
         ]
 

@@ -16,6 +16,7 @@ from sandlot.robots.reference_swimmers import check_stable
 from sandlot.robots.snake import Snake
 from sandlot.studies.base import Claim, Found, Job, Study, pick
 from sandlot.studies.plots import COLOURS
+from sandlot.studies.water.circles import fit_circle
 from sandlot.typing import Array, BoolArray
 from sandlot.worlds.rollout import rollout
 from sandlot.worlds.water.settings import WaterSettings
@@ -138,6 +139,43 @@ def draw_paths(axes: Axes, results: xr.Dataset) -> None:
         axes.plot(*ball.T, color=COLOURS[2], linewidth=1.2)
         axes.plot(*mark, "o", color=COLOURS[2], markersize=5, fillstyle="none")
     axes.set(xlabel="x [m]", ylabel="y [m]", aspect="equal")
+
+
+def spread(results: xr.Dataset) -> str:
+    """The smallest and the largest share of balls that any set of random targets gets done."""
+    sets = np.unique(results["set"].values)
+    shares = [np.isfinite(pick(results, set=each)["when"].values).mean() for each in sets]
+    return f"{min(shares):.1%} to {max(shares):.1%} in {len(sets)} sets"
+
+
+def claim_circles(results: xr.Dataset, done: str, needed: float | None = None) -> Claim:
+    """The claim that snakes which fail as the source does it swim in circles, in the last third of the time.
+
+    Args:
+        results: Of jobs with ``how``.
+        done: What they should have done with the balls.
+        needed: How close to the ball the centre of mass must come [m]; if given, the circle must stay further away.
+    """
+    chosen = pick(results, how="source")
+    last = slice(2 * SAMPLES // 3, None)
+    body, ball = (chosen[name].values.reshape(-1, SAMPLES, 2)[:, last] for name in ("body", "ball"))
+    failed = np.flatnonzero(~np.isfinite(chosen["when"].values.ravel()))
+    radii, nearest = [], []
+    for k in failed:
+        known = np.isfinite(body[k]).all(axis=1)
+        circle = fit_circle(body[k][known]) if known.sum() > 2 else None
+        close = float(np.linalg.norm(body[k] - ball[k], axis=1)[known].min(initial=np.inf))
+        if circle and circle.swum and (needed is None or close > needed):
+            radii.append(circle.radius)
+            nearest.append(close)
+    said = f"{len(radii)} of {failed.size}"
+    if radii:
+        said += f", of {min(radii):.1f} to {max(radii):.1f} m radius"
+        said += f", never closer than {min(nearest):.1f} m" if needed else ""
+    limits = "in the last third of the time, at least one round, within 10% of a circle"
+    limits += f"; a grasp begins below {needed:.1f} m" if needed else ""
+    text = f"Snakes that have not {done} their ball, as the source does it, swim in circles."
+    return Claim(text, "all of them", said, len(radii) == failed.size, limits)
 
 
 def claim_all(results: xr.Dataset, how: str, done: str) -> Claim:

@@ -133,7 +133,7 @@ class Stop(Study):
                 best,
                 bool(abs(best - 0.25) <= 0.02),
                 f"within one command; after {source:g} s it swims backwards, at {v1:.2f} body lengths/s, and stands "
-                f"still after {t1:.1f} s: these servos follow at once, the source's may lag",
+                f"still after {t1:.1f} s",
             ),
         ]
 

@@ -39,7 +39,7 @@ class Track:
         centre: (samples, 2) centre of mass, relative to the start [m].
         forward: (samples,) velocity along the body's mean direction [m/s].
         heading: (samples,) mean direction of the links [rad].
-        drive: Mean share of the commanded acceleration that the motors deliver.
+        drive: Mean share of motors below their torque limit.
     """
 
     centre: Array

@@ -62,13 +62,10 @@ class Water(World):
     commands than the motors can supply.
 
     ## Motors
-    The source does not specify its servos; this is the model chosen here. With each command a servo halves the position
-    error of its joint. If a motor would exceed its torque limit, all joint accelerations are scaled by the same factor,
-    the *drive*. If the motors cannot even hold the present joint rates, these decrease by 30% with each command until
-    they can. The limit is soft: it bounds the torque that changes a joint's rate, not the torque that keeps the rate
-    against water and inertia. At ``reference`` a feedback of 25/s corrects the remaining errors. The studies accept a
-    gait only if its mean drive is at least 95%, as a gait that overloads its motors is not swum as specified. That
-    threshold was chosen here too.
+    As in the source's engine, a motor is given a rate and a maximum torque. With each command the rate becomes the
+    error of the joint's angle times the body's gain, and stays until the next command; a motor that would need more
+    than its maximum torque to keep that rate gives the maximum torque instead. The *drive* is the mean share of motors
+    below their maximum torque. Gain and drag are fitted to numbers that the source reports (`water.calibration`).
 
     ## Many at once
     ``gymnasium.make_vec("sandlot/Water-v0", num_envs=120)`` steps all bodies in one call of the compiled kernel, with
@@ -90,7 +87,7 @@ class Water(World):
         "distance": Quantity("m", "how far the centre of mass had moved when the target was reached or at the end"),
         "speed": Quantity("m/s", "that distance divided by the time"),
         "turn": Quantity("rad", "rotation of the body by then, averaged over its links, positive to the left"),
-        "drive": Quantity("1", "mean share of the wanted acceleration that the motors could give, until then"),
+        "drive": Quantity("1", "mean share of motors below their torque limit, until then"),
         "reached": Quantity("1", "whether the head came within 2 m of the target"),
         "reach_time": Quantity("s", "when the target was reached; NaN if never"),
         "delivered": Quantity("1", "whether the ball was delivered in the end; NaN at fast"),
