@@ -23,7 +23,7 @@ TOO_LONG = {"snake": {"step": 0.05, "interval": 0.1}}
         ("water.heads", {"seconds": 3.0}, "seconds=3 is too short; allowed: at least 3.02"),
         ("water.shared", {"seconds": 0.01}, "seconds=0.01 is too short; allowed: at least 0.02$"),
         ("water.shared", {"seconds": 0.04, "snake": {"interval": 0.05}}, "allowed: at least 0.05"),
-        ("water.evolve", {"seconds": 0.01}, "seconds=0.01 is too short"),
+        ("water.evolve", {"seconds": 0.002}, "seconds=0.002 is too short; allowed: at least 0.005$"),
         ("water.neat", {"seconds": 0.01}, "seconds=0.01 is too short"),
         ("water.pareto", {"seconds": 0.01}, "seconds=0.01 is too short"),
         ("water.optimizers", {"seconds": 0.01}, "seconds=0.01 is too short"),
