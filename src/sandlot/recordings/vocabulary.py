@@ -47,7 +47,7 @@ VOCABULARY: dict[str, tuple[str, str]] = {
     "link_y": ("m", "y of the centre of each link"),
     "target_x": ("m", "x of the ball, or of the mark to swim to"),
     "target_y": ("m", "y of the ball, or of the mark to swim to"),
-    "drive": ("1", "mean share of the wanted acceleration that the motors could give"),
+    "drive": ("1", "mean share of motors below their torque limit"),
     # the swarm, whose world counts in cells, cycles and units of material
     "cycles": ("cycle", "cycles of the source since the start"),
     "cell_heights": ("unit", "height of each cell"),

@@ -1,6 +1,6 @@
 """Many swimming snakes at once, at two fidelities with one interface.
 
-`FastSwimmers` follow the reduced model (`sandlot.physics.swimming.reduced`); `ReferenceSwimmers` are MuJoCo
+`FastSwimmers` follow the fast model (`sandlot.physics.swimming.chain`); `ReferenceSwimmers` are MuJoCo
 simulations with contacts and, if asked, a ball. A command sets the angle of every joint at the next command.
 """
 

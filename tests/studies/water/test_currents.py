@@ -19,6 +19,7 @@ def made_up(good: dict[float, int], lost: int = 0) -> xr.Dataset:
             "when": (("job", "target"), np.concatenate(whens)),
             "exploded": (("job", "target"), exploded.astype(float)),
             "strength": ("job", strengths),
+            "set": ("job", np.tile(np.repeat(np.arange(5), 5), len(good))),
         }
     )
 
@@ -34,6 +35,18 @@ def test_every_strength_has_a_claim_that_counts_exploded_simulations():
     assert [claim.holds for claim in claims] == [True, False]
     assert ["10% of" in claims[0].text, "35% of" in claims[1].text] == [True, True]
     assert all("3 exploded" in claim.note for claim in claims)
+
+
+def test_the_note_has_the_worst_and_the_best_set():
+    (claim,) = Currents(strengths=(0.2,)).claims(made_up({0.2: 93}))
+    assert claim.measured == "93 of 100 (93.0%)"
+    assert claim.note.startswith("65.0% to 100.0% in 5 sets")
+
+
+def test_jobs_cover_all_sets():
+    jobs = list(Currents(strengths=(0.1, 0.2), targets=8, sets=3).jobs())
+    assert len(jobs) == 2 * 3 * 2
+    assert sorted({job.parameters["set"] for job in jobs}) == [0, 1, 2]
 
 
 def test_the_swimming_speed_is_that_of_the_gait():

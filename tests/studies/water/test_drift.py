@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from claims import holding
+from claims import holding, synthetic
 from sandlot.studies.water.drift import Drift
 from sandlot.studies.water.tracks import EVERY
 
@@ -49,17 +49,26 @@ class TestDrift:
         assert held == [True] * 9 + [False]
 
     def test_setups_before_and_after_the_change_differ_as_in_the_source(self):
-        before, plan = Drift().setup(5.0, "before")
-        after, fast = Drift().setup(5.0, "2 Hz")
+        before, plan = Drift().setup(15.625, "before")
+        after, fast = Drift().setup(15.625, "2 Hz")
         assert (before.faces, before.max_torque, plan.gaits[0].frequency) == ("all", 100.0, 0.6)
         assert (after.faces, after.max_torque, fast.gaits[0].frequency) == ("open", 1000.0, 2.0)
-        assert before.arclength == after.arclength == 12.0
+        assert before.arclength == after.arclength == 10.0
         assert fast.starts == (0.0, 10.0)
 
-    def test_claims_fail_if_motors_are_overloaded(self):
-        drive = {"drive": lambda job: 0.5 if job["case"] == "before" else 1.0}
-        held = holding(Drift(), distance=self.distance(), velocity=self.velocity(), **drive)
-        assert [k for k, each in enumerate(held) if not each] == [0, 1, 6]
+    def test_claims_are_about_the_mass_of_the_printed_density(self):
+        study = Drift()
+        assert study.masses == (5.0, 6.25 * 8 * 1.25 * 0.5 * 0.5)
+        source, other = self.distance(), self.distance(before=(1.2, 1.2, 0.1), after=(9.0, 9.5, 0.9), best="4 Hz")
+        results = synthetic(
+            study,
+            distance=lambda job: (other if job["mass"] == 5.0 else source)(job),
+            velocity=self.velocity(),
+        )
+        claims = study.claims(results)
+        assert all(claim.holds for claim in claims)
+        assert claims[0].note.endswith("5 kg: 1.20")
+        assert claims[8].note.endswith("5 kg: 4 Hz")
 
     def test_claims_fail_if_a_simulation_exploded(self):
         held = holding(Drift(), distance=lambda job: np.full(201, np.nan), velocity=lambda job: np.full(201, np.nan))

@@ -35,6 +35,11 @@ class TestSpin:
         assert ends[0] > 0.3
         assert ends[1] < -0.3
 
+    def test_the_centre_of_mass_stays(self):
+        study = Spin(seconds=5.0)
+        found = study.run(next(study.jobs()))
+        assert np.linalg.norm(found["centre"], axis=1).max() < 0.05 * study.snake.arclength
+
     def test_a_coil_turns_a_swimming_body(self):
         study = Spin()
         (job,) = (

@@ -34,7 +34,7 @@ class TestStop:
         assert study.best(rest) == 0.3
 
     def test_reversing_brakes_and_the_time_to_standstill_is_measured(self):
-        study = Stop(durations=(0.0, 0.1), seconds=22.0)
+        study = Stop(durations=(0.0, 0.12), seconds=22.0)
         alone, braked = (study.run(job) for job in study.jobs() if job.parameters["fidelity"] == "fast")
         assert braked["velocity"][at(10.0)] < 0.3 * alone["velocity"][at(10.0)]
         assert 0.0 < braked["rest"] < alone["rest"] < 13.0

@@ -14,7 +14,7 @@ class WaterSettings(WorldSettings):
     """Settings of the water world.
 
     Attributes:
-        fidelity: ``fast``, a reduced model without contact: the target is a point to swim to; ``reference``: MuJoCo,
+        fidelity: ``fast``, a compiled model without contact: the target is a point to swim to; ``reference``: MuJoCo,
             the target is a ball.
         snake: The body.
         target: Position of the ball [m]; random at each reset if not given.
