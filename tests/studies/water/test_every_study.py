@@ -28,8 +28,7 @@ SMALL = {
     "water.grasp": {},
     "water.carry": {"replicates": 2, "seconds": 4.0, "genetic": FEW},
     "water.capture": {"seconds": 2.0},
-<<<<<<< HEAD
-    "water.deliver": {"seconds": 2.0, "targets": 4},
+    "water.deliver": {"seconds": 2.0, "targets": 4, "sets": 2},
     "water.calibration": {
         "drags": [18.0, 19.0],
         "gains": [20.0, 32.0],
@@ -38,9 +37,6 @@ SMALL = {
         "intervals": [0.02],
         "genetic": FEW,
     },
-=======
-    "water.deliver": {"seconds": 2.0, "targets": 4, "sets": 2},
->>>>>>> part-drive
     "water.optimizers": {"replicates": 2, "seconds": 1.0, "evaluations": 240, "adaptive": Adaptive(population=24)},
     "water.pareto": {"replicates": 2, "seconds": 1.0, "nsga": Pareto(population=8, generations=3)},
     "water.currents": {"seconds": 1.0, "targets": 4, "sets": 2},
