@@ -137,7 +137,7 @@ def test_the_same_observations_give_the_same_actions():
 
 
 def test_it_delivers_from_every_quadrant():
-    when, fetchers = fetch([(30.0, 30.0), (-30.0, 30.0), (-30.0, -30.0), (30.0, -30.0)], CAREFUL, 200.0)
+    when, fetchers = fetch([(30.0, 30.0), (-30.0, 30.0), (-30.0, -30.0), (30.0, -30.0)], CAREFUL, 240.0)
     assert np.isfinite(when).all()
     assert all(each.attempts >= 1 for each in fetchers)
 
