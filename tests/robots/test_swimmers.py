@@ -91,8 +91,8 @@ def test_both_agree_in_a_current():
 def test_without_drag_the_centre_stays(cls):
     swimmers = swim(cls(SNAKE.model_copy(update={"drag": 0.0}), 1), 3.0)
     away = np.abs(swimmers.centre - [-6.0, 0.0]).max()
-    assert away <= (1e-12 if cls is FastSwimmers else 2e-3)
-    assert np.abs(swimmers.angular_momentum).max() <= (1e-9 if cls is FastSwimmers else 1e-3)
+    assert away <= 1e-9
+    assert np.abs(swimmers.angular_momentum).max() <= 1e-9
 
 
 @BOTH

@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
+from sandlot.robots.ball import BALL, Ball
 from sandlot.robots.fast_swimmers import FastSwimmers
-from sandlot.robots.reference_swimmers import BALL, Ball, ReferenceSwimmers
+from sandlot.robots.reference_swimmers import ReferenceSwimmers
 from sandlot.robots.snake import Snake
 from sandlot.robots.swimmers import Swimmers
 from sandlot.typing import Array

@@ -142,7 +142,7 @@ def test_a_step_that_explodes_has_no_reward(fidelity):
     if fidelity == "fast":
         world.swimmers.state[rows.MOMENTUM_X] = 1e9
     else:
-        world.swimmers._velocity[:, -2] = 1e9
+        world.swimmers.ball_velocity[:] = 1e9
     for _ in range(3):
         _, reward, _, truncated, info = world.step(np.zeros(5))
         assert (reward, truncated, info["exploded"]) == (0.0, True, True)
@@ -196,10 +196,13 @@ def test_controllers_come_from_files_and_directories(tmp_path, monkeypatch):
     [
         ({"snake": {"links": 2}}, r"snake\.links=2 .*at least 3"),
         ({"snake": {"mass": -1.0}}, r"snake\.mass=-1.0 .*at least 0.001"),
-        ({"fidelity": "reference", "snake": {"drag": 1e5}}, "step=0.005 would make the reference unstable.*at most"),
+        ({"fidelity": "reference", "snake": {"drag": 1e5}}, "step=0.01 would make the reference unstable.*at most"),
         ({"fidelity": "reference", "target": (-3.0, 0.5)}, r"target=\[-3, 0.5\] lies inside the body"),
-        ({"fidelity": "reference", "ball_mass": 0.001}, "step=0.005 would make .*drag on the ball.*at most 5.1e-05"),
-        ({"fidelity": "reference", "snake": {"step": 0.02}}, "step=0.02 would make .*wrong: servos.*at most 0.01"),
+        ({"fidelity": "reference", "ball_mass": 0.001}, "step=0.01 would make .*drag on the ball.*at most 0.00013"),
+        (
+            {"fidelity": "reference", "snake": {"step": 0.04, "interval": 0.04}},
+            "step=0.04 would make .*wrong: motors.*at most 0.02",
+        ),
         ({"distance": 0.5}, "distance=0.5 leaves no room"),
         ({"target": (1.0, 2.0, 3.0)}, "target=.*not possible"),
     ],

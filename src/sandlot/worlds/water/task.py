@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sandlot.errors import SettingError, quote
-from sandlot.robots.reference_swimmers import Ball
+from sandlot.robots.ball import Ball
 from sandlot.robots.snake import link_centres
 from sandlot.robots.swimmer_models import make_swimmers
 from sandlot.typing import Array, BoolArray, IntArray
