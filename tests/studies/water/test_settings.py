@@ -49,7 +49,7 @@ def test_invalid_settings_are_refused(name, settings, message):
         ("water.spin", {"snake": {"interval": 0.04}}, "interval=0.04 does not divide the 0.1 s between samples evenly"),
         ("water.turn", TOO_LONG, "step=0.05 would make the reference unstable"),
         ("water.turn", {"gait": {"amplitude": [0.1, 0.2]}}, "amplitude has 2 values; this body has 7 joints"),
-        ("water.drift", {"masses": [1e-4]}, "step=0.005 would make the reference unstable"),
+        ("water.drift", {"masses": [1e-4]}, "step=0.01 would make the reference unstable"),
         ("water.fidelity", TOO_LONG, "step=0.05 would make the reference unstable"),
         ("water.capture", TOO_LONG, "step=0.05 would make the reference unstable"),
         ("water.capture", {"snake": {"links": 5}}, "4 joints are too few to hold with 3"),
