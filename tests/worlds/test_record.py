@@ -33,7 +33,7 @@ def test_episodes_that_explode_are_counted_and_marked(tmp_path, monkeypatch, val
     def command(self, targets):
         commands.append(0)
         if len(commands) == 4:
-            self.state[rows.MOMENTUM_X] = value
+            self.state[rows.velocities(self.snake.joints)] = value
         honest(self, targets)
 
     monkeypatch.setattr(FastSwimmers, "command", command)

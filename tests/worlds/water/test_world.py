@@ -140,7 +140,7 @@ def test_a_step_that_explodes_has_no_reward(fidelity):
     world = Water(fidelity=fidelity, snake=SMALL)
     world.reset(seed=0)
     if fidelity == "fast":
-        world.swimmers.state[rows.MOMENTUM_X] = 1e9
+        world.swimmers.state[rows.velocities(world.swimmers.snake.joints)] = 1e9
     else:
         world.swimmers.ball_velocity[:] = 1e9
     for _ in range(3):
