@@ -9,7 +9,7 @@ import sys
 import time
 from argparse import ArgumentParser
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,7 @@ class Comparison:
         unit: Of both.
         at_least: Bar that the ratio, or ``ours`` where there is no peer, must reach.
         at_most: Bar that it must not exceed.
+        note: Under what conditions it was measured, where they were not the usual ones.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Comparison:
     peer: float | None = None
     at_least: float | None = None
     at_most: float | None = None
+    note: str = ""
 
     @property
     def ratio(self) -> float | None:
@@ -58,9 +60,10 @@ class Comparison:
         return (self.at_least is None or judged >= self.at_least) and (self.at_most is None or judged <= self.at_most)
 
     def row(self) -> dict[str, Any]:
-        """What ``--json`` prints; ``bar`` and ``holds`` only where there is a bar."""
+        """What ``--json`` prints; ``bar`` and ``holds`` only where there is a bar, ``note`` only where there is one."""
         row = {"name": self.name, "ours": self.ours, "peer": self.peer, "ratio": self.ratio, "unit": self.unit}
-        return row if self.bar is None else {**row, "bar": self.bar, "holds": self.holds}
+        judged = {} if self.bar is None else {"bar": self.bar, "holds": self.holds}
+        return {**row, **judged, **({"note": self.note} if self.note else {})}
 
 
 def number(value: float | None) -> str:
@@ -129,8 +132,9 @@ def main(compare: Callable[[], Sequence[Comparison]]) -> None:
     parser = ArgumentParser(description=compare.__doc__)
     parser.add_argument("--json", action="store_true", help="print one JSON object per line, for programs")
     parser.add_argument("--keep", action="store_true", help="keep the lines in docs/results")
+    parser.add_argument("--note", default="", help="keep this with every line, such as that the machine was busy")
     chosen = parser.parse_args()
-    comparisons = compare()
-    if chosen.keep:
+    comparisons = [replace(each, note=chosen.note or each.note) for each in compare()]
+    if chosen.keep and comparisons:
         keep(comparisons, Path(sys.argv[0]).stem)
     show(comparisons, chosen.json)
