@@ -121,7 +121,8 @@ def test_a_seeker_reaches_its_target_and_straightens(target):
         swimmers.command(action[None])
         if seeker.steering.state == "stop":
             break
-    assert np.linalg.norm(swimmers.centres[0, 0] - target) < 2.5
+    # It stops within 2 m; its head sways by up to 1 m until the next command.
+    assert np.linalg.norm(swimmers.centres[0, 0] - target) < 3.0
     np.testing.assert_array_equal(seeker(observe(swimmers, target)), 0.0)
 
 

@@ -12,7 +12,7 @@ from sandlot.control.controller import Controller, Separate
 from sandlot.control.snake.fetching import CAREFUL, Fetcher
 from sandlot.control.snake.files import load_controller
 from sandlot.control.snake.gaits import Gait, GaitController
-from sandlot.control.snake.steering import OBSERVED, Seeker
+from sandlot.control.snake.steering import OBSERVED, Seeker, StateSteering
 from sandlot.recordings import Frame, Quantity
 from sandlot.recordings.vocabulary import quantity
 from sandlot.robots.snake import Snake
@@ -29,6 +29,8 @@ ACTION = "joint angles [rad]"
 FAR = 1e6
 """Bound of the observations that have no bound of their own [m, s, rad]."""
 SWIM = Gait(amplitude=0.7, frequency=0.9, phase=0.8)
+PERIOD = 60
+"""Commands over which ``seek`` averages its direction: about one period of the gait."""
 """The gait with which the source's robot swims to its targets (section 7.11)."""
 
 
@@ -201,7 +203,7 @@ class Water(World):
         made: dict[str, Controller] = {}
         if snake.joints >= CAREFUL.grasping + 4:
             made["fetch"] = Separate(lambda _: Fetcher(snake, CAREFUL))
-        made["seek"] = Separate(lambda _: Seeker(snake, SWIM))
+        made["seek"] = Separate(lambda _: Seeker(snake, SWIM, StateSteering(veer=0.2, window=PERIOD)))
         made["swim"] = GaitController(SWIM, snake)
         return made | super().controllers()
 
