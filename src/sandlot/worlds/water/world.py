@@ -29,9 +29,9 @@ ACTION = "joint angles [rad]"
 FAR = 1e6
 """Bound of the observations that have no bound of their own [m, s, rad]."""
 SWIM = Gait(amplitude=0.7, frequency=0.9, phase=0.8)
+"""The gait with which the source's robot swims to its targets (section 7.11)."""
 PERIOD = 60
 """Commands over which ``seek`` averages its direction: about one period of the gait."""
-"""The gait with which the source's robot swims to its targets (section 7.11)."""
 
 
 class Water(World):
