@@ -17,12 +17,11 @@ from sandlot.geometry.rotations import rotation_matrix
 from sandlot.physics.attachment import Track
 from sandlot.robots.rover import Rover, wheel_speeds
 from sandlot.robots.rover_layout import SIDES, Layout, Side, find_layout
+from sandlot.robots.rover_motors import GRAVITY
 from sandlot.robots.rover_spec import quaternion, rover_spec
 from sandlot.robots.rover_state import RoverState
 from sandlot.typing import Array, IntArray
 
-GRAVITY = 9.81
-"""[m/s^2], downwards."""
 MAX_SPEED, MAX_RATE = 20.0, 300.0
 """A chassis that moves [m/s] or rotates [rad/s] faster than this has exploded."""
 
@@ -83,6 +82,11 @@ class RoverParts:
     def base(self) -> float:
         """Distance of its left from its right wheels [m]."""
         return self.layout.base
+
+    @property
+    def top_speed(self) -> float:
+        """Of its slowest motor [rad/s]."""
+        return self.layout.top_speed
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,7 +218,7 @@ def drive(rover_model: RoverModel, data: mujoco.MjData, commands: ArrayLike) -> 
             "allowed: for each a linear and an angular speed"
         )
     for parts, (speed, turn_rate) in zip(rover_model.rovers, wanted, strict=True):
-        speeds = wheel_speeds(speed, turn_rate, parts.base, parts.radius, parts.layout.rover.top_speed)
+        speeds = wheel_speeds(speed, turn_rate, parts.base, parts.radius, parts.top_speed)
         for wheel in parts.wheels:
             data.ctrl[wheel.actuator] = speeds[SIDES.index(wheel.side)]
 
