@@ -171,7 +171,7 @@ def cart(tmp_path):
     (tmp_path / "cart.urdf").write_text(CART)
     (tmp_path / "cart.toml").write_text(
         'urdf = "cart.urdf"\nchassis = "base"\nleft = ["left motor"]\nright = ["right motor"]\n'
-        "density = 100\ntorque = 5\ntop_speed = 20\narmature = 0.02\n"
+        "density = 100\ntorque = 5\ntop_speed = 20\narmature = 0.02\nfree = ['tilt']\n"
     )
     return load_rover(tmp_path / "cart.toml")
 

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from rover_bodies import FOUR, HUSKY, HUSKY_SPEED, JACKAL, TURTLEBOT, TWO
+from sandlot.errors import RobotWarning, SandlotError
 from sandlot.physics.soil import Soil
 from sandlot.robots.rover import Rover
 from sandlot.robots.rover_model import build_model, drive, read_state
@@ -72,6 +73,36 @@ def test_a_jackal_takes_its_limits_from_the_file(tmp_path):
 def test_a_turtlebot_turns_on_its_caster(tmp_path):
     """Its caster is not named as a wheel, so it turns freely, and hardly resists."""
     (tmp_path / "turtlebot.urdf").write_text(TURTLEBOT)
-    rover = Rover(urdf=str(tmp_path / "turtlebot.urdf"), top_speed=7.0, torque=1.5, **TWO)
+    rover = Rover(
+        urdf=str(tmp_path / "turtlebot.urdf"), top_speed=7.0, torque=1.5, free=["swivel", "caster_axle"], **TWO
+    )
     assert ride(rover, 0.034, "rigid", 0.2, 0.0)[0] == pytest.approx(0.2, rel=0.02)
     assert ride(rover, 0.034, "rigid", 0.1, 1.0)[1] == pytest.approx(1.0, rel=0.05)
+
+
+def test_a_husky_without_its_visual_meshes_drives(husky, tmp_path):
+    mesh = '<visual><geometry><mesh filename="package://husky/meshes/wheel.dae"/></geometry></visual>'
+    (tmp_path / "husky.urdf").write_text(HUSKY.replace("<collision>", f"{mesh}<collision>"))
+    with pytest.warns(
+        RobotWarning, match=r"^left out: husky.urdf: .*wheel.dae.* and 4 more visual meshes; the robot is"
+    ):
+        assert ride(husky, 0.166, "rigid", 0.5, 0.0)[0] == pytest.approx(0.5, rel=0.01)
+
+
+def test_a_husky_with_a_parameter_of_xacro_is_refused(husky, tmp_path):
+    (tmp_path / "husky.urdf").write_text(HUSKY.replace('radius="0.165"', 'radius="${radius}"'))
+    message = (
+        r'^husky.urdf: link "front_left_wheel": <cylinder radius="\${radius}"> is xacro, which is not read; write it'
+    )
+    with pytest.raises(SandlotError, match=message):
+        ride(husky, 0.166, "rigid", 0.5, 0.0)
+
+
+def test_a_husky_with_a_large_inertia_drives(husky, tmp_path):
+    """It hardly turns, but neither explodes."""
+    at = HUSKY.index("<inertia ")
+    moments = '<inertia ixx="2e6" iyy="2e6" izz="2e6"/>'
+    (tmp_path / "husky.urdf").write_text(HUSKY[:at] + moments + HUSKY[HUSKY.index("</inertial>") :])
+    speed, turn_rate = ride(husky, 0.166, "rigid", 0.5, 0.5)
+    assert speed == pytest.approx(0.5, rel=0.05)
+    assert turn_rate == pytest.approx(0.0, abs=0.01)

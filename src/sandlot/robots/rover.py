@@ -1,4 +1,4 @@
-"""Skid-steered rovers on wheels or tracks: their settings, and the equations of differential drive.
+"""Rovers on wheels or tracks: their settings, and the equations of differential drive.
 
 A robot is a URDF and a few settings; `load_rover` reads them from TOML. `sandlot.robots.rover_model` puts one or
 several into a MuJoCo model.
@@ -41,6 +41,7 @@ class Rover(Settings):
         armature: Inertia of a motor reflected to the wheel through its gears [kg*m^2]; in proportion to torque over
             top speed unless given, as for the Rover 5.
         freeze: Joints that are held at zero, by name, as if they were fixed.
+        free: Joints that turn freely, by name, as those of casters; others without a motor are warned of.
         density: Of links without ``<inertial>`` in the URDF [kg/m^3].
     """
 
@@ -55,6 +56,7 @@ class Rover(Settings):
     torque: float | None = Field(None, gt=0.0)
     armature: float | None = Field(None, gt=0.0)
     freeze: Annotated[tuple[str, ...], AfterValidator(distinct)] = ()
+    free: Annotated[tuple[str, ...], AfterValidator(distinct)] = ()
     density: float = Field(DENSITY, gt=0.0)
 
     @model_validator(mode="before")

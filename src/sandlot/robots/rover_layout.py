@@ -9,7 +9,9 @@ import numpy as np
 from sandlot.errors import RobotError
 from sandlot.robots.rigid_parts import Part, Parts, fuse, relative
 from sandlot.robots.rover import Rover
+from sandlot.robots.rover_joints import check_free
 from sandlot.robots.rover_motors import GRAVITY, Motor, find_motor
+from sandlot.robots.rover_steering import Steering, find_steering
 from sandlot.robots.urdf import Assembly
 from sandlot.robots.urdf_elements import Joint
 from sandlot.settings import nearest
@@ -82,6 +84,7 @@ class Layout:
         radius: Of the powered wheels [m].
         base: Distance of the left from the right wheels [m].
         top_speed: Of the slowest motor [rad/s].
+        steering: Of its steered wheels; none if it steers by skidding.
     """
 
     rover: Rover
@@ -92,6 +95,7 @@ class Layout:
     radius: float
     base: float
     top_speed: float
+    steering: Steering | None
 
 
 def find_layout(rover: Rover) -> Layout:
@@ -130,7 +134,10 @@ def find_layout(rover: Rover) -> Layout:
     belts = tuple(_belt(side, parts, file) for side in sides) if rover.tracks else ()
     radius, base = rover.radius or float(np.mean(radii)), rover.base or left - right
     top_speed = min(wheel.motor.top_speed for wheel in wheels if wheel.motor)
-    return Layout(rover, parts.parts, tuple(parts.poses), wheels, belts, radius, base, top_speed)
+    steering = find_steering(wheels, parts, load)
+    driven = [wheel.joint.name for wheel in wheels] + list(steering.joints if steering else ())
+    check_free(parts, driven, rover.free, file)
+    return Layout(rover, parts.parts, tuple(parts.poses), wheels, belts, radius, base, top_speed, steering)
 
 
 def _with_motor(wheel: Wheel, rover: Rover, load: float) -> Wheel:

@@ -8,6 +8,7 @@ import numpy as np
 
 from sandlot.robots.rover_layout import Layout, Wheel
 from sandlot.robots.rover_shapes import belt_size
+from sandlot.robots.rover_steering import Steering
 from sandlot.robots.solids import Solid
 from sandlot.robots.urdf_elements import Joint
 from sandlot.typing import Array
@@ -18,6 +19,8 @@ _SOLIDS = {
     "sphere": mujoco.mjtGeom.mjGEOM_SPHERE,
     "mesh": mujoco.mjtGeom.mjGEOM_MESH,
 }
+STEERING_ERROR, STEERING_TIME = 0.05, 0.02
+"""Of the servos that steer: the error of the angle at full torque [rad], and their time constant [s]."""
 
 
 def rover_spec(layout: Layout, step: float) -> Any:
@@ -43,6 +46,8 @@ def rover_spec(layout: Layout, step: float) -> Any:
             _add_geom(spec, body, shape, name=name, contype=1, conaffinity=1, group=group)
         for shape in part.visual:
             _add_geom(spec, body, shape, contype=0, conaffinity=0, group=2)
+    if layout.steering:
+        _add_steering(spec, bodies, layout.steering)
     for side, belt in enumerate(layout.belts):
         box = bodies[belt.parent].add_geom(name=f"{belt.side} belt", type=_SOLIDS["box"], group=3)
         box.size = belt_size(layout, side)
@@ -70,6 +75,17 @@ def _add_hinge(spec: Any, body: Any, joint: Joint, wheel: Wheel | None, inertia:
         motor.set_to_velocity(wheel.motor.gain(inertia, step))
         motor.forcelimited, motor.forcerange = mujoco.mjtLimited.mjLIMITED_TRUE, [-torque, torque]
         motor.ctrllimited, motor.ctrlrange = mujoco.mjtLimited.mjLIMITED_TRUE, [-top_speed, top_speed]
+
+
+def _add_steering(spec: Any, bodies: list[Any], steering: Steering) -> None:
+    """Add angle servos without overshoot, which are stiff enough to hold a wheel that is pushed sideways."""
+    for name, part, torque in zip(steering.joints, steering.parts, steering.torque, strict=True):
+        stiffness = torque / STEERING_ERROR
+        (hinge,) = bodies[part].joints
+        hinge.armature = stiffness * STEERING_TIME**2
+        motor = spec.add_actuator(name=name, trntype=mujoco.mjtTrn.mjTRN_JOINT, target=name)
+        motor.set_to_position(kp=stiffness, kv=2.5 * stiffness * STEERING_TIME)
+        motor.forcelimited, motor.forcerange = mujoco.mjtLimited.mjLIMITED_TRUE, [-torque, torque]
 
 
 def _add_geom(spec: Any, body: Any, shape: Solid, **options: Any) -> None:

@@ -59,7 +59,7 @@ class Joint:
         rotation: (3, 3) from the child's axes to the parent's at joint angle zero.
         axis: (3,) unit vector of the joint axis, in the child's axes.
         powered: Has a motor: ``revolute`` with ``<limit velocity="1.0">`` (the source's convention), or ``continuous``.
-        limits: Lowest and highest angle [rad]; none if it turns freely, as all powered joints do.
+        limits: Lowest and highest angle [rad]; none if it turns freely. Wheels do not heed them.
         effort: Maximum torque [N*m]; none if the file does not say.
         top_speed: [rad/s]; none if the file does not say, also where it only marks a motor.
     """
@@ -157,7 +157,7 @@ def parse_joint(element: ET.Element, name: str, where: str, links: Mapping[str, 
         raise RobotError(f"{where}: its lower limit {lower:g} is above the upper, {upper:g}")
     powered = kind == "continuous" or (kind == "revolute" and speed == 1.0)
     # Some tools write both limits as zero for a passive wheel; a joint that cannot turn would be "fixed".
-    limits = (lower, upper) if kind == "revolute" and not powered and lower < upper else None
+    limits = (lower, upper) if kind == "revolute" and lower < upper else None
     unit = axis / max(length, 1e-9)
     torque = effort if 0.0 < effort < LARGEST else None
     top_speed = speed if kind == "continuous" and 0.0 < speed < LARGEST else None
