@@ -57,10 +57,11 @@ def test_a_husky_turns_as_far_as_skid_steering_lets_it(husky, ground, speed):
     assert turn_rate / 0.6 == pytest.approx(expected, rel=0.2)
 
 
-@pytest.mark.parametrize("ground", ["rigid", "mid"])
-def test_a_husky_drives_alike_at_every_step(husky, ground):
+@pytest.mark.parametrize(("ground", "share"), [("rigid", 0.49), ("mid", 0.50)])
+def test_a_husky_drives_alike_at_every_step(husky, ground, share):
     found = np.array([ride(husky, 0.166, ground, 0.5, 0.6, step) for step in (0.0005, 0.001, 0.002)])
-    assert np.ptp(found, axis=0) / found[0] == pytest.approx([0.0, 0.0], abs=0.02)
+    assert np.ptp(found, axis=0) / found[0] == pytest.approx([0.0, 0.0], abs=0.01)
+    assert found[:, 1] / 0.6 == pytest.approx([share] * 3, abs=0.006)
 
 
 def test_a_jackal_takes_its_limits_from_the_file(tmp_path):
