@@ -84,9 +84,7 @@ def test_a_turtlebot_turns_on_its_caster(tmp_path):
 def test_a_husky_without_its_visual_meshes_drives(husky, tmp_path):
     mesh = '<visual><geometry><mesh filename="package://husky/meshes/wheel.dae"/></geometry></visual>'
     (tmp_path / "husky.urdf").write_text(HUSKY.replace("<collision>", f"{mesh}<collision>"))
-    with pytest.warns(
-        RobotWarning, match=r"^left out: husky.urdf: .*wheel.dae.* and 4 more visual meshes; the robot is"
-    ):
+    with pytest.warns(RobotWarning, match=r"^5 visual meshes left out of the picture: husky.urdf: .*wheel.dae"):
         assert ride(husky, 0.166, "rigid", 0.5, 0.0)[0] == pytest.approx(0.5, rel=0.01)
 
 

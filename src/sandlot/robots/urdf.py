@@ -118,8 +118,8 @@ def _links(robot: ET.Element, file: str, folder: Path, density: float) -> dict[s
     if not links:
         raise RobotError(f"{file}: the robot has no <link>")
     if skipped := [why for link in links.values() for why in link.skipped]:
-        more = f" and {len(skipped) - 1} more visual meshes" if len(skipped) > 1 else ""
-        warnings.warn(f"left out: {skipped[0]}{more}; the robot is drawn without", RobotWarning, stacklevel=4)
+        count = f"{len(skipped)} visual meshes" if len(skipped) > 1 else "a visual mesh"
+        warnings.warn(f"{count} left out of the picture: {skipped[0]}", RobotWarning, stacklevel=4)
     return links
 
 
