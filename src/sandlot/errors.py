@@ -49,6 +49,10 @@ class RobotError(SandlotError):
     """The description of a robot cannot be read, or is of no robot that can be built."""
 
 
+class RobotWarning(UserWarning):
+    """A part of a robot's description is left out, or may not do what its author meant."""
+
+
 class RunError(SandlotError):
     """A run of a study cannot be read, written or resumed."""
 

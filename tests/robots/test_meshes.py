@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sandlot.errors import SandlotError
+from sandlot.errors import RobotWarning, SandlotError
 from sandlot.robots.urdf import parse_urdf
 from urdf_text import collision, link, robot
 
@@ -104,3 +104,29 @@ def test_any_bytes_are_a_mesh_or_refused(tmp_path_factory, noise, name, begin):
     (folder / name).write_bytes((CUBE.encode() if name == "a.obj" else b"solid") * begin + noise)
     with np.errstate(all="ignore"), contextlib.suppress(SandlotError):
         assert mesh(folder, name).inertial.mass > 0.0
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("package://husky/meshes/base.dae", "is of a kind that is not read; allowed: .obj, .stl"),
+        ("base.stl", "was not found"),
+        ("empty.obj", "holds no triangles that can be read"),
+    ],
+)
+def test_visual_meshes_that_cannot_be_read_are_left_out(tmp_path, name, why):
+    (tmp_path / "empty.obj").write_text("")
+    missing = f"<visual><geometry><mesh filename='{name}'/></geometry></visual>"
+    text = robot(link("a", 2 * missing + collision("<sphere radius='1'/>")))
+    with pytest.warns(
+        RobotWarning, match=f'^2 visual meshes left out of .*: r.urdf: link "a": <visual>: mesh .*{why}'
+    ) as got:
+        found = parse_urdf(text, "r.urdf", tmp_path).links["a"]
+    assert len(got) == 1
+    assert found.visual == ()
+    assert len(found.collision) == 1
+
+
+def test_a_visual_mesh_without_a_name_is_a_mistake():
+    with pytest.raises(SandlotError, match=r"<mesh> names no file$"):
+        parse_urdf(robot(link("a", "<visual><geometry><mesh/></geometry></visual>")))

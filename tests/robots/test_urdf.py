@@ -134,6 +134,64 @@ def test_the_inertia_of_a_flat_plate_is_allowed():
     assert np.diag(found.inertia) == pytest.approx([1.0, 1.0, 2.0])
 
 
+@pytest.mark.parametrize("moment", ["2e6", "1e9"])
+def test_large_inertias_are_allowed(moment):
+    found = parse_urdf(robot(link("a", inertial("50", (moment,) * 3)))).links["a"].inertial
+    assert np.diag(found.inertia) == pytest.approx(float(moment))
+
+
+XACRO = "is xacro, which is not read; write it out first: xacro r.urdf.xacro > r.urdf$"
+NAMESPACE = "<robot name='r' xmlns:xacro='http://www.ros.org/wiki/xacro'>"
+
+
+@pytest.mark.parametrize(
+    ("text", "start"),
+    [
+        (
+            robot(link("wheel", collision("<sphere radius='${radius}'/>"))),
+            r'^r.urdf: link "wheel": <sphere radius="\${radius}"> ',
+        ),
+        (
+            robot(link(), link("b"), joint("${side}_axle")),
+            r'^r.urdf: joint "\${side}_axle": <joint name="\${side}_axle"> ',
+        ),
+        (
+            robot(link("a", collision("<mesh filename='$(find husky)/base.stl'/>"))),
+            r'^r.urdf: link "a": <mesh filename="\$\(find husky\)/base.stl"> ',
+        ),
+        (NAMESPACE + "<xacro:include filename='b'/></robot>", "^r.urdf: <xacro:include> "),
+        (robot("<xacro:property name='radius' value='1'/>"), "^r.urdf: <xacro:property> "),
+    ],
+)
+@pytest.mark.parametrize("file", ["r.urdf", "r.urdf.xacro", "r.xacro"])
+def test_xacro_is_named_with_what_to_do(text, start, file):
+    with pytest.raises(SandlotError, match=start.replace("r.urdf:", f"{file}:") + XACRO) as caught:
+        parse_urdf(text, file)
+    assert "\n" not in str(caught.value)
+
+
+def test_written_out_xacro_is_read():
+    """Some versions of xacro leave the declaration, and tags for other tools may have expressions of their own."""
+    assert parse_urdf(NAMESPACE + link() + "<gazebo><plugin path='${here}'/></gazebo></robot>").root == "a"
+
+
+def test_frozen_joints_are_fixed():
+    text = robot(link(), link("b"), link("c"), joint(kind="prismatic"), joint("k", "b", "c", kind="revolute"))
+    joints = parse_urdf(text, freeze=("j", "k")).joints
+    assert [each.kind for each in joints.values()] == ["fixed", "fixed"]
+    assert not any(each.powered for each in joints.values())
+    with pytest.raises(SandlotError, match=r"freeze: joint .jj. was not found; did you mean 'j'"):
+        parse_urdf(text, "r.urdf", freeze=("jj",))
+
+
+def test_all_sliding_joints_are_named_at_once():
+    text = robot(link(), link("b"), link("c"), joint(kind="prismatic"), joint("k", "b", "c", kind="floating"))
+    with pytest.raises(SandlotError, match=r'joint "j" is prismatic.* freeze = \["j", "k"\]$'):
+        parse_urdf(text, "r.urdf")
+    with pytest.raises(SandlotError, match=r'joint "k" is floating.* freeze = \["j", "k"\]$'):
+        parse_urdf(text, "r.urdf", freeze=("j",))
+
+
 BOMB = "<!DOCTYPE r [<!ENTITY a 'xxxx'><!ENTITY b '&a;&a;&a;&a;'>]><robot name='&b;'/>"
 
 
@@ -162,7 +220,16 @@ BOMB = "<!DOCTYPE r [<!ENTITY a 'xxxx'><!ENTITY b '&a;&a;&a;&a;'>]><robot name='
         (robot(link(), joint("j", "a", "a")), '^r.urdf: joint "j": link "a" hangs on itself'),
         (
             robot(link(), link("b"), joint(kind="prismatic")),
-            '^r.urdf: joint "j": type "prismatic" is not known; allowed: fixed, revolute, continuous$',
+            '^r.urdf: joint "j" is prismatic, which is not simulated; to hold it at zero, add to the settings: '
+            r'freeze = \["j"\]$',
+        ),
+        (
+            robot(link(), link("b"), joint(kind="screw")),
+            '^r.urdf: joint "j": type "screw" is not known; allowed: fixed, revolute, continuous$',
+        ),
+        (
+            robot(link(), link("b"), joint(inner="<limit effort='much'/>")),
+            '^r.urdf: joint "j": <limit effort="much">; allowed: a number$',
         ),
         (
             robot(link("fl_Whee"), joint("fl_joint", "fl_Whee", "fl_Wheel")),

@@ -10,6 +10,7 @@ from typer.core import TyperGroup
 
 import sandlot
 from sandlot.cli import fit, gap, logs, models, shape, show, work
+from sandlot.cli.caution import one_line_warnings
 from sandlot.cli.stop import stoppable
 from sandlot.errors import SandlotError, quote
 
@@ -71,7 +72,7 @@ def main() -> None:
     debug = "--debug" in sys.argv
     arguments = [argument for argument in sys.argv[1:] if argument != "--debug"] or ["--help"]
     try:
-        with stoppable():
+        with stoppable(), one_line_warnings():
             status = app(args=arguments, prog_name="sandlot", standalone_mode=False)
         if status == INTERRUPTED:
             goes_on = " Finished jobs are kept; the same command goes on." if arguments[0] in RESUMABLE else ""

@@ -19,6 +19,10 @@ MAX_BYTES = 64_000_000
 """In one file."""
 
 
+class MeshError(RobotError):
+    """A mesh file was not found, or cannot be read."""
+
+
 def mesh_file(name: str, where: str, folder: Path) -> Path:
     """Find a mesh file: relative to ``folder``, or for ``package://``, in the folder of that name above it."""
     if not name:
@@ -29,11 +33,11 @@ def mesh_file(name: str, where: str, folder: Path) -> Path:
         places = [above / rest for above in folder.resolve().parents if above.name == package]
         places += [folder / package / rest, folder / rest]
     if places[0].suffix.lower() not in (".obj", ".stl"):
-        raise RobotError(f'{where}: mesh "{quote(name)}" is of a kind that is not read; allowed: .obj, .stl')
+        raise MeshError(f'{where}: mesh "{quote(name)}" is of a kind that is not read; allowed: .obj, .stl')
     try:
         return next(place for place in places if place.is_file())
     except (StopIteration, ValueError, OSError):
-        raise RobotError(f'{where}: mesh file "{quote(name)}" was not found') from None
+        raise MeshError(f'{where}: mesh file "{quote(name)}" was not found') from None
 
 
 def read_mesh(path: Path, where: str) -> tuple[Array, NDArray[np.int32]]:
@@ -43,22 +47,22 @@ def read_mesh(path: Path, where: str) -> tuple[Array, NDArray[np.int32]]:
         Vertices (n, 3) [m], and the vertex indices of each triangle (m, 3).
 
     Raises:
-        RobotError: If the file cannot be read or holds no triangles; ``where`` begins the message.
+        MeshError: If the file cannot be read or holds no triangles; ``where`` begins the message.
     """
     try:
         data = read_bytes(path, MAX_BYTES, RobotError)
     except RobotError as error:
-        raise RobotError(f"{where}: {error}") from None
+        raise MeshError(f"{where}: {error}") from None
     try:
         vertices, faces = _read_obj(data) if path.suffix.lower() == ".obj" else _read_stl(data)
     except (ValueError, IndexError, OverflowError):
         vertices, faces = np.zeros((0, 3)), np.zeros((0, 3), np.int32)
     if len(faces) == 0 or not np.isfinite(vertices).all():
-        raise RobotError(f'{where}: mesh "{path.name}" holds no triangles that can be read')
+        raise MeshError(f'{where}: mesh "{path.name}" holds no triangles that can be read')
     if len(faces) > MAX_TRIANGLES:
-        raise RobotError(f'{where}: mesh "{path.name}" has {len(faces)} triangles; allowed: {MAX_TRIANGLES}')
+        raise MeshError(f'{where}: mesh "{path.name}" has {len(faces)} triangles; allowed: {MAX_TRIANGLES}')
     if faces.min() < 0 or faces.max() >= len(vertices):
-        raise RobotError(f'{where}: mesh "{path.name}" has a triangle with a corner that does not exist')
+        raise MeshError(f'{where}: mesh "{path.name}" has a triangle with a corner that does not exist')
     return vertices, faces
 
 

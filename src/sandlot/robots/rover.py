@@ -1,4 +1,4 @@
-"""Skid-steered rovers on wheels or tracks: their settings, and the equations of differential drive.
+"""Rovers on wheels or tracks: their settings, and the equations of differential drive.
 
 A robot is a URDF and a few settings; `load_rover` reads them from TOML. `sandlot.robots.rover_model` puts one or
 several into a MuJoCo model.
@@ -34,10 +34,14 @@ class Rover(Settings):
         tracks: Whether a belt runs around the wheels of each side; yes for ``tracked`` unless set.
         radius: Of the powered wheels [m]; measured from their shapes unless given.
         base: Distance B of the left from the right wheels, centre to centre [m]; measured unless given.
-        top_speed: Of the motors, at the wheel [rad/s].
-        torque: Maximum of a motor, at the wheel [N*m]: the Rover 5's stall torque, 10 kg*cm.
-        armature: Inertia of a motor reflected to the wheel through its gears [kg*m^2]: that of the rotor, guessed at
-            4e-7, times the square of the ratio, 86.8.
+        top_speed: Of the motors, at the wheel [rad/s]; that of the ``<limit>`` of a continuous joint unless given, or
+            else the Rover 5's.
+        torque: Maximum of a motor, at the wheel [N*m]; the effort of the joint's ``<limit>`` unless given, or else
+            enough for all motors together to push the robot with its own weight.
+        armature: Inertia of a motor reflected to the wheel through its gears [kg*m^2]; in proportion to torque over
+            top speed unless given, as for the Rover 5.
+        freeze: Joints that are held at zero, by name, as if they were fixed.
+        free: Joints that turn freely, by name, as those of casters; others without a motor are warned of.
         density: Of links without ``<inertial>`` in the URDF [kg/m^3].
     """
 
@@ -48,9 +52,11 @@ class Rover(Settings):
     tracks: bool = False
     radius: float | None = Field(None, gt=0.0)
     base: float | None = Field(None, gt=0.0)
-    top_speed: float = Field(0.25 / 0.03, gt=0.0)
-    torque: float = Field(0.98, gt=0.0)
-    armature: float = Field(3e-3, gt=0.0)
+    top_speed: float | None = Field(None, gt=0.0)
+    torque: float | None = Field(None, gt=0.0)
+    armature: float | None = Field(None, gt=0.0)
+    freeze: Annotated[tuple[str, ...], AfterValidator(distinct)] = ()
+    free: Annotated[tuple[str, ...], AfterValidator(distinct)] = ()
     density: float = Field(DENSITY, gt=0.0)
 
     @model_validator(mode="before")
@@ -66,7 +72,8 @@ class Rover(Settings):
         Raises:
             RobotError: If its URDF cannot be read.
         """
-        return read_urdf(BODIES / f"{self.urdf}.urdf" if self.urdf in SHIPPED else self.urdf, self.density)
+        path = BODIES / f"{self.urdf}.urdf" if self.urdf in SHIPPED else self.urdf
+        return read_urdf(path, self.density, self.freeze)
 
 
 def load_rover(path: str | Path) -> Rover:

@@ -1,7 +1,7 @@
 """Finds a rover's chassis, wheels and belts in its URDF, and measures them."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -9,6 +9,9 @@ import numpy as np
 from sandlot.errors import RobotError
 from sandlot.robots.rigid_parts import Part, Parts, fuse, relative
 from sandlot.robots.rover import Rover
+from sandlot.robots.rover_joints import check_free
+from sandlot.robots.rover_motors import GRAVITY, Motor, find_motor
+from sandlot.robots.rover_steering import Steering, find_steering
 from sandlot.robots.urdf import Assembly
 from sandlot.robots.urdf_elements import Joint
 from sandlot.settings import nearest
@@ -31,6 +34,7 @@ class Wheel:
         middle: (3,) in the chassis' frame [m].
         radius: [m]
         half_width: [m]
+        motor: None if it turns freely.
     """
 
     part: int
@@ -41,6 +45,7 @@ class Wheel:
     middle: Array
     radius: float
     half_width: float
+    motor: Motor | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +83,8 @@ class Layout:
         belts: Left and right; none if it runs on wheels.
         radius: Of the powered wheels [m].
         base: Distance of the left from the right wheels [m].
+        top_speed: Of the slowest motor [rad/s].
+        steering: Of its steered wheels; none if it steers by skidding.
     """
 
     rover: Rover
@@ -87,6 +94,8 @@ class Layout:
     belts: tuple[Belt, ...]
     radius: float
     base: float
+    top_speed: float
+    steering: Steering | None
 
 
 def find_layout(rover: Rover) -> Layout:
@@ -111,6 +120,8 @@ def find_layout(rover: Rover) -> Layout:
                 '<limit velocity="1.0">'
             )
         sides.append(sorted(found, key=lambda wheel: -wheel.middle[0]))
+    load = GRAVITY * assembly.mass / sum(wheel.joint.powered for side in sides for wheel in side)
+    sides = [[_with_motor(wheel, rover, load) for wheel in side] for side in sides]
     wheels = (*sides[0], *sides[1])
     if len({wheel.part for wheel in wheels}) < len(wheels):
         raise RobotError(f"{file}: a wheel is named twice; allowed: every wheel once, left or right")
@@ -122,7 +133,16 @@ def find_layout(rover: Rover) -> Layout:
         raise RobotError(f"{file}: the left wheels are not left of the right ones; y is to the left")
     belts = tuple(_belt(side, parts, file) for side in sides) if rover.tracks else ()
     radius, base = rover.radius or float(np.mean(radii)), rover.base or left - right
-    return Layout(rover, parts.parts, tuple(parts.poses), wheels, belts, radius, base)
+    top_speed = min(wheel.motor.top_speed for wheel in wheels if wheel.motor)
+    steering = find_steering(wheels, parts, load)
+    driven = [wheel.joint.name for wheel in wheels] + list(steering.joints if steering else ())
+    check_free(parts, driven, rover.free, file)
+    return Layout(rover, parts.parts, tuple(parts.poses), wheels, belts, radius, base, top_speed, steering)
+
+
+def _with_motor(wheel: Wheel, rover: Rover, load: float) -> Wheel:
+    """Give a powered wheel its motor; ``load`` is the share of the robot's weight on each powered wheel [N]."""
+    return replace(wheel, motor=find_motor(rover, wheel.joint, load * wheel.radius)) if wheel.joint.powered else wheel
 
 
 def _find_wheel(assembly: Assembly, name: str) -> Joint:
@@ -152,7 +172,7 @@ def _measure(joint: Joint, side: Side, parts: Parts, file: str) -> Wheel:
     radii, lows, highs = zip(*(shape.extent(np.zeros(3), sign * joint.axis) for shape in shapes), strict=True)
     low, high = min(lows), max(highs)
     middle = position + 0.5 * (low + high) * sign * axis
-    return Wheel(part, side, joint, sign * joint.axis, sign * axis, middle, max(radii), 0.5 * (high - low))
+    return Wheel(part, side, joint, sign * joint.axis, sign * axis, middle, max(radii), 0.5 * (high - low), None)
 
 
 def _belt(wheels: list[Wheel], parts: Parts, file: str) -> Belt:

@@ -17,12 +17,11 @@ from sandlot.geometry.rotations import rotation_matrix
 from sandlot.physics.attachment import Track
 from sandlot.robots.rover import Rover, wheel_speeds
 from sandlot.robots.rover_layout import SIDES, Layout, Side, find_layout
+from sandlot.robots.rover_motors import GRAVITY
 from sandlot.robots.rover_spec import quaternion, rover_spec
 from sandlot.robots.rover_state import RoverState
 from sandlot.typing import Array, IntArray
 
-GRAVITY = 9.81
-"""[m/s^2], downwards."""
 MAX_SPEED, MAX_RATE = 20.0, 300.0
 """A chassis that moves [m/s] or rotates [rad/s] faster than this has exploded."""
 
@@ -62,6 +61,7 @@ class RoverParts:
         ground: Geoms that the ground may touch: the chassis, and the wheels unless belts cover them.
         tracks: Left and right; none if it runs on wheels.
         belts: Geoms that let solids touch the tracks between their wheels, in the same order.
+        steering: Motors of the joints that steer, which take an angle [rad], in the order of ``layout.steering``.
     """
 
     layout: Layout
@@ -73,6 +73,7 @@ class RoverParts:
     ground: tuple[int, ...]
     tracks: tuple[Track, ...]
     belts: tuple[int, ...]
+    steering: tuple[int, ...]
 
     @property
     def radius(self) -> float:
@@ -83,6 +84,11 @@ class RoverParts:
     def base(self) -> float:
         """Distance of its left from its right wheels [m]."""
         return self.layout.base
+
+    @property
+    def top_speed(self) -> float:
+        """Of its slowest motor [rad/s]."""
+        return self.layout.top_speed
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,6 +198,9 @@ def _parts(model: mujoco.MjModel, prefix: str, layout: Layout) -> RoverParts:
         ground=tuple(ground),
         tracks=tuple(tracks),
         belts=tuple(model.geom(f"{prefix}{belt.side} belt").id for belt in layout.belts),
+        steering=tuple(
+            model.actuator(prefix + name).id for name in (layout.steering.joints if layout.steering else ())
+        ),
     )
 
 
@@ -201,8 +210,8 @@ def drive(rover_model: RoverModel, data: mujoco.MjData, commands: ArrayLike) -> 
     Args:
         rover_model: The rovers.
         data: Of their model.
-        commands: (n, 2) forward speed [m/s] and rate of turning to the left [rad/s]; `wheel_speeds` limits them to what
-            the motors can do.
+        commands: (n, 2) forward speed [m/s] and rate of turning to the left [rad/s]; `wheel_speeds` or
+            `Steering.command` limit them to what motors and steering can do.
 
     Raises:
         SettingError: If there are not two finite numbers for each rover.
@@ -214,7 +223,13 @@ def drive(rover_model: RoverModel, data: mujoco.MjData, commands: ArrayLike) -> 
             "allowed: for each a linear and an angular speed"
         )
     for parts, (speed, turn_rate) in zip(rover_model.rovers, wanted, strict=True):
-        speeds = wheel_speeds(speed, turn_rate, parts.base, parts.radius, parts.layout.rover.top_speed)
+        if steering := parts.layout.steering:
+            angles, wanted_speeds = steering.command(speed, turn_rate, parts.radius, parts.top_speed)
+            powered = [k for k, wheel in enumerate(parts.layout.wheels) if wheel.motor]
+            data.ctrl[list(parts.steering)] = angles
+            data.ctrl[[wheel.actuator for wheel in parts.wheels]] = wanted_speeds[powered]
+            continue
+        speeds = wheel_speeds(speed, turn_rate, parts.base, parts.radius, parts.top_speed)
         for wheel in parts.wheels:
             data.ctrl[wheel.actuator] = speeds[SIDES.index(wheel.side)]
 

@@ -6,9 +6,9 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from sandlot.robots.rover import Rover
 from sandlot.robots.rover_layout import Layout, Wheel
 from sandlot.robots.rover_shapes import belt_size
+from sandlot.robots.rover_steering import Steering
 from sandlot.robots.solids import Solid
 from sandlot.robots.urdf_elements import Joint
 from sandlot.typing import Array
@@ -19,6 +19,8 @@ _SOLIDS = {
     "sphere": mujoco.mjtGeom.mjGEOM_SPHERE,
     "mesh": mujoco.mjtGeom.mjGEOM_MESH,
 }
+STEERING_ERROR, STEERING_TIME = 0.05, 0.02
+"""Of the servos that steer: the error of the angle at full torque [rad], and their time constant [s]."""
 
 
 def rover_spec(layout: Layout, step: float) -> Any:
@@ -37,12 +39,15 @@ def rover_spec(layout: Layout, step: float) -> Any:
         if part.joint is None:
             body.add_freejoint(name="free")
         else:
-            _add_hinge(spec, body, part.joint, wheels.get(k), layout.rover, step)
+            inertia_about = float(part.joint.axis @ inertia @ part.joint.axis)
+            _add_hinge(spec, body, part.joint, wheels.get(k), inertia_about, step)
         for number, shape in enumerate(part.collision):
             name, group = f"{part.name} {number}", 3 if part.visual else 0
             _add_geom(spec, body, shape, name=name, contype=1, conaffinity=1, group=group)
         for shape in part.visual:
             _add_geom(spec, body, shape, contype=0, conaffinity=0, group=2)
+    if layout.steering:
+        _add_steering(spec, bodies, layout.steering)
     for side, belt in enumerate(layout.belts):
         box = bodies[belt.parent].add_geom(name=f"{belt.side} belt", type=_SOLIDS["box"], group=3)
         box.size = belt_size(layout, side)
@@ -57,19 +62,30 @@ def rover_spec(layout: Layout, step: float) -> Any:
     return spec
 
 
-def _add_hinge(spec: Any, body: Any, joint: Joint, wheel: Wheel | None, rover: Rover, step: float) -> None:
+def _add_hinge(spec: Any, body: Any, joint: Joint, wheel: Wheel | None, inertia: float, step: float) -> None:
+    """Add a joint, and its motor if it is of a powered wheel with this inertia about its axle [kg*m^2]."""
     hinge = body.add_joint(name=joint.name, type=mujoco.mjtJoint.mjJNT_HINGE)
     hinge.axis = joint.axis if wheel is None else wheel.hinge
     if joint.limits is not None and wheel is None:
         hinge.range, hinge.limited = joint.limits, mujoco.mjtLimited.mjLIMITED_TRUE
-    if joint.powered:
-        hinge.armature = rover.armature
+    if wheel is not None and wheel.motor is not None:
+        torque, top_speed = wheel.motor.torque, wheel.motor.top_speed
+        hinge.armature = wheel.motor.armature
         motor = spec.add_actuator(name=joint.name, trntype=mujoco.mjtTrn.mjTRN_JOINT, target=joint.name)
-        # The stiffest servo that cannot overshoot: it removes the whole speed error of a free wheel in one step. A
-        # stiffer servo would chatter between its torque limits.
-        motor.set_to_velocity(rover.armature / step)
-        motor.forcelimited, motor.forcerange = mujoco.mjtLimited.mjLIMITED_TRUE, [-rover.torque, rover.torque]
-        motor.ctrllimited, motor.ctrlrange = mujoco.mjtLimited.mjLIMITED_TRUE, [-rover.top_speed, rover.top_speed]
+        motor.set_to_velocity(wheel.motor.gain(inertia, step))
+        motor.forcelimited, motor.forcerange = mujoco.mjtLimited.mjLIMITED_TRUE, [-torque, torque]
+        motor.ctrllimited, motor.ctrlrange = mujoco.mjtLimited.mjLIMITED_TRUE, [-top_speed, top_speed]
+
+
+def _add_steering(spec: Any, bodies: list[Any], steering: Steering) -> None:
+    """Add angle servos without overshoot, which are stiff enough to hold a wheel that is pushed sideways."""
+    for name, part, torque in zip(steering.joints, steering.parts, steering.torque, strict=True):
+        stiffness = torque / STEERING_ERROR
+        (hinge,) = bodies[part].joints
+        hinge.armature = stiffness * STEERING_TIME**2
+        motor = spec.add_actuator(name=name, trntype=mujoco.mjtTrn.mjTRN_JOINT, target=name)
+        motor.set_to_position(kp=stiffness, kv=2.5 * stiffness * STEERING_TIME)
+        motor.forcelimited, motor.forcerange = mujoco.mjtLimited.mjLIMITED_TRUE, [-torque, torque]
 
 
 def _add_geom(spec: Any, body: Any, shape: Solid, **options: Any) -> None:

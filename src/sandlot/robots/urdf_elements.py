@@ -1,5 +1,6 @@
 """The elements of a URDF file: links, joints, shapes, inertias and numbers, each checked as it is read."""
 
+import math
 import xml.etree.ElementTree as ET
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,13 +12,16 @@ from scipy.spatial import QhullError
 
 from sandlot.errors import RobotError, quote
 from sandlot.geometry.rotations import rotation_matrix
-from sandlot.robots.meshes import mesh_file, read_mesh
+from sandlot.robots.meshes import MeshError, mesh_file, read_mesh
 from sandlot.robots.solids import Inertial, Solid, SolidKind, combine
 from sandlot.settings import nearest
 from sandlot.typing import Array
 
 LARGEST = 1e6
 """Largest magnitude of a number in a file, in any unit; products of larger ones may overflow."""
+
+LARGEST_INERTIA = 1e9
+"""[kg*m^2]; some files give parts that must not turn an inertia of a million."""
 
 JointKind = Literal["fixed", "revolute", "continuous"]
 JOINTS: tuple[JointKind, ...] = ("fixed", "revolute", "continuous")
@@ -32,12 +36,14 @@ class Link:
         visual: Shapes it is drawn with.
         collision: Shapes it collides with.
         inertial: Mass and inertia, in the link's axes.
+        skipped: Why visual meshes were left out, one line each.
     """
 
     name: str
     visual: tuple[Solid, ...]
     collision: tuple[Solid, ...]
     inertial: Inertial
+    skipped: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +59,9 @@ class Joint:
         rotation: (3, 3) from the child's axes to the parent's at joint angle zero.
         axis: (3,) unit vector of the joint axis, in the child's axes.
         powered: Has a motor: ``revolute`` with ``<limit velocity="1.0">`` (the source's convention), or ``continuous``.
-        limits: Lowest and highest angle [rad]; none if it turns freely, as all powered joints do.
+        limits: Lowest and highest angle [rad]; none if it turns freely. Wheels do not heed them.
+        effort: Maximum torque [N*m]; none if the file does not say.
+        top_speed: [rad/s]; none if the file does not say, also where it only marks a motor.
     """
 
     name: str
@@ -65,6 +73,8 @@ class Joint:
     axis: Array
     powered: bool
     limits: tuple[float, float] | None
+    effort: float | None
+    top_speed: float | None
 
 
 def element_name(element: ET.Element, file: str) -> str:
@@ -77,7 +87,7 @@ def element_name(element: ET.Element, file: str) -> str:
 
 def parse_link(element: ET.Element, name: str, where: str, folder: Path, density: float) -> Link:
     """Read a ``<link>``; ``where`` begins the message of an error."""
-    visual = tuple(_shape(part, f"{where}: <visual>", folder) for part in element.findall("visual"))
+    visual, skipped = _visual(element, f"{where}: <visual>", folder)
     collision = tuple(_shape(part, f"{where}: <collision>", folder) for part in element.findall("collision"))
     written = element.find("inertial")
     if written is not None:
@@ -89,7 +99,18 @@ def parse_link(element: ET.Element, name: str, where: str, folder: Path, density
             raise RobotError(f"{where}: <collision>: the mesh is flat; allowed: one that encloses a volume") from None
     if written is not None or collision:
         _check_inertia(inertial, f"{where}: <inertia>" if written is not None else where)
-    return Link(name, visual, collision, inertial)
+    return Link(name, visual, collision, inertial, skipped)
+
+
+def _visual(element: ET.Element, where: str, folder: Path) -> tuple[tuple[Solid, ...], tuple[str, ...]]:
+    """Shapes that a link is drawn with, and why others were left out: nothing but the picture depends on them."""
+    shapes, skipped = [], []
+    for part in element.findall("visual"):
+        try:
+            shapes.append(_shape(part, where, folder))
+        except MeshError as error:
+            skipped.append(str(error))
+    return tuple(shapes), tuple(skipped)
 
 
 def _inertial(element: ET.Element, where: str) -> Inertial:
@@ -100,8 +121,8 @@ def _inertial(element: ET.Element, where: str) -> Inertial:
     mass = _number(weight, "value", where)
     if mass <= 0.0:
         raise RobotError(f"{where}: mass {mass:g} is not above 0; a link without mass has no <inertial>")
-    xx, yy, zz = (_number(moments, key, where) for key in ("ixx", "iyy", "izz"))
-    xy, xz, yz = (_number(moments, key, where, 0.0) for key in ("ixy", "ixz", "iyz"))
+    xx, yy, zz = (_number(moments, key, where, None, LARGEST_INERTIA) for key in ("ixx", "iyy", "izz"))
+    xy, xz, yz = (_number(moments, key, where, 0.0, LARGEST_INERTIA) for key in ("ixy", "ixz", "iyz"))
     inertia = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
     return Inertial(mass, centre, rotation @ inertia @ rotation.T)
 
@@ -117,9 +138,9 @@ def _check_inertia(inertial: Inertial, where: str) -> None:
         raise RobotError(f"{where}: of its principal moments {shown} the first two are together below the third")
 
 
-def parse_joint(element: ET.Element, name: str, where: str, links: Mapping[str, Link]) -> Joint:
-    """Read a ``<joint>`` between two of ``links``; ``where`` begins the message of an error."""
-    kind = element.get("type", "")
+def parse_joint(element: ET.Element, name: str, where: str, links: Mapping[str, Link], frozen: bool = False) -> Joint:
+    """Read a ``<joint>`` between two of ``links``; ``where`` begins the message of an error. A frozen one is fixed."""
+    kind = "fixed" if frozen else element.get("type", "")
     if kind not in JOINTS:
         raise RobotError(f'{where}: type "{quote(kind)}" is not known; allowed: {", ".join(JOINTS)}')
     parent, child = (_joint_link(element, end, where, links) for end in ("parent", "child"))
@@ -131,15 +152,28 @@ def parse_joint(element: ET.Element, name: str, where: str, links: Mapping[str, 
     length = float(np.linalg.norm(axis))
     if length < 1e-9 and kind != "fixed":
         raise RobotError(f"{where}: <axis> has no direction; allowed: any but 0 0 0")
-    speed = 0.0 if limit is None else _number(limit, "velocity", where, 0.0)
-    lower, upper = (0.0 if limit is None else _number(limit, key, where, 0.0) for key in ("lower", "upper"))
-    if lower > upper:
+    lower, upper, effort, speed = (_limit(limit, key, where) for key in ("lower", "upper", "effort", "velocity"))
+    if lower > upper and kind != "fixed":
         raise RobotError(f"{where}: its lower limit {lower:g} is above the upper, {upper:g}")
     powered = kind == "continuous" or (kind == "revolute" and speed == 1.0)
     # Some tools write both limits as zero for a passive wheel; a joint that cannot turn would be "fixed".
-    limits = (lower, upper) if kind == "revolute" and not powered and lower < upper else None
+    limits = (lower, upper) if kind == "revolute" and lower < upper else None
     unit = axis / max(length, 1e-9)
-    return Joint(name, kind, parent, child, position, rotation, unit, powered, limits)
+    torque = effort if 0.0 < effort < LARGEST else None
+    top_speed = speed if kind == "continuous" and 0.0 < speed < LARGEST else None
+    return Joint(name, kind, parent, child, position, rotation, unit, powered, limits, torque, top_speed)
+
+
+def _limit(element: ET.Element | None, key: str, where: str) -> float:
+    """A number of a ``<limit>``, at most `LARGEST`, since some programs write infinity for "none"; 0 if left out."""
+    text = "0" if element is None else element.get(key, "0")
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if math.isnan(number) or "_" in text:
+        raise RobotError(f'{where}: <limit {key}="{quote(text)}">; allowed: a number')
+    return min(max(number, -LARGEST), LARGEST)
 
 
 def _joint_link(element: ET.Element, end: str, where: str, links: Mapping[str, Link]) -> str:
@@ -195,11 +229,18 @@ def _origin(element: ET.Element, where: str) -> tuple[Array, Array]:
     return _vector(tag, "xyz", where, 3, zeros), rotation_matrix(*_vector(tag, "rpy", where, 3, zeros))
 
 
-def _number(element: ET.Element, key: str, where: str, default: float | None = None) -> float:
-    return float(_vector(element, key, where, 1, None if default is None else (default,))[0])
+def _number(element: ET.Element, key: str, where: str, default: float | None = None, largest: float = LARGEST) -> float:
+    return float(_vector(element, key, where, 1, None if default is None else (default,), largest)[0])
 
 
-def _vector(element: ET.Element, key: str, where: str, count: int, default: tuple[float, ...] | None = None) -> Array:
+def _vector(
+    element: ET.Element,
+    key: str,
+    where: str,
+    count: int,
+    default: tuple[float, ...] | None = None,
+    largest: float = LARGEST,
+) -> Array:
     text = element.get(key)
     wanted = "a number" if count == 1 else f"{count} numbers"
     if text is None:
@@ -210,6 +251,6 @@ def _vector(element: ET.Element, key: str, where: str, count: int, default: tupl
         numbers = [float(word) for word in text.split()]
     except ValueError:
         numbers = []
-    if len(numbers) != count or "_" in text or not all(abs(number) <= LARGEST for number in numbers):
-        raise RobotError(f'{where}: <{element.tag} {key}="{quote(text)}">; allowed: {wanted} up to {LARGEST:g}')
+    if len(numbers) != count or "_" in text or not all(abs(number) <= largest for number in numbers):
+        raise RobotError(f'{where}: <{element.tag} {key}="{quote(text)}">; allowed: {wanted} up to {largest:g}')
     return np.array(numbers)

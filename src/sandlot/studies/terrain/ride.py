@@ -9,7 +9,8 @@ from numpy.typing import ArrayLike
 
 from sandlot.physics.soil import Soil, SoilKind
 from sandlot.robots.rover import load_rover
-from sandlot.robots.rover_model import GRAVITY, build_model, drive
+from sandlot.robots.rover_model import build_model, drive
+from sandlot.robots.rover_motors import GRAVITY
 from sandlot.typing import Array
 
 NODES, SPACING = 200, 0.01

@@ -47,7 +47,7 @@ class MujocoFleet:
         self.model = build_model(kinds, np.zeros((self.count, 6)), settings.step)
         self.data = mujoco.MjData(self.model.model)
         parts = self.model.rovers
-        linear = np.array([each.layout.rover.top_speed * each.radius for each in parts])
+        linear = np.array([each.top_speed * each.radius for each in parts])
         self.top_speeds = np.column_stack([linear, 2.0 * linear / np.array([each.base for each in parts])])
         self.wheel_radius = np.array([each.radius for each in parts])
         self.shapes: Sequence[Sequence[DrawnShape]] = [drawn_shapes(each.layout) for each in parts]
