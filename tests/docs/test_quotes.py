@@ -13,8 +13,6 @@ QUOTE = runpy.run_path(str(ROOT / "docs/quote.py"))
 PAGES = {page.relative_to(ROOT).as_posix(): page for page in QUOTE["pages"]()}
 KEPT_BY_TESTS = {"docs/reliability.md"}
 """Each of its lines names the test that keeps it."""
-NOT_YET = {name for name in PAGES if name.startswith("docs/results/water.")}
-"""They quote runs of the water studies that are about to be made again."""
 UNQUOTED = tomllib.loads(Path(__file__).with_name("unquoted.toml").read_text(encoding="utf-8"))
 
 UNIT = (
@@ -32,7 +30,7 @@ def test_quoted_numbers_are_the_kept_ones(name):
     assert QUOTE["update"](text) == text, "run: make docs-pages"
 
 
-@pytest.mark.parametrize("name", sorted({*PAGES} - KEPT_BY_TESTS - NOT_YET))
+@pytest.mark.parametrize("name", sorted({*PAGES} - KEPT_BY_TESTS))
 def test_every_measured_number_is_quoted(name):
     text, allowed = PAGES[name].read_text(encoding="utf-8"), UNQUOTED.get(Path(name).name, {})
     left = unquoted(text, [snippet for snippets in allowed.values() for snippet in snippets])

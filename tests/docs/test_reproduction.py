@@ -45,7 +45,7 @@ def origins(kept, folder, text=TOML + '[claims."water.why"]\n"" = "ours"\n'):
 
 def test_the_page_is_up_to_date():
     published = MADE["load"]()
-    page = MADE["page"](published, MADE["Origins"](published))
+    page = MADE["page"](published, MADE["Origins"](published), MADE["waiting"](published))
     assert MADE["PAGE"].read_text(encoding="utf-8") == page, "run: make docs-pages"
 
 
@@ -54,6 +54,14 @@ def test_the_published_page_has_every_claim_and_a_word_on_every_failure():
     claims = [each for summary in published.values() for each in summary["claims"]]
     assert len(re.findall(r" \| (?:✓|✗ .+) \|$", page, re.MULTILINE)) == len(claims)
     assert page.count(" | ✗ ") == sum(not each["holds"] for each in claims)
+
+
+def test_studies_that_are_not_run_anew_are_named_and_their_entries_left_alone(kept, tmp_path):
+    text = TOML + '[claims."water.why"]\n"" = "ours"\n[claims."water.turn"]\n"It turns" = "line 3"\n'
+    page = MADE["page"](kept, origins(kept, tmp_path, text), ["water.turn"])
+    assert "Not counted, because they changed and are not run anew yet: water.turn." in page
+    with pytest.raises(RunError, match="no published claim begins with 'It turns'"):
+        origins(kept, tmp_path, text.replace("water.turn", "water.gone"))
 
 
 def test_a_claim_has_its_source_line_value_and_reason_in_one_line(kept, tmp_path):

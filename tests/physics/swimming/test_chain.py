@@ -264,6 +264,19 @@ def test_the_error_shrinks_with_the_step():
 
 
 @compiled
+def test_overloaded_motors_give_more_in_long_steps():
+    """The best gait of section 7.7's search, where a fifth of the motors are at their limits."""
+    ends = []
+    for step in (0.01, 0.005, 0.0025):
+        swimmers = FastSwimmers(Snake(step=step), 1)
+        gait = np.array([0.58, 6.0 * np.pi, 0.0, 0.0])[:, None, None] * np.ones((4, 16, 1))
+        gait[2, :, 0] = 0.61 * np.arange(16)
+        swimmers.swim([0.0], gait[None], 10.0)
+        ends.append(swimmers.centre[0, 0] + 12.75)
+    assert ends[0] > 1.02 * ends[1] > 1.04 * ends[2]
+
+
+@compiled
 def test_weaker_motors_are_at_their_limits_more_often():
     shares = []
     for torque in (1e9, 1e5, 1e4, 1e3):

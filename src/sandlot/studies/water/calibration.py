@@ -117,10 +117,9 @@ class Calibration(Study):
     def jobs(self) -> Iterator[Job]:
         """Gains and masses; torques and rates with the fitted gain; intervals."""
         plain = {"gain": GAIN, "mass": self.masses[0], "torque": 1.0, "rate": NO_LIMIT, "interval": 0.02}
-        changes: list[dict[str, float]] = [{}]
-        changes += [{"gain": gain, "mass": mass} for mass in self.masses for gain in self.gains]
+        changes = [{"gain": gain, "mass": mass} for mass in self.masses for gain in self.gains]
         changes += [{"torque": torque, "rate": rate} for torque in self.torques for rate in self.rates]
-        changes += [{"interval": interval} for interval in self.intervals]
+        changes += [{"interval": interval} for interval in self.intervals] + [{}]
         chosen = {tuple({**plain, **change}.values()): {**plain, **change} for change in changes}
         return self.each(chosen.values())
 
