@@ -1,15 +1,10 @@
-"""MuJoCo's memory: fields are where MuJoCo says they are, and its functions can be called by their addresses."""
-
-import ctypes
+"""MuJoCo's memory: arrays are views of it, and its functions can be called by their addresses."""
 
 import mujoco
 import numpy as np
 import pytest
-from mujoco.introspect.ast_nodes import ArrayType, StructFieldDecl, ValueType
-from mujoco.introspect.structs import STRUCTS
 from numba import config
 
-from sandlot.errors import SandlotError
 from sandlot.kernels import kernel
 from sandlot.physics.mujoco_bridge import (
     AppliedForces,
@@ -18,7 +13,6 @@ from sandlot.physics.mujoco_bridge import (
     applied_forces,
     call,
     empty_simulation,
-    field_offsets,
     keep_forces,
     restore_forces,
     simulation_arrays,
@@ -33,29 +27,6 @@ MODEL = """<mujoco><size nuserdata="3"/><worldbody>
 @pytest.fixture
 def data():
     return mujoco.MjData(mujoco.MjModel.from_xml_string(MODEL))
-
-
-def test_offsets_are_those_of_the_memory(data):
-    """In a model with arrays of all sizes, so that no two fields have the same address."""
-    names = ("qpos", "qvel", "qfrc_passive", "userdata", "mocap_pos", "xfrc_applied", "xipos")
-    for name, offset in field_offsets("mjData", names).items():
-        assert ctypes.c_uint64.from_address(data._address + offset).value == getattr(data, name).ctypes.data
-    for name, offset in field_offsets("mjModel", ("nq", "nv", "nuserdata")).items():
-        assert ctypes.c_int64.from_address(data.model._address + offset).value == getattr(data.model, name)
-    data.time = 0.125
-    assert ctypes.c_double.from_address(data._address + field_offsets("mjData", ["time"])["time"]).value == 0.125
-
-
-def test_a_layout_that_does_not_match_is_refused(monkeypatch):
-    declared = STRUCTS["mjData"].fields
-    extra = StructFieldDecl(name="extra", type=ArrayType(ValueType("int"), (2,)), doc="")
-    monkeypatch.setattr(STRUCTS["mjData"], "fields", (extra, *declared))
-    with pytest.raises(SandlotError, match=rf"^MuJoCo {mujoco.__version__} does not keep qpos at byte \d+ of mjData"):
-        field_offsets("mjData", ["qpos"])
-    unknown = StructFieldDecl(name="extra", type=ValueType("mjtUnheardOf"), doc="")
-    monkeypatch.setattr(STRUCTS["mjData"], "fields", (unknown, *declared))
-    with pytest.raises(SandlotError, match=r"unknown type, mjtUnheardOf; allowed: 4\.0"):
-        field_offsets("mjData", ["qpos"])
 
 
 def test_arrays_are_views_and_empty_ones_have_the_same_columns(data):
