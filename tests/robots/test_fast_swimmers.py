@@ -1,4 +1,4 @@
-"""Swimmers in the reduced model: gaits known in advance, threads, copies, and balls that are marks."""
+"""Swimmers in the fast model: gaits known in advance, threads, copies, and balls that are marks."""
 
 import numpy as np
 import pytest

@@ -15,8 +15,7 @@ from sandlot.typing import Array, IntArray
 class FastSwimmers(Swimmers):
     """Bodies in the compiled model: no contact, and balls are marks.
 
-    They cannot gain energy from the integrator, whatever the length of its steps: hinges and drag only remove energy.
-    So `exploded` does not check energy here.
+    Hinges and drag only remove energy, so that the integrator adds none, and `exploded` does not check energy here.
     """
 
     def __init__(

@@ -103,7 +103,7 @@ class ReferenceSwimmers(Swimmers):
                 add_drag(self._simulation, self._position, self._velocity, which, self._water, self._forces)
                 self._batch.step(which)
                 keep_momentum(self._simulation, self._position, self._velocity, which, self._water)
-                self._shares += (np.abs(torques) < SATURATED * snake.max_torque).mean(axis=1) / steps
+                self._shares[which] += (np.abs(torques[which]) < SATURATED * snake.max_torque).mean(axis=1) / steps
         self._commands += 1
         self._lost |= super().exploded | self._gained_energy(before)
         self._batch.state[self._lost] = state[self._lost]

@@ -1,7 +1,8 @@
 """Many swimming snakes at once, at two fidelities with one interface.
 
 `FastSwimmers` follow the fast model (`sandlot.physics.swimming.chain`); `ReferenceSwimmers` are MuJoCo
-simulations with contacts and, if asked, a ball. A command sets the angle of every joint at the next command.
+simulations with contacts and, if asked, a ball. A command sets the angle that every motor turns
+towards.
 """
 
 from abc import ABC, abstractmethod
@@ -12,6 +13,9 @@ import numpy as np
 from sandlot.errors import SettingError
 from sandlot.robots.snake import Snake, link_angles, link_centres
 from sandlot.typing import Array, BoolArray, IntArray
+
+MAX_RATE = 300.0
+"""Joint rate that no valid simulation has [rad/s]."""
 
 
 class Swimmers(ABC):
@@ -41,7 +45,7 @@ class Swimmers(ABC):
 
     @abstractmethod
     def command(self, targets: Array) -> None:
-        """Simulate until the next command; ``targets`` (count, joints) are the joint angles to reach by then [rad].
+        """Simulate until the next command; ``targets`` (count, joints) are the angles that motors turn towards [rad].
 
         Raises:
             SettingError: If the targets of a body that has not exploded are NaN or infinite.
@@ -148,14 +152,14 @@ class Swimmers(ABC):
     @property
     def exploded(self) -> BoolArray:
         """Which simulations are invalid: (count,). NaN compares false, so it counts as exploded."""
-        valid = np.abs(self.rates).max(axis=1) < 3.0 * self.snake.max_rate
+        valid = np.abs(self.rates).max(axis=1) < MAX_RATE
         valid &= np.linalg.norm(self.velocity - self.current, axis=1) < self._max_speed
         return ~(valid & np.isfinite(self.centre).all(axis=1))
 
     @property
     def _max_speed(self) -> float:
         """Upper bound of the speed through the water that joints can cause [m/s]."""
-        return self.snake.max_rate * self.snake.arclength
+        return MAX_RATE / 3.0 * self.snake.arclength
 
 
 def start_centre(snake: Snake) -> Array:

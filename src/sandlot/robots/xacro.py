@@ -38,4 +38,4 @@ def check_written_out(robot: ET.Element, file: str) -> None:
 
 def _advice(file: str) -> str:
     stem = re.sub(r"(\.urdf|\.xacro)+$", "", file)
-    return f"which is not read; write it out first: xacro {stem}.urdf.xacro > {stem}.urdf"
+    return f"which is not read; write it out first: xacro {file} > {stem}.plain.urdf"

@@ -114,8 +114,8 @@ def test_every_step_satisfies_the_laws_of_the_twin(changes):
         np.testing.assert_allclose(after[rows.YAW], before[rows.YAW] + snake.step * new[0, 2], atol=1e-12)
         np.testing.assert_allclose(after[rows.ANGULAR_MOMENTUM], twin.moment(new), rtol=1e-9, atol=1e-9 * scale)
         np.testing.assert_allclose(after[rows.HEAT] - before[rows.HEAT], twin.heated(new), rtol=1e-7, atol=1e-9 * scale)
-        share = np.mean(held & (np.abs(impulse) <= limit * (1.0 + 1e-6)))
-        assert abs(after[rows.DRIVE] - before[rows.DRIVE] - share) <= 1.0 / snake.joints + 1e-9
+        least, most = (np.mean(held & (np.abs(impulse) <= limit * share)) for share in (1.0 - 1e-6, 1.0 + 1e-6))
+        assert least - 1e-9 <= after[rows.DRIVE] - before[rows.DRIVE] <= most + 1e-9
     if changes.get("max_torque", 0.0) == 50.0:
         assert at_limit > 10
     if "max_angle" in changes and not SLOW:
@@ -274,6 +274,16 @@ def test_overloaded_motors_give_more_in_long_steps():
         swimmers.swim([0.0], gait[None], 10.0)
         ends.append(swimmers.centre[0, 0] + 12.75)
     assert ends[0] > 1.02 * ends[1] > 1.04 * ends[2]
+
+
+@compiled
+def test_long_bodies_stand_commands_that_jump():
+    """Almost all motors are at their limits then; a body whose modes are not found would be NaN."""
+    swimmers, rng = FastSwimmers(Snake(links=48), 16), np.random.default_rng(0)
+    for _ in range(20):
+        swimmers.command(rng.uniform(-1.5, 1.5, (16, 47)))
+    assert not swimmers.exploded.any()
+    assert swimmers.drive.max() < 0.5
 
 
 @compiled

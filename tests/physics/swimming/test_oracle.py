@@ -39,7 +39,7 @@ def test_most_cases_can_be_judged():
 
 @pytest.mark.parametrize("name", JUDGED)
 def test_distances_are_those_of_the_engine(name):
-    """Within 1.5%; the short bodies of section 7.4, whose motors are at their limits 40% of the time, within 3%."""
+    """Within 1.5%; bodies of eight links, whose motors are at their limits 40% of the time, within 3%."""
     settings, result = CASES[name]["settings"], CASES[name]["result"]
     distance = np.linalg.norm(swim(settings))
     assert distance == pytest.approx(result["distance"], rel=0.03 if settings["links"] == 8 else 0.015)

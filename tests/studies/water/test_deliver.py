@@ -59,3 +59,13 @@ def test_every_set_has_its_own_targets():
     assert len(list(Deliver().jobs())) == 2 + 5 * 50
     draws = [study.draw_targets(job, 60.0) for job in jobs[2:]]
     assert len({draw.tobytes() for draw in draws}) == 6
+
+
+@pytest.mark.slow
+def test_half_the_step_delivers_the_same_balls():
+    study = Deliver()
+    finer = Deliver(snake=study.snake.model_copy(update={"step": 0.5 * study.snake.step}))
+    job = list(study.jobs())[2]
+    coarse, fine = (each.run(job)["when"] for each in (study, finer))
+    assert np.isfinite(coarse).all()
+    np.testing.assert_allclose(coarse, fine, rtol=0.05)

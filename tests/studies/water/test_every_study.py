@@ -35,6 +35,7 @@ SMALL = {
         "torques": [1.0],
         "rates": [100.0],
         "intervals": [0.02],
+        "steps": [0.01],
         "genetic": FEW,
     },
     "water.optimizers": {"replicates": 2, "seconds": 1.0, "evaluations": 240, "adaptive": Adaptive(population=24)},

@@ -23,6 +23,7 @@ def made_up(radius=15.0, lap=100.0, **changes):
         "middle": lambda job: np.array([-5.0, radius]),
         "radius": lambda job: radius,
         "lap": lambda job: lap,
+        "round": lambda job: 1.0,
         **changes,
     }
 
@@ -73,6 +74,13 @@ def test_claims_about_the_circle_can_hold_and_fail(radius, lap, expected):
     assert [claim.holds for claim in claims] == expected
     assert ["0.05" in claim.text for claim in claims] == [True, True, False]
     assert all(claim.text.startswith("Bent by") and "swims a circle" in claim.text for claim in claims)
+
+
+def test_a_path_that_is_no_circle_explains_nothing():
+    study = Turn()
+    claims = study.claims(synthetic(study, **made_up(round=lambda job: 0.0)))[4:]
+    assert not any(claim.holds for claim in claims)
+    assert all(claim.note.startswith("its path is no circle") for claim in claims)
 
 
 def test_claims_about_reaching_count_30_seconds():

@@ -1,1 +1,1 @@
-"""How a chain of links swims: the reduced model, and drag and momentum for MuJoCo."""
+"""How a chain of links swims: the fast model, and drag and momentum for MuJoCo."""

@@ -19,7 +19,7 @@ LANES = 16
 (
     ANGLE,  # of the joint in front of the link [rad]
     TARGET,  # commanded angle of that joint [rad]
-    TOLD,  # rate that its motor is told, until the next command [rad/s]
+    COMMANDED,  # rate of its motor, until the next command [rad/s]
     WANTED,  # the same, within the joint's stops [rad/s]
     HELD,  # rate that the joint is held at, if its mode is not a torque [rad/s]
     MODE,  # what holds the joint (see `sweeps`)
@@ -43,7 +43,7 @@ LANES = 16
     REAR_VX,  # new velocity of the link's rear joint [m/s]
     REAR_VY,
     NEW_SPIN,  # new yaw rate of the link [rad/s]
-    WRONG,  # joints from the head to here whose mode does not fit
+    MISFITS,  # joints from the head to here whose mode does not fit
 ) = (LANES * row for row in range(27))
 BLOCK = 27 * LANES
 """Numbers in a link's block. Rows of joints are unused in the block of the head."""

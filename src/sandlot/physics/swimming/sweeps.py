@@ -18,15 +18,19 @@ sweeps are repeated: first all of these joints at once, then some of them, which
 
 from typing import Any
 
+import numpy as np
+
 from sandlot.kernels import kernel
 from sandlot.physics.swimming.lanes import (
     ANGLE,
     BLOCK,
+    COMMANDED,
     EX,
     EY,
     HELD,
     LANES,
     LAST_MODE,
+    MISFITS,
     MODE,
     NEW_SPIN,
     PT,
@@ -38,12 +42,10 @@ from sandlot.physics.swimming.lanes import (
     RY,
     SPIN,
     TARGET,
-    TOLD,
     TT,
     VX,
     VY,
     WANTED,
-    WRONG,
     XT,
     XX,
     XY,
@@ -57,12 +59,14 @@ from sandlot.typing import Array
 
 ALL_AT_ONCE = 8
 """Sweeps in which all joints whose mode does not fit are changed."""
-ONE_BY_ONE = 100
+ONE_BY_ONE = 1000
 """Sweeps after which only the first of these joints is changed."""
-MAX_SWEEPS = 2000
-"""Random gaits of 17 links needed 400 at most."""
+MAX_SWEEPS = 3000
+"""Random gaits of 17 links need 400 at most. A body that needs more has exploded."""
 ROUNDING = 1e-9
 """A torque or rate that exceeds its limit by no more than this share still fits."""
+TERMS = 1e-12
+"""A torque is the difference of two terms; it also fits if it exceeds its limit by no more than this share of them."""
 
 _MX, _MY, _SVX, _SVY, _L, _I = (LANES * row for row in range(6))
 """Sums over links: centre of mass from the head link's centre [m], velocities [m/s], angular momentum [kg*m^2/s],
@@ -73,26 +77,30 @@ moment of inertia [kg*m^2]."""
 def advance(body: Any, lanes: Lanes) -> None:
     """Go from one command to the next; the commanded angles are in the lanes."""
     links = lanes.links
-    _tell(body, links)
+    _set_rates(body, links)
     for _ in range(body.substeps):
         _place(body, links)
         _keep_spinning(body, lanes)
+        misfits = 1.0
         for sweep in range(MAX_SWEEPS):
             gather(body, links)
-            if solve(body, links, sweep) == 0.0:
+            misfits = solve(body, links, sweep)
+            if misfits == 0.0:
                 break
+        if misfits > 0.0:
+            _give_up(body, links)
         _move(body, lanes)
 
 
 @kernel(fastmath={"contract"}, error_model="numpy", nogil=True)
-def _tell(body: Any, links: Array) -> None:
-    """The rates that motors are told: proportional to the errors of the joints' angles."""
+def _set_rates(body: Any, links: Array) -> None:
+    """The commanded rates of the motors: proportional to the errors of the joints' angles."""
     gain, max_rate, max_angle = body.gain, body.max_rate, body.max_angle
     for k in range(1, body.links):
         own = links[k * BLOCK : (k + 1) * BLOCK]
         for i in range(LANES):
             target = min(max(own[TARGET + i], -max_angle), max_angle)
-            own[TOLD + i] = min(max(gain * (target - own[ANGLE + i]), -max_rate), max_rate)
+            own[COMMANDED + i] = min(max(gain * (target - own[ANGLE + i]), -max_rate), max_rate)
 
 
 @kernel(fastmath={"contract"}, error_model="numpy", nogil=True)
@@ -108,7 +116,7 @@ def _place(body: Any, links: Array) -> None:
             own[BLOCK + EX + i], own[BLOCK + EY + i] = fx, fy
             own[BLOCK + RX + i], own[BLOCK + RY + i] = own[RX + i] - half * (ex + fx), own[RY + i] - half * (ey + fy)
             low, high = (-stop - angle) * per_step, (stop - angle) * per_step
-            wanted = min(max(own[BLOCK + TOLD + i], low), high)
+            wanted = min(max(own[BLOCK + COMMANDED + i], low), high)
             mode = own[BLOCK + LAST_MODE + i]
             own[BLOCK + LAST_MODE + i] = own[BLOCK + MODE + i]
             own[BLOCK + MODE + i] = mode
@@ -257,7 +265,7 @@ def solve(body: Any, links: Array, sweep: int) -> float:
         spin = (pt - f * py) / (tt - f * yt)
         vy = (py - yt * spin) * two
         vx = (px - xy * vy - xt * spin) * one
-        links[NEW_SPIN + i], links[WRONG + i] = spin, 0.0
+        links[NEW_SPIN + i], links[MISFITS + i] = spin, 0.0
         links[REAR_VX + i], links[REAR_VY + i] = vx + length * spin * links[EY + i], vy - length * spin * links[EX + i]
     for k in range(1, n):
         # A subset of the joints that changes with every sweep, the same for all bodies.
@@ -271,25 +279,34 @@ def solve(body: Any, links: Array, sweep: int) -> float:
             free = abs(mode) == 1.0
             spin = (mode * limit + rest) / tt if free else last - own[BLOCK + HELD + i]
             torque, rate = tt * spin - rest, last - spin
-            slack = ROUNDING * (abs(wanted) + 1.0)
+            slack = ROUNDING * (abs(wanted) + abs(spin) + 1.0)
             sign = 1.0 if torque > 0.0 else -1.0
-            from_held = sign if abs(torque) > limit * (1.0 + ROUNDING) else 0.0
+            from_held = sign if abs(torque) > limit * (1.0 + ROUNDING) + TERMS * abs(rest) else 0.0
             beyond = 2.0 * mode if mode * rate - (stop - mode * angle) * per_step > slack else mode
             from_limit = 0.0 if mode * (wanted - rate) > slack else beyond
             from_stop = mode if 0.5 * mode * torque > limit else 0.5 * mode
             new = from_held if mode == 0.0 else (from_limit if free else from_stop)
-            before = own[WRONG + i]
-            own[BLOCK + WRONG + i] = before + (1.0 if new != mode else 0.0)
+            before = own[MISFITS + i]
+            own[BLOCK + MISFITS + i] = before + (1.0 if new != mode else 0.0)
             new = mode if (skip or single * before > 0.0) else new
             own[BLOCK + MODE + i] = new
             own[BLOCK + HELD + i] = wanted if new == 0.0 else (0.5 * new * stop - angle) * per_step
             own[BLOCK + NEW_SPIN + i] = spin
             own[BLOCK + REAR_VX + i] = vx + length * spin * own[BLOCK + EY + i]
             own[BLOCK + REAR_VY + i] = vy - length * spin * own[BLOCK + EX + i]
-    wrong = 0.0
+    misfits = 0.0
     for i in range(LANES):
-        wrong += links[(n - 1) * BLOCK + WRONG + i]
-    return wrong
+        misfits += links[(n - 1) * BLOCK + MISFITS + i]
+    return misfits
+
+
+@kernel(error_model="numpy", nogil=True)
+def _give_up(body: Any, links: Array) -> None:
+    """Make the velocities of bodies NaN whose motors do not fit."""
+    for i in range(LANES):
+        if links[(body.links - 1) * BLOCK + MISFITS + i] > 0.0:
+            for k in range(body.links):
+                links[k * BLOCK + REAR_VX + i] = links[k * BLOCK + NEW_SPIN + i] = np.nan
 
 
 @kernel(fastmath={"contract"}, error_model="numpy", nogil=True)

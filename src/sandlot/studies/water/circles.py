@@ -30,7 +30,13 @@ class Circle:
 
 
 def fit_circle(path: Array) -> Circle:
-    """The circle nearest to a path, by linear least squares; ``path`` (points, 2) [m], at least 3 points."""
+    """The circle nearest to a path, by linear least squares.
+
+    Args:
+        path: (points, 2) [m], at least 3 points. If they are not finite, or all the same, the circle is NaN.
+    """
+    if not np.isfinite(path).all() or np.ptp(path, axis=0).max() == 0.0:
+        return Circle(np.full(2, np.nan), np.nan, 0.0, np.nan)
     columns = np.column_stack([2.0 * path, np.ones(len(path))])
     x, y, rest = np.linalg.lstsq(columns, (path**2).sum(axis=1), rcond=None)[0]
     away = path - [x, y]

@@ -16,7 +16,7 @@ from sandlot.control.snake.steering import OBSERVED, Seeker, StateSteering
 from sandlot.recordings import Frame, Quantity
 from sandlot.recordings.vocabulary import quantity
 from sandlot.robots.snake import Snake
-from sandlot.robots.swimmers import Swimmers
+from sandlot.robots.swimmers import MAX_RATE, Swimmers
 from sandlot.typing import Array
 from sandlot.worlds.actions import check_action
 from sandlot.worlds.base import World, WorldSettings
@@ -42,7 +42,7 @@ class Water(World):
     model is that of Draschwandtner, *Evolving Aquatic Robots for Payload Transportation*, 2015.
 
     ## Actions
-    ``Box`` of shape (joints,): target angle of each joint at the next command, from the head on [rad]. A positive
+    ``Box`` of shape (joints,): angle that the motor of each joint turns towards, from the head on [rad]. A positive
     angle bends the head side to the left. One step is one command, 0.02 s.
 
     ## Observations
@@ -222,5 +222,5 @@ class Water(World):
 def spaces(snake: Snake) -> tuple[Box, Box]:
     """The observation and the action space of one body."""
     joints = snake.joints
-    high = np.concatenate([np.full(OBSERVED, FAR), np.full(joints, np.pi), np.full(joints, 3.0 * snake.max_rate)])
+    high = np.concatenate([np.full(OBSERVED, FAR), np.full(joints, np.pi), np.full(joints, MAX_RATE)])
     return Box(-high, high, dtype=np.float64), Box(-snake.max_angle, snake.max_angle, (joints,), np.float64)
