@@ -140,7 +140,7 @@ def test_large_inertias_are_allowed(moment):
     assert np.diag(found.inertia) == pytest.approx(float(moment))
 
 
-XACRO = "is xacro, which is not read; write it out first: xacro r.urdf.xacro > r.urdf$"
+XACRO = "is xacro, which is not read; write it out first: xacro {} > r.plain.urdf$"
 NAMESPACE = "<robot name='r' xmlns:xacro='http://www.ros.org/wiki/xacro'>"
 
 
@@ -165,7 +165,7 @@ NAMESPACE = "<robot name='r' xmlns:xacro='http://www.ros.org/wiki/xacro'>"
 )
 @pytest.mark.parametrize("file", ["r.urdf", "r.urdf.xacro", "r.xacro"])
 def test_xacro_is_named_with_what_to_do(text, start, file):
-    with pytest.raises(SandlotError, match=start.replace("r.urdf:", f"{file}:") + XACRO) as caught:
+    with pytest.raises(SandlotError, match=start.replace("r.urdf:", f"{file}:") + XACRO.format(file)) as caught:
         parse_urdf(text, file)
     assert "\n" not in str(caught.value)
 

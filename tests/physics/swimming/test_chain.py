@@ -278,12 +278,12 @@ def test_overloaded_motors_give_more_in_long_steps():
 
 @compiled
 def test_long_bodies_stand_commands_that_jump():
-    """Almost all motors are at their limits then; a body whose modes are not found would be NaN."""
+    """A third of the motors are at their limits then; a body whose modes are not found would be NaN."""
     swimmers, rng = FastSwimmers(Snake(links=48), 16), np.random.default_rng(0)
     for _ in range(20):
         swimmers.command(rng.uniform(-1.5, 1.5, (16, 47)))
     assert not swimmers.exploded.any()
-    assert swimmers.drive.max() < 0.5
+    assert swimmers.drive.max() < 0.7
 
 
 @compiled

@@ -175,7 +175,7 @@ def claim_circles(results: xr.Dataset, done: str, needed: float | None = None) -
     limits = "in the last third of the time, at least one round, within 10% of a circle"
     limits += f"; a grasp begins below {needed:.1f} m" if needed else ""
     text = f"Snakes that have not {done} their ball, as the source does it, swim in circles."
-    return Claim(text, "all of them", said, 0 < failed.size == len(radii), limits)
+    return Claim(text, "all of them", said, len(radii) == failed.size, limits)
 
 
 def claim_all(results: xr.Dataset, how: str, done: str) -> Claim:

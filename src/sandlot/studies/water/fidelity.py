@@ -215,7 +215,7 @@ class Fidelity(SwimStudy):
             "more, in the fast model.",
             "at least 90% of them",
             f"{wild} of {lost}",
-            bool(lost and 10 * wild >= 9 * lost),
+            bool(10 * wild >= 9 * lost),
             f"so are {int((sensitive & trusted).sum())} of {int(trusted.sum())} that converge",
         )
 
