@@ -310,21 +310,22 @@ class Calibration(Study):
                 not able.any(),
                 "holds if none has a misfit of at most 1.5 times that of the printed limits",
             ),
-            Claim(
-                "The interval between commands does not explain the optimum of section 7.7.",
-                "0.02 s",
-                ", ".join(f"{each:g} s: {value:.2f} Hz" for each, value in intervals.items()),
-                min(intervals.values()) > 2.5,
-                "frequency of the best gait; holds if it is above 2.5 Hz for all",
-            ),
-            Claim(
-                "The step of the physics does not explain the optimum of section 7.7.",
-                "0.005 s",
-                ", ".join(f"{each:g} s: {value:.2f} Hz" for each, value in steps.items()),
-                min(steps.values()) > 2.5,
-                "frequency of the best gait; holds if it is above 2.5 Hz for all",
-            ),
+            not_by("The interval between commands", "0.02 s", intervals),
+            not_by("The step of the physics", "0.005 s", steps),
         ]
+
+
+def not_by(what: str, source: str, optima: Mapping[float, float]) -> Claim:
+    """The claim that a duration does not explain the optimum of section 7.7.
+
+    Args:
+        what: The duration.
+        source: Its value in the source.
+        optima: Frequency of the best gait [Hz] by duration [s].
+    """
+    said = ", ".join(f"{seconds:g} s: {frequency:.2f} Hz" for seconds, frequency in optima.items())
+    note = "frequency of the best gait; holds if it is above 2.5 Hz for all"
+    return Claim(f"{what} does not explain the optimum of section 7.7.", source, said, min(optima.values()) > 2.5, note)
 
 
 def misfit(numbers: Array) -> Array:
