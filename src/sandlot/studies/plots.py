@@ -28,10 +28,10 @@ def thousands(value: float, _: float) -> str:
     return f"{value:,.0f}"
 
 
-def canvas(columns: int = 1, width: float = 7.0, height: float = 4.2) -> tuple[Figure, Sequence[Axes]]:
-    """A figure with a row of axes, without top and right spines."""
+def canvas(columns: int = 1, width: float = 7.0, height: float = 4.2, rows: int = 1) -> tuple[Figure, Sequence[Axes]]:
+    """A figure with axes, row after row, without top and right spines; its size is that of all rows [inch]."""
     figure = Figure(figsize=(width, height), layout="constrained")
-    axes = figure.subplots(1, columns, squeeze=False)[0]
+    axes = figure.subplots(rows, columns, squeeze=False).ravel()
     for each in axes:
         each.spines[["top", "right"]].set_visible(False)
         each.grid(alpha=0.25)

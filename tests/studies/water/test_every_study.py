@@ -73,7 +73,7 @@ def test_tracks_are_finite(outcome):
 
 
 KEPT = {
-    "water.evolve": ["best.toml"],
+    "water.evolve": ["best_10.toml", "best_100.toml"],
     "water.neat": ["best.json"],
     "water.shared": ["best.toml"],
     "water.heads": ["square.toml", "circle.toml"],

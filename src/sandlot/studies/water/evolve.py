@@ -12,13 +12,14 @@ from sandlot.control.snake.gaits import Gait, Schedule
 from sandlot.learning.evolution import JOINT_BY_JOINT, Genetic
 from sandlot.robots.fast_swimmers import FastSwimmers
 from sandlot.robots.snake import Snake
-from sandlot.studies.base import Claim, Job, Picture, study
+from sandlot.studies.base import Claim, Job, Picture, pick, study
 from sandlot.studies.plots import canvas
-from sandlot.studies.statistics import compare, mean_interval
+from sandlot.studies.statistics import Comparison, compare, mean_interval
 from sandlot.studies.water.base import (
     LIGHT,
     PARAMETERS,
     EvolutionStudy,
+    best_against_average,
     champion,
     claim_better,
     draw_fitness,
@@ -55,11 +56,26 @@ class Evolve(EvolutionStudy):
     another start. If all phases are pi, as the source reports, the commands are equal: neighbours move in opposition,
     and the wave travels in neither direction. Deviations from pi count more towards the tail here, and more towards
     the head in the source.
+
+    The source gives two torques: 10 in section 7.1, and 100 in section 7.4 for all experiments before it. Evolution
+    runs with both; claims without a torque are about the first.
+
+    Attributes:
+        torques: Of the motors [N m], a case each.
     """
 
     snake: Snake = LIGHT
     seconds: float = Field(20.0, gt=0.0, le=1e4)
     genetic: Genetic = JOINT_BY_JOINT
+    torques: tuple[float, ...] = Field((10.0, 100.0), min_length=1)
+
+    def jobs(self) -> Iterator[Job]:
+        """Every replicate with every torque."""
+        return self.cross(torque=self.torques, replicate=range(self.replicates))
+
+    def body(self, torque: float) -> Snake:
+        """The body with motors of this torque [N m]."""
+        return self.snake.model_copy(update={"max_torque": torque})
 
     def limits(self) -> tuple[Sequence[float], Sequence[float]]:
         """Of amplitude, frequency and phase, joint after joint."""
@@ -73,7 +89,7 @@ class Evolve(EvolutionStudy):
 
     def evaluate(self, job: Job, genes: Array) -> Array:
         """Distance swum, negative if backwards (equation 7.1)."""
-        swimmers = FastSwimmers(self.snake, len(genes))
+        swimmers = FastSwimmers(self.body(float(job.parameters["torque"])), len(genes))
         joints = self.snake.joints
         amplitude, frequency, phase = genes.reshape(-1, joints, 3).T
         waves = [amplitude, 2.0 * np.pi * frequency, np.arange(joints)[:, None] * phase, np.zeros_like(phase)]
@@ -81,17 +97,42 @@ class Evolve(EvolutionStudy):
         return score(swimmers, travelled(swimmers))
 
     def figure(self, results: xr.Dataset) -> Figure:
-        """Fitness over generations (as figure 7.1), and the parameters of the replicates' best (as figure 7.2)."""
-        figure, axes = canvas(4, 13.0, 3.6)
-        draw_fitness(axes[0], results, 68.07)
-        genes = results["champion"].values.reshape(len(results["job"]), -1, 3)
-        for k, (name, unit) in enumerate(PARAMETERS.items()):
-            axes[k + 1].boxplot(genes[:, :, k], positions=range(genes.shape[1]), widths=0.6)
-            axes[k + 1].set(xlabel="joint, from the head on", title=f"{name} [{unit}]")
+        """A row a torque: fitness over generations (as figure 7.1), parameters of the replicates' best (figure 7.2)."""
+        figure, axes = canvas(4, 13.0, 3.4 * len(self.torques), rows=len(self.torques))
+        for index, torque in enumerate(self.torques):
+            row = axes[4 * index : 4 * index + 4]
+            group = pick(results, torque=torque)
+            draw_fitness(row[0], group, 68.07, f"motors of {torque:g} N m")
+            genes = group["champion"].values.reshape(self.replicates, -1, 3)
+            for k, (name, unit) in enumerate(PARAMETERS.items()):
+                row[k + 1].boxplot(genes[:, :, k], positions=range(genes.shape[1]), widths=0.6)
+                row[k + 1].set(xlabel="joint, from the head on", title=f"{name} [{unit}]")
         return figure
+
+    def comparisons(self, results: xr.Dataset) -> list[Comparison]:
+        """Best individuals against average ones, at the end, with the first torque."""
+        return best_against_average(pick(results, torque=self.torques[0]))
 
     def claims(self, results: xr.Dataset) -> list[Claim]:
         """Distances; fast, then slow progress; frequencies and phases; larger amplitudes at the front."""
+        claims = self.claims_of(pick(results, torque=self.torques[0]))
+        for torque in self.torques[1:]:
+            group = pick(results, torque=torque)
+            best = group["best"].values
+            frequency = float(np.median(group["champion"].values.reshape(-1, 3)[:, 1]))
+            claims += [
+                near(
+                    f"With {torque:g} N m: The mean of the best individuals converges to 53.34 m.",
+                    53.34,
+                    best[:, -1].mean(),
+                ),
+                near(f"With {torque:g} N m: The best individual swims 68.07 m.", 68.07, best.max()),
+                near(f"With {torque:g} N m: Frequencies lie around 2.4 Hz.", 2.4, frequency, 0.15),
+            ]
+        return claims
+
+    def claims_of(self, results: xr.Dataset) -> list[Claim]:
+        """What the source says, about the results of one torque."""
         best, mean = results["best"].values, results["mean"].values
         genes = results["champion"].values.reshape(len(best), -1, 3)
         joints = genes.shape[1]
@@ -106,7 +147,7 @@ class Evolve(EvolutionStudy):
             near("The mean of the best individuals converges to 53.34 m.", 53.34, best[:, -1].mean()),
             near("The mean of the average individuals converges to 50.18 m.", 50.18, mean[:, -1].mean()),
             near("The best individual swims 68.07 m.", 68.07, best.max()),
-            claim_better(self.comparisons(results)),
+            claim_better(best_against_average(results)),
             Claim(
                 "The confidence intervals of best and average individuals overlap.",
                 "overlap",
@@ -139,9 +180,15 @@ class Evolve(EvolutionStudy):
         ]
 
     def scenes(self, results: xr.Dataset) -> Iterator[Picture]:
-        """The best individual swims."""
-        yield strip(self.snake, Schedule((0.0,), (self.gait(champion(results)),)), self.seconds, "The best individual.")
+        """The best individual of each torque swims."""
+        for torque in self.torques:
+            gait = self.gait(champion(pick(results, torque=torque)))
+            text = f"The best individual with motors of {torque:g} N m."
+            yield strip(self.body(torque), Schedule((0.0,), (gait,)), self.seconds, text)
 
     def files(self, results: xr.Dataset) -> Mapping[str, str]:
-        """The best gait."""
-        return {"best.toml": gait_text(self.gait(champion(results)), self.snake)}
+        """The best gait of each torque."""
+        return {
+            f"best_{torque:g}.toml": gait_text(self.gait(champion(pick(results, torque=torque))), self.body(torque))
+            for torque in self.torques
+        }
