@@ -31,7 +31,7 @@ def thousands(value: float, _: float) -> str:
 def canvas(columns: int = 1, width: float = 7.0, height: float = 4.2, rows: int = 1) -> tuple[Figure, Sequence[Axes]]:
     """A figure with axes, row after row, without top and right spines; its size is that of all rows [inch]."""
     figure = Figure(figsize=(width, height), layout="constrained")
-    axes = figure.subplots(rows, columns, squeeze=False).ravel()
+    axes = list(figure.subplots(rows, columns, squeeze=False).ravel())
     for each in axes:
         each.spines[["top", "right"]].set_visible(False)
         each.grid(alpha=0.25)
