@@ -120,7 +120,15 @@ class Evolve(EvolutionStudy):
             group = pick(results, torque=torque)
             best = group["best"].values
             frequency = float(np.median(group["champion"].values.reshape(-1, 3)[:, 1]))
+            interval = mean_interval(best[:, -1])
             claims += [
+                Claim(
+                    f"With {torque:g} N m, the source's 53.34 m lie in the 95% interval of the mean of the best.",
+                    53.34,
+                    f"{interval.mean:.1f} m, {interval.low:.1f} to {interval.high:.1f}",
+                    bool(interval.low <= 53.34 <= interval.high),
+                    f"over {len(best)} replicates",
+                ),
                 near(
                     f"With {torque:g} N m: The mean of the best individuals converges to 53.34 m.",
                     53.34,
