@@ -122,5 +122,18 @@ def test_kills_at_any_moment_leave_the_old_or_the_new_content(tmp_path):
         words = (tmp_path / "a").read_text().split()
         assert len(words) == 20_000
         assert len(set(words)) == 1
+    # A directory that was not locked yet may belong to a living process, until it is old.
+    for begun in tmp_path.glob(".sandlot-*.new"):
+        os.utime(begun, (0.0, 0.0))
     remove_leftovers(tmp_path)
     assert names(tmp_path) == ["a"]
+
+
+def test_a_directory_that_is_not_locked_yet_is_removed_only_when_it_is_old(tmp_path):
+    begun = tmp_path / ".sandlot-1.new"
+    begun.mkdir()
+    remove_leftovers(tmp_path)
+    assert begun.is_dir()
+    os.utime(begun, (0.0, 0.0))
+    remove_leftovers(tmp_path)
+    assert not begun.exists()

@@ -15,8 +15,10 @@ from uuid import uuid4
 
 from sandlot.errors import SandlotError, os_reason, quote
 
-DRAFTS = ".sandlot-*.partial"
-"""Names of the hidden directories."""
+DRAFTS, BEGUN = ".sandlot-*.partial", ".sandlot-*.new"
+"""Names of the hidden directories, and of those that are not locked yet."""
+PATIENCE = 60.0
+"""A directory that is not locked after this time is left over [s]."""
 
 
 @contextmanager
@@ -33,7 +35,7 @@ def drafted(path: Path, error: type[SandlotError] = SandlotError, *, overwrite: 
             was.
     """
     folder = path.parent / DRAFTS.replace("*", uuid4().hex)
-    unlocked = folder.with_suffix(".new")
+    unlocked = folder.with_suffix(Path(BEGUN).suffix)
     lock: int | None = None
     try:
         if not overwrite and path.exists():
@@ -62,11 +64,18 @@ def drafted(path: Path, error: type[SandlotError] = SandlotError, *, overwrite: 
 
 def remove_leftovers(folder: Path) -> None:
     """Remove the drafts of processes that were killed; those of living processes are locked."""
-    for draft in folder.glob(DRAFTS):
+    for draft in (*folder.glob(DRAFTS), *filter(_is_old, folder.glob(BEGUN))):
         lock = _lock(draft)
         if lock is not None:
             shutil.rmtree(draft, ignore_errors=True)
             os.close(lock)
+
+
+def _is_old(draft: Path) -> bool:
+    """Whether a directory was made so long ago that its process must have been killed before it could lock it."""
+    with contextlib.suppress(OSError):
+        return time.time() - draft.stat().st_mtime > PATIENCE
+    return False
 
 
 def _lock(folder: Path) -> int | None:
