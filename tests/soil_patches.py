@@ -11,12 +11,18 @@ from sandlot.physics.soil.contacts import SOIL_LOAD, SOIL_SHAPE
 from sandlot.physics.soil.find import Mesh, Patches, find
 from sandlot.physics.soil.ground import new_ground
 from sandlot.physics.soil.patch import PATCH_NODE
-from sandlot.physics.soil.step import REBOUND_SPEED
-from sandlot.physics.soil.stress import Motion, Response, press
+from sandlot.physics.soil.stress import MAX_MODULUS, Motion, Response, deform, prepare, press
 
 SLOW = bool(config.DISABLE_JIT)
 SPACING, DT, STEP = 0.02, 1e-3, 5.0
-NO_MESH = Mesh(np.zeros((0, 3)), np.zeros((0, 3), np.int32))
+
+
+def new_mesh(points, faces):
+    """A mesh, with room for what `find` needs."""
+    return Mesh(points, faces, np.zeros((len(points), 3)), np.zeros((len(faces), 3), np.int32), np.zeros(100_000))
+
+
+NO_MESH = new_mesh(np.zeros((0, 3)), np.zeros((0, 3), np.int32))
 
 
 @cache
@@ -24,16 +30,15 @@ def parameters(kind):
     return kind.parameters()
 
 
-def motion(velocity=(0.0,) * 6, about=(0.0, 0.0, 0.0), centre=(0.0, 0.0, 0.0), belt_speed=0.0):
-    """Motion of a body with an angular and a linear velocity (6,)."""
-    w, v, about, centre = (tuple(float(x) for x in each) for each in (velocity[:3], velocity[3:], about, centre))
-    return Motion(w, v, about, centre, belt_speed)
+def motion(velocity=(0.0,) * 6, centre=(0.0, 0.0, 0.0), belt_speed=0.0):
+    """Motion of a body with a linear and an angular velocity (6,)."""
+    v, w, centre = (tuple(float(x) for x in each) for each in (velocity[:3], velocity[3:], centre))
+    return Motion(v, w, centre, belt_speed)
 
 
-def response(kind, width=1.0, stiffness=None, dt=DT, rest=0.0):
+def response(kind, width=1.0, dt=DT, rest=0.0):
     """Response of a kind of soil to a patch of some width."""
-    stiffness = kind.elastic if stiffness is None else stiffness
-    return Response(STEP, dt, SPACING, kind.kphi + kind.kc / width, stiffness, REBOUND_SPEED, rest)
+    return Response(dt, SPACING, min(kind.kphi + kind.kc / width, MAX_MODULUS), rest)
 
 
 class Batch:
@@ -66,10 +71,16 @@ class Batch:
         """Forces on the body: (count, 3) [N]."""
         return np.stack([self[name] for name in ("force_x", "force_y", "force_z")], axis=1)
 
-    def press(self, kind, velocity=(0.0,) * 6, about=(0.0, 0.0, 0.0), **options):
-        """Forces on the body: (count, 3) [N]."""
-        press(self.record, self.count, parameters(kind), response(kind, **options), motion(velocity, about))
-        return self.forces
+    def press(self, kind, velocity=(0.0,) * 6, centre=(0.0, 0.0, 0.0), guess=None, **options):
+        """Forces on a body that ends the step at ``z`` if it moves at ``guess``: (count, 3) [N]."""
+        how, soil = response(kind, **options), parameters(kind)
+        expected = motion(velocity if guess is None else guess, centre)
+        prepare(self.record, self.count, soil, how, expected)
+        press(self.record, self.count, soil, how, motion(velocity, centre))
+        forces = self.forces
+        deform(self.record, soil, how)
+        self["shear_x"], self["shear_y"] = self["new_shear_x"], self["new_shear_y"]
+        return forces
 
 
 def level(ny=9, nx=11, spacing=SPACING, wrap=False, height=0.0, slopes=(0.0, 0.0)):
@@ -85,7 +96,10 @@ def shape_at(kind, size, position, rotation, mesh=NO_MESH):
     shape = np.zeros(1, SOIL_SHAPE)[0]
     shape["kind"], shape["size"], shape["position"] = kind, size, position
     shape["rotation"], shape["dof"] = np.ravel(rotation), 0 if kind == shapes.TRACK else -1
-    shape["points_end"], shape["faces_end"] = len(mesh.points), len(mesh.faces)
+    shape["points_end"], shape["faces_end"], shape["samples"] = len(mesh.points), len(mesh.faces), 3
+    if len(mesh.points):
+        low, high = mesh.points.min(axis=0), mesh.points.max(axis=0)
+        shape["box"] = [*(0.5 * (low + high)), *(0.5 * (high - low))]
     return shape
 
 
@@ -93,10 +107,17 @@ def new_load():
     return np.zeros(1, SOIL_LOAD)[0]
 
 
+def new_patches(ground, room):
+    """Room for patches."""
+    owner, rows = np.zeros(len(ground.nodes), np.int64), np.zeros((2, 400))
+    return Patches(np.zeros(room, np.int64), np.zeros(room, PATCH_NODE), owner, *rows)
+
+
 def found(ground, kind, size, position, rotation, mesh=NO_MESH, room=None):
     """Numbers and records of the nodes that `find` finds."""
     room = 4 * len(ground.nodes) if room is None else room
-    patches = Patches(np.zeros(room, np.int64), np.zeros(room, PATCH_NODE), np.zeros(400), np.zeros(400))
+    ground.queue["highest"] = ground.nodes["height"].max()
+    patches = new_patches(ground, room)
     count = find(ground, shape_at(kind, size, position, rotation, mesh), mesh, patches, 0, STEP)
     return patches.indices[:count], patches.contact[:count]
 

@@ -44,11 +44,12 @@ def loose_body(geom, place=(0.0, 0.0, 0.2), mass=20.0, turn=(0.0, 0.0, 0.0), **o
     )
 
 
-def plate(turn=0.0, mass=100.0, damping=0.0):
-    """A plate of 0.4 by 0.2 m on a vertical slide; at 0 it lies on level ground."""
+def plate(turn=0.0, mass=1e9, damping=0.0, gravity="0 0 0"):
+    """A plate of 0.4 by 0.2 m on a vertical slide; at 0 it lies on level ground. So heavy, no force moves it."""
     return make(
         f"""<body pos="0 0 0.05"><joint type="slide" axis="0 0 1" damping="{damping}"/>
-        <geom type="box" size="0.2 0.1 0.05" mass="{mass}" euler="0 0 {turn}"/></body>"""
+        <geom type="box" size="0.2 0.1 0.05" mass="{mass}" euler="0 0 {turn}"/></body>""",
+        gravity=gravity,
     )
 
 
@@ -105,8 +106,8 @@ def energy(model, data):
     return now.energy.copy()
 
 
-def tracked(place=0.16, dofs="<freejoint/>", inertia=0.01, gain=200.0):
-    """A box on two belts with motors."""
+def tracked(place=0.16, dofs="<freejoint/>", inertia=0.01, gain=200.0, more=""):
+    """A box on two belts with motors, and more of a world."""
     drums = "".join(
         f"""<body name="{name}" pos="0 {y} 0"><joint name="{name}" axis="0 1 0" armature="{inertia}"/>
         <geom type="sphere" size="0.02" mass="0.1" contype="0" conaffinity="0"/></body>"""
@@ -114,7 +115,7 @@ def tracked(place=0.16, dofs="<freejoint/>", inertia=0.01, gain=200.0):
     )
     motors = "".join(f'<velocity joint="{name}" kv="{gain}"/>' for name in ("left", "right")) if gain else ""
     model, data = make(
-        f"""<body name="hull" pos="0 0 {place}">{dofs}
+        f"""{more}<body name="hull" pos="0 0 {place}">{dofs}
         <geom name="hull" type="box" size="0.25 0.1 0.05" mass="40"/>{drums}</body>""",
         f"<actuator>{motors}</actuator>" if motors else "",
         integrator="implicitfast",

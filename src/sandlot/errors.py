@@ -37,6 +37,10 @@ class ModelError(SandlotError):
     """A fitted model or a controller cannot be read, written, or used for this."""
 
 
+class DivergedError(ModelError):
+    """A simulation has diverged: its state is no longer finite."""
+
+
 class FitError(ModelError, ValueError):
     """A model cannot be fitted to these data or with these settings; a `ValueError` too, as scikit-learn expects."""
 

@@ -218,7 +218,7 @@ def test_covered_fractions_are_between_0_and_1(kind, size):
             covered = shapes.lowest(kind, size, *twin.line(pos, rotation, x, y), rng.uniform(1e-3, 0.1))[1]
             assert 0.0 <= covered <= 1.0
             partly += 0.0 < covered < 1.0
-    assert (partly > 0) == (kind in (shapes.CYLINDER, shapes.BOX, shapes.TRACK))
+    assert (partly > 0) == (kind in (shapes.SPHERE, shapes.CYLINDER, shapes.BOX, shapes.TRACK))
 
 
 def test_half_a_cell_is_covered_on_an_edge():

@@ -5,8 +5,7 @@ import itertools
 import numpy as np
 
 from sandlot.physics import shapes
-from sandlot.physics.soil.step import REBOUND_SPEED
-from sandlot.physics.soil.stress import CREEP_DAMPING, CREEP_SPEED
+from sandlot.physics.soil.stress import CREEP_DAMPING, CREEP_SPEED, LAYER_STIFFNESS, REBOUND_SPEED, STEEPEST
 
 UP = np.array([0.0, 0.0, 1.0])
 
@@ -71,28 +70,72 @@ def box_mesh(size):
     return corners, np.array([f for a, b, c, d in quads for f in ((a, b, c), (a, c, d))], np.int32)
 
 
-def find(ground, lowest):
+def find(ground, lowest, samples=1):
     """Every node of the ground, and of its copies beyond the edges if it wraps, that a shape touches.
 
     Args:
-        ground: Not changed.
-        lowest: Function of x and y: lowest point of the shape, and covered fraction of the cell there.
+        ground: Not changed; no node is touched yet.
+        lowest: Function of x and y: lowest point of the shape, and covered fraction of a small cell there.
+        samples: At how many points across a cell it is searched.
 
     Returns:
-        (n, 5) number of the node, x, y, z and covered fraction, sorted by y, then x.
+        (n, 5) number of the node, x, y, z and covered fraction, sorted by row, then column.
     """
     found = []
     copies = (-1, 0, 1) if ground.wrap else (0,)
+    offsets = ground.spacing * ((np.arange(samples) + 0.5) / samples - 0.5)
+    free = ground.nodes["undeformed"].reshape(ground.ny, ground.nx)
+    padded = np.pad(free, 1, mode="wrap" if ground.wrap else "edge")
     for a, b, i, j in itertools.product(copies, copies, range(ground.ny), range(ground.nx)):
         node = i * ground.nx + j
         x = ground.x0 + (j + b * ground.nx) * ground.spacing
         y = ground.y0 + (i + a * ground.ny) * ground.spacing
-        z, covered = lowest(x, y)
         record = ground.nodes[node]
         top = record["undeformed"] - record["sinkage"] + record["loose"]
-        if covered > 0.0 and z < top:
-            found.append((node, x, y, z, covered))
-    return np.array(sorted(found, key=lambda each: (each[2], each[1]))).reshape(-1, 5)
+        inner_x, inner_y = ground.wrap or 0 < j < ground.nx - 1, ground.wrap or 0 < i < ground.ny - 1
+        slope_x = (padded[i + 1, j + 2] - padded[i + 1, j]) / ground.spacing / (2.0 if inner_x else 1.0)
+        slope_y = (padded[i + 2, j + 1] - padded[i, j + 1]) / ground.spacing / (2.0 if inner_y else 1.0)
+        hits = []
+        for dy, dx in itertools.product(offsets, offsets):
+            z, covered = lowest(x + dx, y + dy)
+            z -= slope_x * dx + slope_y * dy
+            if covered > 0.0 and z < max(top, record["undeformed"]):
+                hits.append((covered, x + dx, y + dy, z, max(top, record["undeformed"]) - z))
+        if not hits:
+            continue
+        covered, xs, ys, z, depth = np.array(hits).T
+        mean = np.average(z, weights=covered)
+        if mean < top:
+            place = [np.average(each, weights=covered * depth) for each in (xs, ys)]
+            found.append((i + a * ground.ny, j + b * ground.nx, node, *place, mean, covered.sum() / samples**2))
+    return np.array([row[2:] for row in sorted(found)]).reshape(-1, 5)
+
+
+def centred(ground, rows, kind, size, pos, rotation):
+    """The rows that `find` finds, moved under the centre of a sphere or an axis if the contact is small."""
+    nodes = ground.nodes[rows[:, 0].astype(int)]
+    depth = np.maximum(nodes["undeformed"] + np.maximum(nodes["loose"] - nodes["sinkage"], 0.0) - rows[:, 3], 0.0)
+    weight = rows[:, 4] * depth
+    wide = np.sqrt(max((2.0 * size[0] - depth.max(initial=0.0)) * depth.max(initial=0.0), 0.0))
+    share = np.clip(2.0 - wide / (0.75 * ground.spacing), 0.0, 1.0)
+    if share == 0.0 or weight.sum() == 0.0:
+        return rows
+    free = ground.nodes["undeformed"].reshape(ground.ny, ground.nx)
+    padded = np.pad(free, 1, mode="wrap" if ground.wrap else "edge")
+    gaps = [np.full(n, 2.0) for n in free.shape]
+    if not ground.wrap:
+        for gap in gaps:
+            gap[[0, -1]] = 1.0
+    rise = [(padded[1:-1, 2:] - padded[1:-1, :-2]) / gaps[1], (padded[2:, 1:-1] - padded[:-2, 1:-1]) / gaps[0][:, None]]
+    slope = [np.average(each.ravel()[rows[:, 0].astype(int)], weights=weight) / ground.spacing for each in rise]
+    below = np.array(slope) * size[0] / np.hypot(1.0, np.linalg.norm(slope))
+    off = pos[:2] + below - np.average(rows[:, 1:3], axis=0, weights=weight)
+    if kind == shapes.CAPSULE:
+        axis = rotation[:2, 2]
+        off = off - axis * (off @ axis) / (axis @ axis)
+    moved = rows.copy()
+    moved[:, 1:3] += share * off
+    return moved
 
 
 class TwinNode:
@@ -110,34 +153,65 @@ class TwinNode:
         """The vector of the tangent plane with these components along x and y."""
         return np.array([*shear, -(shear[0] * self.normal[0] + shear[1] * self.normal[1]) / self.normal[2]])
 
-    def press(self, z, velocity, dt, width, stiffness, rest=0.0):
-        """Press the node down to a height, while the body's surface moves there.
+    def bekker(self, depth, width):
+        """Bekker's stress at a depth, and its integral from the surface to there."""
+        kind, depth = self.kind, min(max(depth, 0.0), self.kind.firm_layer)
+        if np.isinf(kind.kphi):
+            return (np.inf if depth > 0.0 else 0.0), np.inf
+        modulus = kind.kphi + kind.kc / width
+        return modulus * depth**kind.exponent, modulus * depth ** (kind.exponent + 1.0) / (kind.exponent + 1.0)
+
+    def yield_stress(self, start, depth, width):
+        """Mean of the stress at which soil yields along a path from one depth to another, and that at its end."""
+        if np.isinf(self.kind.kphi):
+            return np.inf, np.inf
+        firm, layer = self.sunk * self.normal[2], self.kind.firm_layer
+        first = firm
+        for _ in range(60):
+            first = firm + self.bekker(first, width)[0] / self.kind.elastic
+        depth, stress = min(depth, layer), self.kind.elastic * (first - firm)
+        last = self.bekker(depth, width)[0] if depth > first else stress
+        if depth - start < 1e-9:
+            return last, last
+        work = stress * max(min(depth, first) - max(start, firm), 0.0)
+        begin = max(first, start)
+        if depth > begin:
+            work += self.bekker(depth, width)[1] - self.bekker(begin, width)[1]
+        return work / (depth - start), last
+
+    def press(self, z, velocity, dt, width, rest=0.0, guess=None):
+        """Press the node by a body that moves at a velocity; moving at ``guess``, it would end the step at height z.
 
         Returns:
             Stress on the body [Pa]: (3,); and the height of displaced soil [m].
         """
         kind, up = self.kind, self.normal[2]
-        firm = self.free - self.sunk
-        away = max(min(self.loose, firm + self.loose - z), 0.0)
+        push = self.normal + rest * up * np.clip(self.hollow, -STEEPEST, STEEPEST)
+        expected, apart = (velocity if guess is None else guess) @ push, velocity @ push
+        now = (self.free - z) * up + dt * expected
+        start, depth, end = now + 0.5 * dt * expected, now - 0.5 * dt * apart, now - dt * apart
+        firm, stiffness = self.sunk * up, kind.elastic
+        limit, last = self.yield_stress(start, depth, width)
+        away = max(min(self.loose, self.loose - self.sunk + depth / up), 0.0)
+        middle = min(stiffness * max(depth - firm, 0.0), last)
+        self.stored = 0.5 * middle**2 / stiffness
+        pressure = min(max(stiffness * (end - firm), 0.0), limit) + LAYER_STIFFNESS * max(end - kind.firm_layer, 0.0)
+        more = 0.0
+        if not np.isinf(kind.kphi):
+            deepest = min(depth, kind.firm_layer)
+            more = max((deepest - self.bekker(deepest, width)[0] / stiffness) / up - self.sunk, 0.0)
         self.loose -= away
-        if z >= firm:
-            self.shear = np.zeros(3)
-            return np.zeros(3), away
-        depth, lifted = (self.free - z) * up, (firm - z) * up
-        bekker = (kind.kphi + kind.kc / width) * depth**kind.exponent
-        pressure, more = stiffness * lifted, 0.0
-        if pressure > bekker:
-            pressure = bekker
-            more = max((depth - bekker / stiffness) / up - self.sunk, 0.0)
         self.sunk += more
-        apart = velocity @ self.normal
-        self.stored = 0.5 * pressure**2 / stiffness
-        pressure = max(pressure / (1.0 + max(apart, 0.0) / REBOUND_SPEED) - kind.damping * apart, 0.0)
-        slip = velocity - apart * self.normal
+        if end <= firm:
+            self.shear = np.zeros(3)
+            return np.zeros(3), away + more
+        damped = kind.damping * min(-apart, (end - firm) / dt)
+        pressure = max(pressure / (1.0 + max(apart, 0.0) / REBOUND_SPEED) + damped, 0.0)
+        slip = velocity - (velocity @ self.normal) * self.normal
         speed = np.linalg.norm(slip)
         if speed > 0.0:
             mobilised = 1.0 - np.exp(-speed * dt / kind.shear)
             self.shear = self.shear + mobilised * (slip / speed - self.shear)
         calm = CREEP_DAMPING * slip / (1.0 + (speed / CREEP_SPEED) ** 2) ** 2
         limit = kind.cohesion + pressure * np.tan(np.radians(kind.friction))
-        return pressure * (self.normal + rest * up * self.hollow) - limit * (self.shear + calm), away + more
+        return pressure * push - limit * (self.shear + calm), away + more

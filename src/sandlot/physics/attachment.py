@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from sandlot.errors import ModelError, SettingError
 from sandlot.kernels import kernel
 from sandlot.physics import shapes
+from sandlot.physics.geoms import choose_geoms, geom_name
 from sandlot.physics.mujoco_bridge import Simulation
 from sandlot.typing import Array
 
@@ -116,7 +117,7 @@ def shape_records(
     Args:
         fields: `SHAPE` and what the ground adds to it.
         model: MuJoCo's model.
-        geoms: Names or numbers; if not given, all geoms of moving bodies that collide with anything.
+        geoms: As for `sandlot.physics.geoms.choose_geoms`.
         tracks: Belts that touch the ground as well.
         kinds: Kinds of geoms that this ground supports.
         ground: Name of the ground, for messages.
@@ -125,9 +126,8 @@ def shape_records(
         ModelError: If the model or one of its geoms cannot be used with this ground.
         SettingError: If there is no such geom, or a track is impossible.
     """
-    if model.opt.integrator == mujoco.mjtIntegrator.mjINT_RK4:
-        raise ModelError("ground cannot be used with the integrator RK4; allowed: Euler, implicit, implicitfast")
-    chosen = _choose_geoms(model, geoms, tracks)
+    check_integrator(model)
+    chosen = choose_geoms(model, geoms, len(tracks))
     records = np.zeros(len(chosen) + len(tracks), np.dtype(fields))
     for record, geom in zip(records, chosen, strict=False):
         kind, body = int(model.geom_type[geom]), int(model.geom_bodyid[geom])
@@ -147,42 +147,33 @@ def shape_records(
     return records
 
 
-def geom_name(model: mujoco.MjModel, geom: int) -> str:
-    """How messages call a geom: by its name, or its number."""
-    return f"geom {model.geom(geom).name or geom}"
+def shape_name(model: mujoco.MjModel, shape: np.void) -> str:
+    """How messages call a shape."""
+    geom = int(shape["geom"])
+    return f"track on body {shape['body']}" if geom < 0 else geom_name(model, geom)
+
+
+def check_integrator(model: mujoco.MjModel) -> None:
+    """Refuse an integrator that makes several steps in one.
+
+    Raises:
+        ModelError: If the model has such an integrator.
+    """
+    if model.opt.integrator == mujoco.mjtIntegrator.mjINT_RK4:
+        raise ModelError("ground cannot be used with the integrator RK4; allowed: Euler, implicit, implicitfast")
 
 
 def check_data(model: mujoco.MjModel | None, data: mujoco.MjData, ground: str) -> None:
-    """Refuse a simulation of another model than the attached one.
+    """Refuse a simulation of another model than the attached one, and an integrator that was set since.
 
     Raises:
-        ModelError: If the simulation is of another model, or no model is attached.
+        ModelError: If the simulation is of another model, no model is attached, or the integrator is RK4.
     """
     if model is None:
         raise ModelError(f"{ground} attached to no model; use attach first")
     if data.model is not model:
         raise ModelError(f"this data is of another model than the one that {ground} attached to; attach that one")
-
-
-def _find_geom(model: mujoco.MjModel, which: str | int) -> int:
-    """The number of a geom, given by name or number."""
-    number = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_GEOM, which) if isinstance(which, str) else int(which)
-    if not 0 <= number < model.ngeom:
-        names = [model.geom(k).name for k in range(model.ngeom) if model.geom(k).name]
-        raise SettingError(f"the model has no geom {which!r}; allowed: {', '.join(names) or 'numbers'}")
-    return number
-
-
-def _choose_geoms(model: mujoco.MjModel, geoms: Sequence[str | int] | None, tracks: Sequence[Track]) -> list[int]:
-    """The numbers of the geoms that touch the ground, as described by `shape_records`."""
-    if isinstance(geoms, str):
-        raise SettingError(f"geoms={geoms!r} is one name; allowed: a list of them")
-    solid = (model.geom_contype | model.geom_conaffinity) != 0
-    moving = np.flatnonzero(solid & (model.body_weldid[model.geom_bodyid] > 0))
-    chosen = [int(k) for k in moving] if geoms is None else [_find_geom(model, each) for each in geoms]
-    if not chosen and not tracks:
-        raise ModelError("nothing of this model can touch the ground; allowed: geoms of bodies that move")
-    return chosen
+    check_integrator(model)
 
 
 def _check_track(model: mujoco.MjModel, track: Track) -> None:

@@ -19,7 +19,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from sandlot.kernels import c_callback, kernel
-from sandlot.typing import Array
+from sandlot.typing import Array, IntArray
 
 
 class Simulation(NamedTuple):
@@ -44,6 +44,32 @@ COLUMNS = {"xmat": 9, "geom_xmat": 9, "cvel": 6, "xfrc_applied": 6, "qvel": 0, "
 def simulation_arrays(data: mujoco.MjData) -> Simulation:
     """The arrays of a simulation, as views of MuJoCo's memory."""
     return Simulation(*(getattr(data, name) for name in Simulation._fields))
+
+
+class Dynamics(NamedTuple):
+    """Arrays that say how forces accelerate the bodies of a simulation, with MuJoCo's names and shapes."""
+
+    M: Array
+    M_rownnz: IntArray
+    M_rowadr: IntArray
+    M_colind: IntArray
+    dof_parentid: IntArray
+    body_dofadr: IntArray
+    body_dofnum: IntArray
+    cdof: Array
+    qfrc_smooth: Array
+    qfrc_constraint: Array
+    qacc: Array
+
+
+DYNAMICS_OF_MODEL = {"M_rownnz", "M_rowadr", "M_colind", "dof_parentid", "body_dofadr", "body_dofnum"}
+"""Arrays of `Dynamics` that are the model's."""
+
+
+def dynamics_arrays(model: mujoco.MjModel, data: mujoco.MjData) -> Dynamics:
+    """The arrays of a simulation that say how forces accelerate it, as views of MuJoCo's memory."""
+    names = Dynamics._fields
+    return Dynamics(*(getattr(model if name in DYNAMICS_OF_MODEL else data, name) for name in names))
 
 
 def empty_simulation() -> Simulation:
@@ -91,27 +117,48 @@ def restore_forces(simulation: Simulation, kept: AppliedForces) -> None:
 
 
 class Addresses(NamedTuple):
-    """Where MuJoCo's two halves of a step, a model and a simulation lie in memory."""
+    """Where functions of MuJoCo, a model and a simulation lie in memory.
+
+    The functions are the two halves of a step, those that find the forces of actuators and the acceleration without
+    constraints, and the one that factorises the mass matrix.
+    """
 
     mj_step1: np.uint64
     mj_step2: np.uint64
+    mj_fwdActuation: np.uint64  # noqa: N815
+    mj_fwdAcceleration: np.uint64  # noqa: N815
+    mj_factorM: np.uint64  # noqa: N815
     model: np.uint64
     data: np.uint64
 
 
 def addresses(model: mujoco.MjModel, data: mujoco.MjData) -> Addresses:
     """The addresses that kernels need to step a simulation."""
-    return Addresses(*(np.uint64(each) for each in (*_step_functions(), model._address, data._address)))
+    return Addresses(*(np.uint64(each) for each in (*_functions(), model._address, data._address)))
 
 
 @cache
-def _step_functions() -> tuple[int, int]:
-    """Addresses of ``mj_step1`` and ``mj_step2``."""
+def _functions() -> tuple[int, ...]:
+    """Addresses of the functions that `Addresses` names."""
     folder = Path(mujoco.__file__).parent
     (file,) = (path for path in folder.iterdir() if path.name.startswith(("libmujoco", "mujoco.dll")))
     library = ctypes.CDLL(str(file))
-    first, second = (ctypes.cast(each, ctypes.c_void_p).value for each in (library.mj_step1, library.mj_step2))
-    return int(first or 0), int(second or 0)
+    names = (name for name in Addresses._fields if name.startswith("mj_"))
+    return tuple(int(ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0) for name in names)
+
+
+class Prepared(NamedTuple):
+    """What kernels need of a simulation. Its memory stays where it is as long as ``data`` is kept."""
+
+    data: mujoco.MjData
+    simulation: Simulation
+    dynamics: Dynamics
+    addresses: Addresses
+
+
+def prepare(model: mujoco.MjModel, data: mujoco.MjData) -> Prepared:
+    """What kernels need of a simulation."""
+    return Prepared(data, simulation_arrays(data), dynamics_arrays(model, data), addresses(model, data))
 
 
 def _call(_context: Any, _address: Any, _model: Any, _data: Any) -> Any:
@@ -150,3 +197,14 @@ def quietly() -> Iterator[None]:
         yield
     finally:
         mujoco.set_mju_user_warning(before)
+
+
+@contextmanager
+def without_reset(model: mujoco.MjModel) -> Iterator[None]:
+    """Keep MuJoCo from resetting a simulation that diverges, so that its state tells what happened."""
+    before = model.opt.disableflags
+    model.opt.disableflags = before | mujoco.mjtDisableBit.mjDSBL_AUTORESET
+    try:
+        yield
+    finally:
+        model.opt.disableflags = before

@@ -233,10 +233,14 @@ def lowest(kind: int, size: Three, p: Three, d: Three, spacing: float) -> tuple[
         return lowest_prism(0.0, size[0], size[1], p, d, spacing)
     if kind == TRACK:
         return lowest_prism(size[0], size[1], size[2], (p[0], p[2], p[1]), (d[0], d[2], d[1]), spacing)
-    if kind == ELLIPSOID:
-        z = lowest_ellipsoid(size, p, d)
-    else:
-        z = lowest_round(size[0], size[1] if kind == CAPSULE else 0.0, p, d)
+    if kind == SPHERE:
+        # Beside the sphere, the height is that of its centre.
+        high = p[0] * d[0] + p[1] * d[1] + p[2] * d[2]
+        off = p[0] * p[0] + p[1] * p[1] + p[2] * p[2] - high * high
+        covered = covered_fraction(size[0] - math.sqrt(max(off, 0.0)), spacing)
+        z = -high - math.sqrt(max(size[0] * size[0] - off, 0.0))
+        return (z, covered) if covered > 0.0 else (MISS, 0.0)
+    z = lowest_ellipsoid(size, p, d) if kind == ELLIPSOID else lowest_round(size[0], size[1], p, d)
     return (z, 1.0) if z < MISS else (MISS, 0.0)
 
 
@@ -254,19 +258,23 @@ def lowest_mesh(corners: Array, faces: NDArray[np.int32], x: float, y: float, sp
     """
     bottom[:] = MISS
     ny, nx = bottom.shape
+    per = 1.0 / spacing
     for face in range(len(faces)):
         a, b, c = corners[faces[face, 0]], corners[faces[face, 1]], corners[faces[face, 2]]
-        area = (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
+        # In units of the spacing, from the first node on.
+        ax, ay, az = (a[0] - x) * per, (a[1] - y) * per, a[2]
+        bx, by, cx, cy = (b[0] - x) * per - ax, (b[1] - y) * per - ay, (c[0] - x) * per - ax, (c[1] - y) * per - ay
+        area = bx * cy - by * cx
         if area >= 0.0:
             continue  # It faces up.
-        i0 = max(math.ceil((min(a[1], b[1], c[1]) - y) / spacing), 0)
-        i1 = min(math.floor((max(a[1], b[1], c[1]) - y) / spacing), ny - 1)
-        j0 = max(math.ceil((min(a[0], b[0], c[0]) - x) / spacing), 0)
-        j1 = min(math.floor((max(a[0], b[0], c[0]) - x) / spacing), nx - 1)
+        i0, i1 = max(math.ceil(ay + min(by, cy, 0.0)), 0), min(math.floor(ay + max(by, cy, 0.0)), ny - 1)
+        j0, j1 = max(math.ceil(ax + min(bx, cx, 0.0)), 0), min(math.floor(ax + max(bx, cx, 0.0)), nx - 1)
+        if i0 > i1 or j0 > j1:
+            continue
+        per_area, rise_b, rise_c = 1.0 / area, b[2] - az, c[2] - az
         for i in range(i0, i1 + 1):
             for j in range(j0, j1 + 1):
-                px, py = x + j * spacing, y + i * spacing
-                u = ((px - a[0]) * (c[1] - a[1]) - (py - a[1]) * (c[0] - a[0])) / area
-                v = ((b[0] - a[0]) * (py - a[1]) - (b[1] - a[1]) * (px - a[0])) / area
+                px, py = j - ax, i - ay
+                u, v = (px * cy - py * cx) * per_area, (bx * py - by * px) * per_area
                 if u >= 0.0 and v >= 0.0 and u + v <= 1.0:
-                    bottom[i, j] = min(bottom[i, j], a[2] + u * (b[2] - a[2]) + v * (c[2] - a[2]))
+                    bottom[i, j] = min(bottom[i, j], az + u * rise_b + v * rise_c)

@@ -8,7 +8,8 @@ from sandlot.physics.soil import PRESETS, SoilKind
 from sandlot.physics.soil.batch import BATCH, BATCH_SIZE, belt_directions, gather
 from sandlot.physics.soil.ground import NODE
 from sandlot.physics.soil.patch import MIN_WIDTH, PATCH_NODE, Patch, patch_width, slope, slopes
-from sandlot.physics.soil.stress import tread
+from sandlot.physics.soil.stress import prepare
+from sandlot.physics.soil.sums import press_part
 from soil_patches import (
     DT,
     SPACING,
@@ -62,15 +63,30 @@ def test_the_width_of_a_single_cell_is_its_own_and_of_a_line_that_of_a_cell():
     ],
 )
 def test_the_slope_under_a_body_is_that_of_the_touched_nodes(neighbours, touched, expected):
-    """Of the undeformed and of the deformed ground, without the rim."""
+    """Of the undeformed ground, and of the hollow, without the rim."""
     nodes = np.zeros(3, NODE)
-    nodes["undeformed"], nodes["sinkage"], nodes["height"] = (1.0, 2.0, 5.0), (0.1, 0.9, 0.3), 7.0
+    nodes["undeformed"], nodes["height"], nodes["covered"] = (1.0, 2.0, 5.0), 7.0, 1.0
     nodes["contact"][list(touched)] = STEP
     free, hollow, between = slope(nodes, 1, *neighbours, 10.0, STEP)
     assert between == ({*neighbours} <= {*touched})
-    assert free == pytest.approx(10.0 * expected)
-    nodes["undeformed"], nodes["sinkage"] = nodes["undeformed"] - nodes["sinkage"], 0.0
-    assert slope(nodes, 1, *neighbours, 10.0, STEP)[:2] == pytest.approx((hollow, hollow))
+    assert free == hollow == pytest.approx(10.0 * expected)
+
+
+@pytest.mark.parametrize(
+    ("covered", "expected"),
+    [
+        ((1.0, 1.0), 0.5 * (0.8 - 0.6)),
+        ((0.0, 1.0), -0.6),
+        ((1.0, 0.0), 0.8),
+        ((0.2, 0.6), (0.2 * 0.8 - 0.6 * 0.6) / 0.8),
+    ],
+)
+def test_neighbours_count_for_the_slope_of_a_hollow_as_far_as_they_are_covered(covered, expected):
+    nodes = np.zeros(3, NODE)
+    nodes["sinkage"], nodes["contact"], nodes["covered"] = (0.1, 0.9, 0.3), STEP, (covered[0], 1.0, covered[1])
+    assert slope(nodes, 1, 0, 2, 10.0, STEP)[:2] == pytest.approx((0.0, -10.0 * expected))
+    nodes["contact"][2] = 0.0
+    assert slope(nodes, 1, 0, 2, 10.0, STEP)[1] == pytest.approx(-8.0 if covered[0] > 0.0 else 0.0), "not touched"
 
 
 @pytest.mark.parametrize("wrap", [False, True])
@@ -81,6 +97,7 @@ def test_slopes_of_a_patch_are_those_of_its_nodes(share, wrap):
     ground = level(9, 7)._replace(wrap=wrap)
     nodes, (ny, nx) = ground.nodes, (ground.ny, ground.nx)
     nodes["undeformed"], nodes["sinkage"] = rng.uniform(-0.1, 0.1, (2, ny * nx))
+    nodes["covered"] = np.minimum(rng.uniform(0.0, 1.5, ny * nx), 1.0)
     under = np.flatnonzero(rng.random(ny * nx) < share)
     nodes["contact"][under] = STEP
     patch = Patch(under, np.zeros(len(under), PATCH_NODE), np.zeros(len(under), np.int64))
@@ -125,58 +142,47 @@ def test_a_belt_runs_along_its_outline(tilt):
 
 @pytest.mark.parametrize("kind", [PRESETS["soft"], PRESETS["LETE sand"]], ids=["soft", "LETE sand"])
 @pytest.mark.parametrize("form", [shapes.BOX, shapes.TRACK])
-def test_the_load_of_a_patch_is_the_sum_over_its_nodes(kind, form):
-    """Of more nodes than fit into a batch, on a slope, with a body that moves and a belt that runs."""
-    rng, slopes, belt_speed = np.random.default_rng(3), (0.1, -0.2), 0.0 if form == shapes.BOX else 0.4
-    ground = level(31, 31, slopes=slopes, height=0.1)
+def test_the_force_on_a_part_is_the_sum_over_its_nodes(kind, form):
+    """Of more nodes than fit into a batch, on a slope, with a body that moves and a belt that runs; and its tangent."""
+    rng, tilt, belt_speed = np.random.default_rng(3), (0.1, -0.2), 0.0 if form == shapes.BOX else 0.4
+    ground = level(31, 31, slopes=tilt, height=0.1)
     size = (0.15, 0.1, 0.08) if form == shapes.BOX else (0.12, 0.08, 0.1)
     position, rotation = np.array([0.02, 0.01, 0.15]), twin.about(2, 0.5) @ twin.about(1, 0.05)
     index, contact = found(ground, form, size, position, rotation)
     assert len(index) > BATCH_SIZE
+    assert np.all(ground.nodes["contact"][index] == STEP)
     ground.nodes["shear_x"][index], ground.nodes["shear_y"][index] = rng.uniform(-0.5, 0.5, (2, len(index)))
-    ground.nodes["covered"][index] = contact["covered"]
-    before = ground.nodes.copy()
-    velocity, about, centre = rng.normal(0.0, 0.1, 6), *(position + np.array([(0.1, 0.0, 0.05), (0.0, 0.02, 0.04)]))
-    load, patch = new_load(), Patch(index, contact, np.zeros(len(index), np.int64))
+    velocity, centre = rng.normal(0.0, 0.1, 6), position + np.array([0.0, 0.02, 0.04])
+    shape, load, batches = shape_at(form, size, position, rotation), new_load(), np.zeros(10, BATCH)
+    slopes(ground, Patch(index, contact, np.zeros(len(index), np.int64)), STEP)
     width = patch_width(contact, SPACING)
-    count = tread(
-        ground,
-        parameters(kind),
-        shape_at(form, size, position, rotation),
-        load,
-        patch,
-        np.zeros(1, BATCH)[0],
-        response(kind, width=width, rest=0.5),
-        motion(velocity, about, centre, belt_speed),
-    )
-    names = ("belt_force", "displaced", "displaced_x", "displaced_y", "elastic_energy")
-    expected = {"force": np.zeros(3), "torque": np.zeros(3), **dict.fromkeys(names, 0.0)}
-    for k, place, covered in zip(index, columns(contact, "x", "y", "z"), contact["covered"], strict=True):
-        row = before[k]
-        shear = (row["shear_x"], row["shear_y"])
-        node = twin.TwinNode(kind, row["undeformed"], row["sinkage"], row["loose"], shear, slopes)
+    how, moves = response(kind, width=width, rest=0.5), motion(velocity, centre, belt_speed)
+    shape["patch_end"], shape["mass"], shape["inertia"] = len(index), 2.0, 0.3
+    load["modulus"], load["rest"], load["damping"] = how.modulus, 0.5, 4.0
+    for k, first in enumerate(range(0, len(index), BATCH_SIZE)):
+        some = slice(first, min(first + BATCH_SIZE, len(index)))
+        gather(ground, index[some], contact[some], batches[k])
+        if form == shapes.TRACK:
+            belt_directions(batches[k], some.stop - first, shape)
+        prepare(batches[k], some.stop - first, parameters(kind), how, moves)
+    press_part(shape, load, batches, parameters(kind), moves, DT, SPACING)
+    wrench, tangent = np.zeros(7), np.zeros((7, 7))
+    wrench[:3], wrench[3:6] = -4.0 * 2.0 * velocity[:3], -4.0 * 0.3 * velocity[3:]
+    tangent[range(6), range(6)] = 4.0 * np.repeat([2.0, 0.3], 3)
+    for k, place in enumerate(columns(contact, "x", "y", "z")):
+        batch, m = batches[k // BATCH_SIZE], k % BATCH_SIZE
+        force = np.array([batch[f"force_{axis}"][m] for axis in "xyz"])
+        lost = np.array([[batch[f"c_{min(a, b)}{max(a, b)}"][m] for a in "xyz"] for b in "xyz"])
         local = rotation.T @ (place - position)
         outward = np.array([local[0] - np.clip(local[0], -size[0], size[0]), 0.0, local[2]])
         along = rotation @ np.cross([0.0, 1.0, 0.0], outward / np.linalg.norm(outward)) * (form == shapes.TRACK)
-        moves = velocity[3:] + np.cross(velocity[:3], place - about) + belt_speed * along
-        stress, out = node.press(place[2], moves, DT, width, kind.elastic)
-        force, out = stress * node.area * covered * SPACING**2, out * covered
-        expected["force"] += force
-        expected["torque"] += np.cross(place - centre, force)
-        added = (force @ along, out, out * place[0], out * place[1], node.stored * covered * SPACING**2)
-        for name, value in zip(names, added, strict=True):
-            expected[name] += value
-        assert ground.nodes["height"][k] == pytest.approx(row["height"] - out, abs=1e-5)
-        assert ground.nodes["sinkage"][k] == pytest.approx(node.sunk, abs=1e-5)
-    moments = np.hypot(expected["displaced_x"], expected["displaced_y"])
-    for name, value in expected.items():
-        scale = moments if name in ("displaced_x", "displaced_y") else np.linalg.norm(value)
-        assert load[name] == pytest.approx(value, abs=2e-3 * scale + 1e-12), name
-    assert np.all(ground.nodes["contact"][index] == STEP)
-    others = np.setdiff1d(np.arange(len(before)), index)
-    assert np.array_equal(ground.nodes[others], before[others])
-    edge = {int(k) for k in index for step in (1, -1, 31, -31) if k + step not in index}
-    assert {*patch.edge[:count].tolist()} == edge
+        x, y, z = place - centre
+        moved = np.column_stack([np.eye(3), -np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]]), along])
+        wrench += moved.T @ force
+        tangent += moved.T @ lost @ moved
+    assert [*load["force"], *load["torque"], load["belt_force"]] == pytest.approx(wrench, rel=1e-9, abs=1e-9)
+    assert load["tangent"] == pytest.approx(tangent, rel=1e-9, abs=1e-9 * np.abs(tangent).max())
+    assert np.linalg.eigvalsh(load["tangent"]).min() > -1e-9 * np.abs(tangent).max()
 
 
 def test_impossible_soil_kinds_are_refused():

@@ -9,6 +9,7 @@ from numba import config
 from sandlot.physics.soil.ground import (
     LOOSE_DEPTH,
     NODE,
+    SHELTERED,
     add_soil,
     aligned,
     enqueue,
@@ -111,6 +112,8 @@ def check(ground):
     assert nodes["undeformed"] - nodes["sinkage"] + nodes["loose"] == pytest.approx(nodes["height"], abs=1e-12)
     assert np.all(nodes["sinkage"] >= 0.0)
     assert np.all(nodes["loose"] >= 0.0)
+    assert np.all(nodes["fill"] >= 0.0)
+    assert np.all(nodes["origin"] <= nodes["sinkage"] + 1e-7)
     check_ring(ground)
 
 
@@ -176,8 +179,58 @@ def test_soil_that_fills_a_rut_removes_its_sinkage():
     nodes["height"][4], nodes["sinkage"][4] = -0.05, 0.05
     add_soil(nodes[4], LOOSE_DEPTH + 0.02)
     assert layers(nodes, 4) == pytest.approx([LOOSE_DEPTH - 0.03, 0.0, 0.03, LOOSE_DEPTH])
+    assert (nodes["fill"][4], nodes["origin"][4]) == pytest.approx((0.02, 0.03))
     add_soil(nodes[4], 0.04)
     assert layers(nodes, 4) == pytest.approx([LOOSE_DEPTH + 0.01, 0.01, 0.0, LOOSE_DEPTH])
+    assert (nodes["fill"][4], nodes["origin"][4]) == pytest.approx((0.06, -0.01))
+
+
+@settings(max_examples=EXAMPLES)
+@given(seeds, st.integers(1, 30))
+def test_pressed_soil_is_as_before_once_the_soil_on_it_is_gone(seed, moves):
+    """However much soil slides onto it and off again, as long as none of its own does."""
+    rng, node = np.random.default_rng(seed), flat(3, 3).nodes[4:5]
+    sunk = rng.uniform(0.001, 0.1)
+    node["height"], node["sinkage"] = -sunk, sunk
+    for _ in range(moves):
+        add_soil(node[0], rng.choice([-1.0, 1.0, 1.0]) * rng.uniform(0.0, min(0.1, node["height"][0] + sunk + 0.05)))
+        if node["height"][0] < -sunk:
+            add_soil(node[0], -sunk - node["height"][0] + 1e-3)
+            return
+    add_soil(node[0], -sunk - node["height"][0])
+    assert layers(node, 0) == pytest.approx([-sunk, 0.0, sunk, 0.0], abs=1e-7)
+    assert node["fill"] == pytest.approx(0.0, abs=1e-7)
+
+
+@pytest.mark.parametrize("held", [STEP, STEP - SHELTERED])
+def test_no_soil_gets_to_a_node_below_a_body_in_its_rut(held):
+    ground = flat()
+    ground.nodes["contact"][40] = held
+    ground.nodes["height"][40], ground.nodes["sinkage"][40] = -0.2, 0.2
+    before = ground.nodes[40].copy()
+    settle(awake(ground))
+    push_aside(ground, 41, 0.01, STEP)
+    ground.nodes["contact"][41] = STEP
+    rim = np.zeros(9, RIM_NODE)
+    spill(ground, np.array([41]), STEP, 11.0, 0.01, (0.4, 0.0), (0.0, 0.0, 0.0), rim)
+    assert ground.nodes[40] == before
+    assert steepest(ground, ground.nodes["contact"] > STEP) == 0.0
+
+
+def test_a_sheltered_node_keeps_its_cell_until_the_body_is_gone():
+    ground = flat()
+    ground.nodes["contact"][[3, 4]] = STEP - SHELTERED, STEP - 1.0
+    ground.nodes["covered"][[3, 4]], ground.nodes["sinkage"][[3, 4]], ground.nodes["shear_x"][[3, 4]] = 0.5, 0.04, 0.3
+    ground.nodes["height"][[3, 4]] = -0.02
+    before = np.array([4, 3])
+    assert release(ground, before, STEP) == 1
+    assert before[0] == 3
+    assert layers(ground.nodes, 3) == pytest.approx([-0.02, 0.0, 0.04, 0.0])
+    assert layers(ground.nodes, 4) == pytest.approx([-0.02, 0.0, 0.04, 0.02]), "the rest of the cell is loose"
+    assert ground.nodes["covered"][[3, 4]].tolist() == [0.5, 0.0]
+    assert ground.nodes["shear_x"][[3, 4]].tolist() == [0.0, 0.0]
+    assert release(ground, before[:1], STEP + 1.0) == 0
+    assert layers(ground.nodes, 3) == pytest.approx([-0.02, 0.0, 0.04, 0.02])
 
 
 @settings(max_examples=EXAMPLES)

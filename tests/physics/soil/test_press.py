@@ -7,14 +7,11 @@ from hypothesis import strategies as st
 
 from sandlot.physics.soil import PRESETS
 from sandlot.physics.soil.batch import BATCH_SIZE
-from sandlot.physics.soil.step import REBOUND_SPEED
-from sandlot.physics.soil.stress import CREEP_DAMPING
-from soil_patches import DT, SLOW, SPACING, Batch
+from sandlot.physics.soil.stress import CREEP_DAMPING, REBOUND_SPEED, prepare, press
+from soil_patches import DT, SLOW, SPACING, Batch, motion, parameters, response
 from twins import soil as twin
 
 EXAMPLES = 10 if SLOW else 20
-pytestmark = pytest.mark.filterwarnings("ignore:invalid value encountered in scalar multiply")
-"""The infinite modulus of rigid ground times a depth of 0 is NaN, of which only Python warns."""
 seeds = st.integers(0, 2**32 - 1)
 kinds = pytest.mark.parametrize("kind", PRESETS.values(), ids=PRESETS)
 yielding = pytest.mark.parametrize("kind", [PRESETS[k] for k in PRESETS if k != "rigid"], ids=[*PRESETS][:-1])
@@ -54,16 +51,17 @@ def some_batch(seed, count=BATCH_SIZE, deepest=0.08):
 
 
 @kinds
+@pytest.mark.parametrize("layer", [np.inf, 0.03])
 @settings(max_examples=EXAMPLES)
 @given(seed=seeds, width=st.floats(0.05, 0.5))
-def test_pressing_agrees_with_its_twin(kind, seed, width):
+def test_pressing_agrees_with_its_twin(kind, layer, seed, width):
+    kind = kind.model_copy(update={"firm_layer": layer})
     batch = some_batch(seed)
     rng = np.random.default_rng(seed)
-    velocity, about = rng.normal(0.0, 0.2, 6), rng.uniform(-0.5, 0.5, 3)
-    stiffness, dt, rest = kind.elastic * rng.uniform(0.1, 1.0), 0.1 * kind.shear, rng.random()
-    deep = batch["undeformed"] - batch["z"] > 1.2e-3
+    velocity, guess, centre = rng.normal(0.0, 0.2, 6), rng.normal(0.0, 0.2, 6), rng.uniform(-0.5, 0.5, 3)
+    dt, rest = 0.1 * kind.shear, rng.random()
     before = {name: batch[name].copy() for name in batch.record.dtype.names}
-    forces = batch.press(kind, velocity, about, width=width, stiffness=stiffness, dt=dt, rest=rest)
+    forces = batch.press(kind, velocity, centre, guess, width=width, dt=dt, rest=rest)
     cells = before["covered"] * SPACING**2
     for k in range(batch.count):
         row = {name: values[k] for name, values in before.items()}
@@ -76,23 +74,55 @@ def test_pressing_agrees_with_its_twin(kind, seed, width):
             [row["slope_x"], row["slope_y"]],
             [row["hollow_x"], row["hollow_y"]],
         )
-        moves = velocity[3:] + np.cross(velocity[:3], [row["x"], row["y"], row["z"]] - about)
-        stress, out = node.press(row["z"], moves, dt, width, stiffness, rest)
+        arm = [row["x"], row["y"], row["z"]] - centre
+        moves, expected = (each[:3] + np.cross(each[3:], arm) for each in (velocity, guess))
+        stress, out = node.press(row["z"], moves, dt, width, rest, expected)
         old, new = row["covered_before"], row["covered"]
         assert batch["pressed"][k] == pytest.approx(min(old, new) * out, rel=1e-3, abs=1e-5)
         around = (row["height"] - old * (row["undeformed"] - row["sinkage"] + row["loose"])) / (1.0 - old)
         pushed = max(new - old, 0.0) * max(around - (node.free - node.sunk + node.loose), 0.0)
         assert batch["pushed"][k] == pytest.approx(pushed, rel=1e-3, abs=1e-5)
-        assert batch["elastic_energy"][k] == pytest.approx(node.stored * cells[k], rel=2e-2, abs=1e-3)
+        assert batch["elastic_energy"][k] == pytest.approx(node.stored * cells[k] * node.area, rel=2e-2, abs=1e-3)
         assert batch["sinkage"][k] == pytest.approx(node.sunk, rel=1e-3, abs=1e-5)
-        assert batch["loose"][k] == pytest.approx(node.loose, abs=1e-15)
+        assert batch["loose"][k] == pytest.approx(node.loose, abs=1e-12)
         assert (batch["shear_x"][k], batch["shear_y"][k]) == pytest.approx(tuple(node.shear[:2]), abs=1e-4)
         # Where the table of powers is accurate, or not needed.
-        if deep[k] or row["z"] >= row["undeformed"] - row["sinkage"]:
+        if batch["depth"][k] > 1.2e-3 and batch["start"][k] > 1.2e-3:
             expected = stress * node.area * cells[k]
-            # The force is a difference of pressure, which is accurate to 1 in 1000, and damping.
+            # The force is a difference of pressure, which is accurate to 1 in 500, and damping.
             damped = kind.damping * abs(moves @ node.normal) * node.area * cells[k]
-            assert forces[k] == pytest.approx(expected, abs=1e-3 * (np.linalg.norm(expected) + damped) + 1e-12)
+            assert forces[k] == pytest.approx(expected, abs=2e-3 * (np.linalg.norm(expected) + damped) + 1e-12)
+
+
+@kinds
+@settings(max_examples=EXAMPLES)
+@given(seed=seeds)
+def test_derivatives_are_those_of_the_forces(kind, seed):
+    """Along the normal and across the slip, of level ground; where no stress begins or ends to yield, push or pull.
+
+    Newton's method needs them to about a tenth: along short paths the mean of both ends stands for the mean stress.
+    """
+    batch, rng = some_batch(seed), np.random.default_rng(seed)
+    for name in ("slope_x", "slope_y", "hollow_x", "hollow_y"):
+        batch[name] = 0.0
+    guess, tiny = np.array([*rng.normal(0.0, 0.2, 3), 0.0, 0.0, 0.0]), 1e-7
+    prepare(batch.record, batch.count, parameters(kind), response(kind), motion(guess))
+
+    def forces(change):
+        press(batch.record, batch.count, parameters(kind), response(kind), motion(guess + change))
+        return batch.forces
+
+    change = np.zeros(6)
+    change[2] = tiny
+    up, down = forces(change), forces(-change)
+    now = forces(0.0 * change)
+    lost = -(up - down)[:, 2] / (2.0 * tiny)
+    same = np.abs(up + down - 2.0 * now)[:, 2] < 1e-3 * np.abs(up - down)[:, 2]
+    # Where the table of powers is accurate, or not needed.
+    same &= (batch["depth"] > 1.2e-3) & (batch["start"] > 1.2e-3)
+    assert batch["c_zz"][same] == pytest.approx(lost[same], rel=0.1, abs=1e-6 * np.abs(lost).max())
+    matrices = np.array([[batch["c_xx"], batch["c_xy"]], [batch["c_xy"], batch["c_yy"]]]).transpose(2, 0, 1)
+    assert np.linalg.eigvalsh(matrices).min() >= -1e-9 * np.abs(matrices).max()
 
 
 @kinds
@@ -143,11 +173,19 @@ def test_deformed_soil_is_elastic(kind):
 
 @kinds
 def test_damping_never_pulls(kind):
-    push = [Batch(1, z=-0.01).press(kind, (0, 0, 0, 0, 0, speed))[0, 2] for speed in (-0.1, 0.0, 0.1, 1e4)]
-    damping = kind.damping * 0.1 * SPACING**2
-    assert push[0] == pytest.approx(push[1] + damping, rel=1e-9)
-    assert push[2] == pytest.approx(max(push[1] / (1.0 + 0.1 / REBOUND_SPEED) - damping, 0.0), rel=1e-9, abs=1e-12)
-    assert push[3] == 0.0
+    """The force is that at the end of the step, which a body that moves ends elsewhere than one that stands."""
+    for speed in (-0.1, 0.1, 1e4):
+        node = twin.TwinNode(kind, 0.0)
+        expected = node.press(-0.01, np.array([0.0, 0.0, speed]), DT, 1.0)[0]
+        push = Batch(1, z=-0.01).press(kind, (0, 0, speed, 0, 0, 0))[0, 2]
+        assert push == pytest.approx(expected[2] * SPACING**2, rel=2e-3)
+        assert push >= 0.0
+    held, damping = Batch(1, z=-0.01).press(kind)[0, 2], kind.damping * 0.1 * SPACING**2
+    push = Batch(1, z=-0.01).press(kind, (0, 0, -0.1, 0, 0, 0))[0, 2]
+    assert held < push <= held + damping * (1.0 + 1e-9)
+    if np.isinf(kind.kphi):
+        push = Batch(1, z=-0.01).press(kind, (0, 0, 0.1, 0, 0, 0))[0, 2]
+        assert push == pytest.approx(max(held / (1.0 + 0.1 / REBOUND_SPEED) - damping, 0.0), rel=1e-6)
 
 
 @kinds
@@ -155,7 +193,7 @@ def test_loose_soil_carries_nothing_and_is_displaced(kind):
     batch = Batch(3, undeformed=0.0, sinkage=[0.0, 0.0, 0.02], loose=0.03, shear_x=0.5, z=[0.02, 1e-9, -0.005])
     batch["covered"] = batch["covered_before"] = [1.0, 0.5, 1.0]
     # The last one is between the deformed and the undeformed surface.
-    forces = batch.press(kind, (0.0, 0.0, 0.0, 0.3, 0.0, -0.1))
+    forces = batch.press(kind, (0.3, 0.0, 0.0, 0.0, 0.0, 0.0))
     assert np.all(forces == 0.0)
     assert batch["pressed"] == pytest.approx([0.01, 0.015, 0.015], abs=1e-8)
     assert batch["loose"] == pytest.approx([0.02, 0.0, 0.015], abs=1e-8)
@@ -167,7 +205,7 @@ def shear(kind, path, speed=0.1, depth=0.01):
     """Shear force over the Mohr-Coulomb limit, after each step of slip along given directions: (steps, 2)."""
     batch, parts = Batch(1, z=-depth), []
     for x, y in path:
-        force = batch.press(kind, (0.0, 0.0, 0.0, speed * x, speed * y, 0.0))[0]
+        force = batch.press(kind, (speed * x, speed * y, 0.0, 0.0, 0.0, 0.0))[0]
         limit = SPACING**2 * kind.cohesion + force[2] * np.tan(np.radians(kind.friction))
         parts.append(-force[:2] / limit)
     return np.array(parts)
@@ -210,7 +248,7 @@ def test_reversed_slip_reverses_shear_and_turned_slip_turns_it(kind):
 def test_slow_slip_is_damped():
     """So that a creeping body comes to rest, instead of swinging on the soil's shear."""
     kind, batch = PRESETS["soft"], Batch(1, z=-0.01)
-    force = batch.press(kind, (0.0, 0.0, 0.0, 1e-5, 0.0, 0.0), dt=1e-9)[0]
+    force = batch.press(kind, (1e-5, 0.0, 0.0, 0.0, 0.0, 0.0), dt=1e-9)[0]
     assert force[0] / force[2] == pytest.approx(-np.tan(np.radians(30.0)) * 1e-5 * CREEP_DAMPING, rel=1e-3)
 
 

@@ -198,7 +198,7 @@ def test_the_session_has_as_many_frames_as_steps():
         ({"spacing": 1e-4}, "hills with a radius of 0.35 m are larger than the map, which is 0.06 m"),
         ({"terrain": "hills", "hill_size": 7.0}, "hills with a radius of 7 m are larger"),
         ({"terrain": "flat", "spacing": 1e-4}, "rover 0 is 0.34 m across, and the ground only 0.06 x 0.06 m"),
-        ({"spacing": 0.05}, "less than the spacing of the ground; allowed: spacing of at most"),
+        ({"spacing": 0.2, "shape": (60, 60)}, "less than half the spacing of the ground; allowed: spacing of at most"),
         ({"interval": 0.0105}, "not a whole number of steps"),
         ({"shape": (4, 4)}, "at least 8"),
         ({"patch": -1}, "at least 0"),

@@ -15,6 +15,7 @@ from sandlot.physics.attachment import LOAD, SHAPE, apply_loads, update_pose
 from sandlot.physics.mujoco_bridge import Simulation, empty_simulation
 from sandlot.physics.particles.contacts import add, collide, move, relax, respond
 from sandlot.physics.particles.distance import to_shape
+from sandlot.physics.particles.floor import stand
 from sandlot.physics.particles.law import Law
 from sandlot.physics.particles.neighbours import cell_of, update_neighbours, wake
 from sandlot.physics.particles.state import INNER, MAX_SHAPE_CONTACTS, NEIGHBOUR_MARGIN, State
@@ -26,13 +27,15 @@ WAKE_DISTANCE = 0.5
 PARTICLE_SHAPE = [
     *SHAPE,
     ("softness", np.float64),
+    ("floor_stiffness", np.float64),
+    ("floor_damping", np.float64),
     ("rest_position", np.float64, 3),
     ("rest_rotation", np.float64, 9),
     ("rest_travel", np.float64),
 ]
 """A shape among particles: what `SHAPE` has; the factor of the stiffness of its contacts, less than 1 for light bodies,
-which stiff contacts would throw about; pose of the shape when it last moved by more than the tolerance, and the
-distance that its belt has run since [m]."""
+which stiff contacts would throw about; stiffness [N/m] and damping [N*s/m] of the floor under it; pose of the shape
+when it last moved by more than the tolerance, and the distance that its belt has run since [m]."""
 
 
 class Bodies(NamedTuple):
@@ -257,6 +260,8 @@ def advance(law: Law, state: State, bodies: Bodies, dt: float, first: int, steps
             for k in range(3):
                 loads[m]["force"][k] = loads[m]["torque"][k] = 0.0
             loads[m]["drive_torque"] = 0.0
+            update_pose(bodies.shapes[m], bodies.simulation)
+            stand(law, state.box, bodies.shapes[m], loads[m], bodies.simulation)
     for step in range(first, steps):
         if state.counters[0]["awake"] >= max_awake:
             return step

@@ -19,9 +19,11 @@ from numpy.typing import ArrayLike, NDArray
 from sandlot.errors import ModelError, SettingError
 from sandlot.physics import shapes
 from sandlot.physics.attachment import LOAD, Track, check_data, shape_records
+from sandlot.physics.floors import Replaces, replace_floors
 from sandlot.physics.mujoco_bridge import applied_forces, keep_forces, restore_forces, simulation_arrays
 from sandlot.physics.particles.bodies import PARTICLE_SHAPE, Bodies, no_bodies
 from sandlot.physics.particles.contacts import energy
+from sandlot.physics.particles.floor import DAMPING, STIFFNESS
 from sandlot.physics.particles.law import make_law
 from sandlot.physics.particles.state import NEIGHBOUR_MARGIN, new_state
 from sandlot.physics.particles.surface import raise_surface, stacks
@@ -46,6 +48,8 @@ PARTICLE_BYTES, CELL_BYTES, MAX_BYTES = 1e3, 8.0, 2e10
 
 class Particles:
     """Equal spheres in a container, which has a floor at z = 0 and four walls, but no lid.
+
+    The floor is a firm layer: attached bodies that push the particles aside stand on it.
 
     Attributes:
         law: Properties of particles and contacts.
@@ -170,21 +174,27 @@ class Particles:
             getattr(self.state, name)[...] = array
 
     def attach(
-        self, model: mujoco.MjModel, geoms: Sequence[str | int] | None = None, tracks: Sequence[Track] = ()
+        self,
+        model: mujoco.MjModel,
+        geoms: Sequence[str | int] | None = None,
+        tracks: Sequence[Track] = (),
+        replaces: Replaces = None,
     ) -> Self:
         """Put these particles under a model.
 
         Args:
-            model: MuJoCo's model, with any integrator but RK4.
+            model: MuJoCo's model, with any integrator but RK4; with ``replaces``, changed as by `Soil.attach`.
             geoms: Names or numbers of the geoms that touch particles; if not given, all geoms of moving bodies that
-                collide with anything.
+                collide with anything or are in a contact pair with a floor.
             tracks: Belts that touch them.
+            replaces: Floors that no longer touch their bodies, as for `Soil.attach`.
 
         Raises:
             ModelError: If a geom is of an unsupported shape, or the model cannot be used.
             SettingError: If there is no such geom, or a track is impossible.
         """
         records = shape_records(PARTICLE_SHAPE, model, geoms, tracks, KINDS, "particles")
+        replace_floors(model, records["body"].tolist(), replaces, stacklevel=2)
         # Poses are taken from the bodies, for geoms as for tracks.
         records["geom"] = -1
         for record in records:
@@ -194,6 +204,10 @@ class Particles:
                 inverse_mass = max(inverse_mass, belt)
             # Explicit steps would throw light bodies about if contacts were not softer.
             record["softness"] = 1.0 / max(1.0, LIGHT_BODY * self.law.mass * inverse_mass)
+            # All shapes of a body share its mass on the floor.
+            mass = 1.0 / max(inverse_mass * np.count_nonzero(records["body"] == record["body"]), 1e-12)
+            record["floor_stiffness"] = STIFFNESS * mass / model.opt.timestep**2
+            record["floor_damping"] = DAMPING * mass / model.opt.timestep
         # NaN: no shape has been at rest yet.
         records["rest_position"] = records["rest_rotation"] = records["rest_travel"] = np.nan
         self._bodies = Bodies(records, np.zeros(len(records), LOAD), no_bodies().simulation)

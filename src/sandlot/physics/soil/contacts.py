@@ -1,26 +1,25 @@
 """The shapes on soil: records for kernels, and how they are made from a MuJoCo model."""
 
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import mujoco
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial import ConvexHull
 
-from sandlot.errors import ModelError
 from sandlot.physics import shapes
-from sandlot.physics.attachment import LOAD, SHAPE, Track, geom_name, shape_records
-from sandlot.physics.soil.batch import BATCH
-from sandlot.physics.soil.find import Mesh, Patches
+from sandlot.physics.attachment import LOAD, SHAPE, Track, shape_records
+from sandlot.physics.geoms import choose_geoms
+from sandlot.physics.soil.balance import TREE, Joints
+from sandlot.physics.soil.batch import BATCH, BATCH_SIZE
+from sandlot.physics.soil.find import MAX_SAMPLES, Mesh, Patches
 from sandlot.physics.soil.ground import aligned
+from sandlot.physics.soil.parts import COMPONENTS
 from sandlot.physics.soil.patch import PATCH_NODE
 from sandlot.physics.soil.rims import RIM_NODE
+from sandlot.physics.soil.sizes import check_sizes, drop_small
 from sandlot.typing import Array, IntArray
-
-STABLE_STIFFNESS = 0.5
-"""Maximum of elastic stiffness times area times squared time step over effective mass. Explicit steps are unstable at
-twice that, if two shapes of a body touch the ground."""
 
 SOIL_SHAPE = [
     *SHAPE,
@@ -28,20 +27,36 @@ SOIL_SHAPE = [
     ("points_end", np.int64),
     ("faces_start", np.int64),
     ("faces_end", np.int64),
-    ("stiffness", np.float64),
+    ("box", np.float64, 6),
+    ("samples", np.int64),
     ("mass", np.float64),
     ("inertia", np.float64),
-    ("effective_mass", np.float64),
+    ("tree", np.int64),
+    ("tree_dof", np.int64),
+    ("columns", np.int64),
+    ("moving", np.int64),
+    ("patch_start", np.int64),
+    ("patch_end", np.int64),
+    ("batch_start", np.int64),
     ("edge_start", np.int64),
     ("edge_end", np.int64),
 ]
-"""A shape on soil: what `SHAPE` has; where its points and faces are in `Mesh`; elastic stiffness of the soil under it
-[Pa/m]; mass [kg] and mean moment of inertia [kg*m^2] of its body; effective mass of the body where the shape touches
-the ground [kg]; and where the edge of its patch is in `Contacts.edge`."""
+"""A shape on soil: what `SHAPE` has; where the points and faces of a mesh are in `Mesh`, centre and half sides of a box
+around it in its frame [m], and at how many points across a cell it is searched; mass [kg] and mean moment of inertia
+[kg*m^2] of its body; its kinematic tree, and the first degree of freedom of that; how many degrees of freedom move it
+or its belt, and how many of these its body; where its patch is in `Contacts.patches`, in `Contacts.batches`, and the
+edge of its patch in `Contacts.edge`."""
 
 SOIL_LOAD = [
     *LOAD,
     ("belt_force", np.float64),
+    ("tangent", np.float64, (COMPONENTS, COMPONENTS)),
+    ("velocity", np.float64, COMPONENTS),
+    ("room", np.float64, COMPONENTS),
+    ("centre", np.float64, 3),
+    ("modulus", np.float64),
+    ("rest", np.float64),
+    ("damping", np.float64),
     ("displaced", np.float64),
     ("displaced_x", np.float64),
     ("displaced_y", np.float64),
@@ -49,11 +64,21 @@ SOIL_LOAD = [
     ("energy_before", np.float64),
     ("energy_debt", np.float64),
 ]
-"""What soil does to a shape in a step: what `LOAD` has; force along the belt [N]; displaced soil as a height of one
-cell [m], and its first moments in x and y [m^2]; elastic energy that the soil stores now, and stored in the step before
-[J]; and energy that the soil gave though it had not stored it, and has yet to take back [J]."""
+"""What soil does to a shape in a step: what `LOAD` has; force along the belt [N]; how much force, torque and belt force
+it loses by a velocity, the velocity for which the force is right, and room for another one, as in
+`sandlot.physics.soil.parts`; centre of mass of its body [m]; Bekker's modulus for its patch [Pa/m^n]; ``rest`` as in
+`sandlot.physics.soil.stress.Response`; rate at which all motion of its body is damped [1/s]; displaced soil as a height
+of one cell [m], and its first moments in x and y [m^2]; elastic energy that the soil stores now, and stored in the step
+before [J]; and energy that the soil gave though it had not stored it, and has yet to take back [J]."""
 
-COUNTERS = np.dtype([("step", np.float64), ("rim", np.float64), ("touched", np.int64)])
+KINDS = (shapes.SPHERE, shapes.CAPSULE, shapes.ELLIPSOID, shapes.CYLINDER, shapes.BOX, shapes.MESH)
+"""Kinds of geoms that soil can touch."""
+MAX_POINTS = 150
+"""A hull of more points is replaced by that of its outermost points in so many directions. Of a sphere, that is smaller
+by 0.4% of its radius."""
+MESH_SAMPLES = 12
+"""A mesh is searched at this many points across, if that takes no more than `MAX_SAMPLES` across a cell."""
+COUNTERS = np.dtype([("step", np.float64), ("rim", np.float64), ("held", np.int64)])
 """Steps and rims since soil was attached, and number of nodes that were touched in the last step."""
 
 
@@ -67,23 +92,25 @@ class Contacts(NamedTuple):
         shapes: (shapes,) of SOIL_SHAPE.
         loads: (shapes,) of SOIL_LOAD.
         counters: Record of COUNTERS.
-        mesh: Points and faces of meshes.
+        mesh: Points and faces of meshes, if there are any.
         patches: Contact patches of this step.
         edge: (room,) nodes at the edges of the patches.
-        before: (room,) nodes that were touched in the step before.
+        before: (2 * room,) nodes that were touched or sheltered in the step before.
         rim: (n,) of RIM_NODE, room for a rim.
-        batch: (1,) of BATCH, room for some nodes of a patch.
+        batches: (room,) of BATCH, the nodes of all patches.
+        joints: Degrees of freedom of the bodies.
     """
 
     shapes: NDArray[np.void]
     loads: NDArray[np.void]
     counters: Any
-    mesh: Mesh
+    mesh: Mesh | None
     patches: Patches
     edge: IntArray
     before: IntArray
     rim: NDArray[np.void]
-    batch: NDArray[np.void]
+    batches: NDArray[np.void]
+    joints: Joints
 
 
 def new_contacts(
@@ -91,32 +118,39 @@ def new_contacts(
     geoms: Sequence[str | int] | None,
     tracks: Sequence[Track],
     spacing: float,
-    elastic: float,
+    nodes: int,
 ) -> Contacts:
     """The shapes of a model that touch soil.
 
     Args:
         model: MuJoCo's model.
-        geoms: As for `sandlot.physics.attachment.shape_records`.
+        geoms: As for `sandlot.physics.attachment.shape_records`; if not given, without geoms that are too small.
         tracks: As there.
         spacing: Distance of nodes [m].
-        elastic: Elastic stiffness of the soil [Pa/m].
+        nodes: Number of nodes of the ground.
 
     Raises:
-        ModelError: If a shape is smaller than the spacing, and as `shape_records`.
+        ModelError: If a shape is too small for the spacing, and as `shape_records`.
         SettingError: As `shape_records`.
     """
-    kinds = [kind for kind in HALF_WIDTHS if kind != shapes.TRACK]
-    records = shape_records(SOIL_SHAPE, model, geoms, tracks, kinds, "soil")
-    for record in records:
-        _check_size(model, record, spacing)
-    mesh = _add_meshes(model, records)
-    _add_masses(model, records, elastic)
+    chosen = choose_geoms(model, geoms, len(tracks))
+    if geoms is None:
+        chosen = drop_small(model, chosen, len(tracks), spacing)
+    records = shape_records(SOIL_SHAPE, model, chosen, tracks, KINDS, "soil")
+    check_sizes(model, records, spacing)
+    mesh = _add_meshes(model, records, spacing)
+    _add_masses(model, records)
     is_track = records["kind"] == shapes.TRACK
     extent = np.where(is_track, records["size"].sum(axis=1), model.geom_rbound[records["geom"]])
     across = (2.0 * extent / spacing + 3.0).astype(np.int64)
     room, columns = int(np.sum(across**2)), int(across.max()) + 3
-    patches = Patches(np.zeros(room, np.int64), aligned(PATCH_NODE, room), np.zeros(columns), np.zeros(columns))
+    patches = Patches(
+        indices=np.zeros(room, np.int64),
+        contact=aligned(PATCH_NODE, room),
+        owner=np.zeros(nodes, np.int64),
+        row_z=np.zeros(columns),
+        row_covered=np.zeros(columns),
+    )
     return Contacts(
         shapes=records,
         loads=np.zeros(len(records), SOIL_LOAD),
@@ -124,83 +158,135 @@ def new_contacts(
         mesh=mesh,
         patches=patches,
         edge=np.zeros(room, np.int64),
-        before=np.zeros(room, np.int64),
+        before=np.zeros(2 * room, np.int64),
         rim=np.zeros(4 * int(across.max()) ** 2, RIM_NODE),
-        batch=aligned(BATCH, 1),
+        batches=aligned(BATCH, int(np.sum(across**2 // BATCH_SIZE + 1))),
+        joints=new_joints(model, records),
     )
 
 
-HALF_WIDTHS: dict[int, Callable[[Array], float]] = {
-    shapes.SPHERE: lambda size: size[0],
-    shapes.CAPSULE: lambda size: size[0],
-    shapes.ELLIPSOID: lambda size: min(size),
-    shapes.CYLINDER: lambda size: min(size[:2]),
-    shapes.BOX: lambda size: min(size),
-    shapes.MESH: lambda size: np.inf,
-    shapes.TRACK: lambda size: min(size[1:]),
-}
-"""Half the smallest width of each kind of shape [m]; for a mesh, the radius of its bounding sphere is used instead."""
+def _directions(count: int) -> Array:
+    """Unit vectors that are spread evenly over the sphere: (count, 3), on a Fibonacci lattice."""
+    k = np.arange(count) + 0.5
+    height, turn = 1.0 - 2.0 * k / count, np.pi * (1.0 + np.sqrt(5.0)) * k
+    away = np.sqrt(1.0 - height**2)
+    return np.stack([away * np.cos(turn), away * np.sin(turn), height], axis=1)
 
 
-def _check_size(model: mujoco.MjModel, shape: np.void, spacing: float) -> None:
-    """Refuse a shape that could fall through between the nodes."""
-    kind, geom = int(shape["kind"]), int(shape["geom"])
-    name = f"track on body {shape['body']}" if geom < 0 else geom_name(model, geom)
-    across = 2.0 * (float(model.geom_rbound[geom]) if kind == shapes.MESH else HALF_WIDTHS[kind](shape["size"]))
-    if across < spacing:
-        raise ModelError(
-            f"{name} is {across:.3g} m across, less than the spacing of the ground; "
-            f"allowed: spacing of at most {across:.2g}"
-        )
+def _hull(model: mujoco.MjModel, mesh: int) -> tuple[Array, NDArray[np.int32]]:
+    """Points and faces of the convex hull of a mesh, which is what collides in MuJoCo."""
+    points = model.mesh_vert[model.mesh_vertadr[mesh] :][: model.mesh_vertnum[mesh]].astype(np.float64)
+    graph = int(model.mesh_graphadr[mesh])
+    if graph >= 0:
+        corners, triangles = model.mesh_graph[graph : graph + 2]
+        start = graph + 2 + 2 * corners + corners + 3 * triangles
+        faces = model.mesh_graph[start : start + 3 * triangles].reshape(-1, 3)
+    else:
+        faces = ConvexHull(points).simplices
+    used, faces = np.unique(faces, return_inverse=True)
+    points, faces = points[used], faces.reshape(-1, 3).astype(np.int32)
+    if len(points) > MAX_POINTS:
+        points = points[np.unique(np.argmax(_directions(MAX_POINTS) @ points.T, axis=1))]
+        faces = ConvexHull(points).simplices.astype(np.int32)
+    # Every face is counterclockwise, seen from outside.
+    a, b, c = points[faces[:, 0]], points[faces[:, 1]], points[faces[:, 2]]
+    inward = np.einsum("ij,ij->i", np.cross(b - a, c - a), a - points.mean(axis=0)) < 0.0
+    faces[inward] = faces[inward][:, ::-1]
+    return points, faces
 
 
-def _add_meshes(model: mujoco.MjModel, records: NDArray[np.void]) -> Mesh:
-    """Collect the points and faces of all meshes, and tell the shapes where theirs are."""
-    points, faces = [np.zeros((0, 3))], [np.zeros((0, 3), np.int32)]
-    for shape in records[records["kind"] == shapes.MESH]:
-        which = model.geom_dataid[shape["geom"]]
-        p, f = model.mesh_vertadr[which], model.mesh_faceadr[which]
-        points.append(model.mesh_vert[p : p + model.mesh_vertnum[which]])
-        faces.append(model.mesh_face[f : f + model.mesh_facenum[which]])
-    for name, arrays in (("points", points), ("faces", faces)):
-        ends = np.cumsum([len(array) for array in arrays])
-        records[f"{name}_start"][records["kind"] == shapes.MESH] = ends[:-1]
-        records[f"{name}_end"][records["kind"] == shapes.MESH] = ends[1:]
-    return Mesh(np.concatenate(points).astype(np.float64), np.concatenate(faces).astype(np.int32))
+def _add_meshes(model: mujoco.MjModel, records: NDArray[np.void], spacing: float) -> Mesh | None:
+    """Collect the convex hulls of all meshes, if there are any, and tell the shapes where theirs are."""
+    if not (records["kind"] == shapes.MESH).any():
+        return None
+    points, faces, hulls, room = [np.zeros((0, 3))], [np.zeros((0, 3), np.int32)], {}, 0
+    for k in np.flatnonzero(records["kind"] == shapes.MESH):
+        shape, which = records[k], int(model.geom_dataid[records[k]["geom"]])
+        if which not in hulls:
+            found = _hull(model, which)
+            hulls[which] = (sum(map(len, points)), sum(map(len, faces)), *found)
+            points.append(found[0])
+            faces.append(found[1])
+        shape["points_start"], shape["faces_start"], corners, triangles = hulls[which]
+        shape["points_end"] = shape["points_start"] + len(corners)
+        shape["faces_end"] = shape["faces_start"] + len(triangles)
+        low, high = corners.min(axis=0), corners.max(axis=0)
+        shape["box"] = [*(0.5 * (low + high)), *(0.5 * (high - low))]
+        across = np.sort(high - low)[1]
+        shape["samples"] = np.clip(np.ceil(MESH_SAMPLES * spacing / max(across, 1e-9)), 1, MAX_SAMPLES)
+        cells = np.linalg.norm(high - low) / spacing + 4.0
+        room = max(room, int((cells * shape["samples"]) ** 2) + 1)
+    world, low = np.zeros((max(map(len, points)), 3)), np.zeros((max(map(len, faces)), 3), np.int32)
+    return Mesh(np.concatenate(points), np.concatenate(faces), world, low, np.zeros(room))
 
 
-def _contact_area(kind: int, size: Array) -> float:
-    """A typical contact area of a shape [m^2]."""
-    areas = {
-        shapes.SPHERE: size[0] ** 2,
-        shapes.BOX: 4.0 * np.prod(np.sort(size)[1:]),
-        shapes.TRACK: 4.0 * (size[0] + 0.5 * size[1]) * size[2],
-        shapes.CYLINDER: 2.0 * size[0] * size[1],
-        shapes.CAPSULE: 2.0 * size[0] * (size[1] + 0.5 * size[0]),
-    }
-    return max(float(areas.get(kind, np.prod(np.sort(size)[1:]))), 1e-12)
-
-
-def _add_masses(model: mujoco.MjModel, records: NDArray[np.void], elastic: float) -> None:
-    """Set the masses of all shapes, and the elastic stiffness under them.
-
-    The effective mass of a shape is smaller the farther it is from the centre of mass of its body, since a force there
-    rotates the body, and the more shapes the body has, since all may push it at the same time. The stiffness is the
-    soil's, unless explicit steps would be unstable with it.
-    """
-    home = mujoco.MjData(model)
-    mujoco.mj_kinematics(model, home)
-    shapes_per_body = Counter(records["body"].tolist())
+def _add_masses(model: mujoco.MjModel, records: NDArray[np.void]) -> None:
+    """Set the masses of all shapes. Welded bodies move together, and some of them may have no mass of their own."""
     for shape in records:
-        body, geom = int(shape["body"]), int(shape["geom"])
-        track_centre = home.xpos[body] + home.xmat[body].reshape(3, 3) @ shape["local_position"]
-        away = (home.geom_xpos[geom] if geom >= 0 else track_centre) - home.xipos[body]
-        translation, rotation = model.body_invweight0[body]
-        inverse_mass = max(float(translation + rotation * (away[0] ** 2 + away[1] ** 2)), 1e-12)
-        shape["effective_mass"] = 1.0 / (inverse_mass * shapes_per_body[body])
-        area, dt = _contact_area(int(shape["kind"]), shape["size"]), model.opt.timestep
-        shape["stiffness"] = min(elastic, STABLE_STIFFNESS * shape["effective_mass"] / (area * dt**2))
-        # Welded bodies move together, and some of them may have no mass of their own.
-        welded = model.body_weldid == model.body_weldid[body]
+        welded = model.body_weldid == model.body_weldid[shape["body"]]
         shape["mass"] = max(model.body_mass[welded].sum(), 1e-9)
         shape["inertia"] = model.body_inertia[welded].mean(axis=1).sum()
+
+
+def _chain(model: mujoco.MjModel, body: int) -> list[int]:
+    """The degrees of freedom that move a body, from the root of its tree on."""
+    while body > 0 and model.body_dofnum[body] == 0:
+        body = int(model.body_parentid[body])
+    dof = int(model.body_dofadr[body] + model.body_dofnum[body]) - 1 if body > 0 else -1
+    found = []
+    while dof >= 0:
+        found.append(dof)
+        dof = int(model.dof_parentid[dof])
+    return found[::-1]
+
+
+def _damping(model: mujoco.MjModel) -> Array:
+    """Damping of all degrees of freedom that MuJoCo integrates implicitly: of joints, and of servos by their gains."""
+    found: Array = model.dof_damping.copy()
+    if model.opt.integrator != mujoco.mjtIntegrator.mjINT_EULER:
+        affine = model.actuator_biastype == mujoco.mjtBias.mjBIAS_AFFINE
+        for k in np.flatnonzero(affine & (model.actuator_trntype == mujoco.mjtTrn.mjTRN_JOINT)):
+            dof = model.jnt_dofadr[model.actuator_trnid[k, 0]]
+            found[dof] += max(-model.actuator_biasprm[k, 2], 0.0) * model.actuator_gear[k, 0] ** 2
+    return found
+
+
+def new_joints(model: mujoco.MjModel, records: NDArray[np.void]) -> Joints:
+    """The degrees of freedom that move shapes, which are told how many move them, and which tree is theirs."""
+    trees = np.zeros(max(model.ntree, 1), TREE)
+    trees["first"][: model.ntree], trees["count"][: model.ntree] = model.tree_dofadr, model.tree_dofnum
+    # MuJoCo stores only the diagonal of the mass matrix for bodies whose axes are independent.
+    trees["coupled"] = 1
+    chains = []
+    for shape in records:
+        moving, dof = _chain(model, int(shape["body"])), int(shape["dof"])
+        belt = _chain(model, int(model.dof_bodyid[dof])) if dof >= 0 else []
+        belt = belt[: belt.index(dof) + 1] if belt else []
+        chain = (
+            belt
+            if belt[: len(moving)] == moving
+            else [*moving, *([dof] if dof not in moving else [])]
+            if belt
+            else moving
+        )
+        shape["columns"], shape["moving"] = len(chain), len(moving)
+        tree = int(model.dof_treeid[chain[0]]) if chain else -1
+        shape["tree"], shape["tree_dof"] = tree, model.tree_dofadr[tree] if chain else -1
+        row_lengths = [int(model.M_rownnz[each]) for each in chain]
+        if chain and row_lengths != list(range(1, len(chain) + 1)):
+            trees["coupled"][tree] = 0
+        chains.append(chain)
+    columns, most = max(map(len, chains)), int(trees["count"].max())
+    dofs = np.zeros((len(records), columns), np.int64)
+    for row, chain in zip(dofs, chains, strict=True):
+        row[: len(chain)] = chain
+    return Joints(
+        trees=trees,
+        dofs=dofs,
+        damping=_damping(model),
+        jacobians=np.zeros((len(records), COMPONENTS, columns)),
+        mass=np.zeros((most, most)),
+        matrix=np.zeros((most, most)),
+        product=np.zeros((columns, columns)),
+        vectors=np.zeros((6, most)),
+    )

@@ -26,6 +26,8 @@ class SoilParameters(NamedTuple):
         elastic: Elastic stiffness [Pa/m].
         damping: [Pa*s/m]
         repose: Tangent of the angle of repose.
+        exponent: Bekker's n.
+        firm_layer: Depth of a layer that never yields [m].
         powers: (POWERS,) depth to the power of Bekker's n, at depths 0, POWER_STEP, 2 POWER_STEP and so on [m^n].
     """
 
@@ -37,6 +39,8 @@ class SoilParameters(NamedTuple):
     elastic: float
     damping: float
     repose: float
+    exponent: float
+    firm_layer: float
     powers: Array
 
 
@@ -53,6 +57,7 @@ class SoilKind(Settings):
         elastic: Elastic stiffness [Pa/m].
         damping: [Pa*s/m]
         repose: Angle of repose [deg]: steeper slopes slide. The angle of friction if not given.
+        firm_layer: Depth of a layer below the undeformed surface that never yields [m]; infinite for none.
     """
 
     kphi: float = Field(gt=0.0, allow_inf_nan=True)
@@ -64,6 +69,7 @@ class SoilKind(Settings):
     elastic: float = Field(gt=0.0)
     damping: float = Field(0.0, ge=0.0)
     repose: float | None = Field(None, gt=0.0, lt=90.0)
+    firm_layer: float = Field(np.inf, gt=0.0, allow_inf_nan=True)
 
     def parameters(self) -> SoilParameters:
         """The same, for kernels."""
@@ -78,6 +84,8 @@ class SoilKind(Settings):
             elastic=self.elastic,
             damping=self.damping,
             repose=repose,
+            exponent=self.exponent,
+            firm_layer=self.firm_layer,
             powers=np.power(POWER_STEP * np.arange(POWERS, dtype=np.float64), self.exponent, dtype=np.float64),
         )
 
@@ -88,7 +96,7 @@ PRESETS = {
     "LETE sand": SoilKind(
         kphi=5.301e6, kc=1.02e5, exponent=0.793, cohesion=1300.0, friction=31.1, shear=0.012, elastic=4e8, damping=3e4
     ),
-    "rigid": SoilKind(kphi=np.inf, friction=38.7, shear=1e-3, elastic=1e8, damping=3e4, repose=89.9),
+    "rigid": SoilKind(kphi=np.inf, friction=38.7, shear=1e-3, elastic=1e10, damping=3e4, repose=89.9),
 }
 """Soft and mid are the soils of Project Chrono's demonstrations; LETE sand is that of Wong, Theory of Ground Vehicles
 (2008), table 2.3. Rigid ground never yields, and has a coefficient of friction of 0.8."""

@@ -65,7 +65,8 @@ def slope(
     """Slope of the ground at a node, between its neighbours on both sides (-1 for none).
 
     The rim of a patch does not carry the body: if a body touches one neighbour in this step, the other one counts only
-    if it is touched too.
+    if it is touched too. In the slope of the hollow, neighbours count as far as they were covered in the step before,
+    so that it does not jump when the body begins to touch one of them.
 
     Args:
         nodes: (n,) of NODE.
@@ -76,18 +77,27 @@ def slope(
         step: Number of the step.
 
     Returns:
-        Slope of the undeformed ground, slope of the deformed ground, and whether both neighbours are touched.
+        Slope of the undeformed ground, slope of the hollow, and whether both neighbours are touched.
     """
+    here = nodes[index]
     held_low = low >= 0 and nodes[low]["contact"] == step
     held_high = high >= 0 and nodes[high]["contact"] == step
+    below = nodes[low]["covered"] if held_low else 0.0
+    above = nodes[high]["covered"] if held_high else 0.0
+    deeper = 0.0
+    if below > 0.0:
+        deeper += below * (here["sinkage"] - nodes[low]["sinkage"])
+    if above > 0.0:
+        deeper += above * (nodes[high]["sinkage"] - here["sinkage"])
+    deeper *= per / max(below + above, 1e-9)
     if low < 0 or (held_high and not held_low):
         low = index
     if high < 0 or (held_low and not held_high):
         high = index
     if low != index and high != index:
         per *= 0.5
-    rise = nodes[high]["undeformed"] - nodes[low]["undeformed"]
-    return rise * per, (rise - nodes[high]["sinkage"] + nodes[low]["sinkage"]) * per, held_low and held_high
+    rise = (nodes[high]["undeformed"] - nodes[low]["undeformed"]) * per
+    return rise, rise - deeper, held_low and held_high
 
 
 @kernel(error_model="numpy", allocates=False)
@@ -106,7 +116,8 @@ def slopes(ground: Ground, patch: Patch, step: float) -> int:
         if 0 < i < ny - 1 and 0 < j < nx - 1:
             w, e, s, n = nodes[west], nodes[east], nodes[south], nodes[north]
             across = (w["contact"] == step) & (e["contact"] == step)
-            if across & (s["contact"] == step) & (n["contact"] == step):
+            full = w["covered"] + e["covered"] + s["covered"] + n["covered"] == 4.0
+            if full & across & (s["contact"] == step) & (n["contact"] == step):
                 # Most nodes: the same result as below, with fewer branches.
                 rise_x, rise_y = e["undeformed"] - w["undeformed"], n["undeformed"] - s["undeformed"]
                 node["slope_x"], node["slope_y"] = rise_x * half_per, rise_y * half_per

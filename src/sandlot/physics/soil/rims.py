@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from sandlot.kernels import kernel
 from sandlot.physics.shapes import Three
-from sandlot.physics.soil.ground import Ground, add_soil, enqueue, node_at
+from sandlot.physics.soil.ground import SHELTERED, Ground, is_held, node_at, raise_node
 from sandlot.typing import IntArray
 
 RIM_NODE = np.dtype([("index", np.int64), ("weight", np.float64)])
@@ -35,10 +35,9 @@ def push_aside(ground: Ground, index: int, amount: float, step: float) -> float:
         share = amount / max(count, 1)
         for m in range(4):
             there = node_at(i + (m == 0) - (m == 1), j + (m == 2) - (m == 3), ny, nx, wrap)
-            if there >= 0 and nodes[there]["contact"] != step:
+            if there >= 0 and not is_held(nodes[there], step):
                 if adds:
-                    add_soil(nodes[there], share)
-                    enqueue(ground, there)
+                    raise_node(ground, there, share)
                 else:
                     count += 1
     return 0.0 if count > 0 else amount
@@ -87,7 +86,7 @@ def collect_rim(ground: Ground, edge: IntArray, step: float, rim_number: float, 
             if there < 0 or count == len(rim):
                 continue
             contact = nodes[there]["contact"]
-            fresh = (contact != step) & (contact != -rim_number)
+            fresh = (contact != step) & (contact != step - SHELTERED) & (contact != -rim_number)
             nodes[there]["contact"] = -rim_number if fresh else contact
             # No branch: the processor cannot predict which nodes are fresh.
             rim[count]["index"] = there if fresh else rim[count]["index"]
@@ -144,5 +143,4 @@ def spill(
         return
     share = volume / total
     for k in range(count):
-        add_soil(nodes[rim[k]["index"]], share * rim[k]["weight"])
-        enqueue(ground, rim[k]["index"])
+        raise_node(ground, rim[k]["index"], share * rim[k]["weight"])

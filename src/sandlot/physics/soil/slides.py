@@ -7,7 +7,7 @@ no more on a large terrain than on a small one.
 import math
 
 from sandlot.kernels import kernel
-from sandlot.physics.soil.ground import Ground, add_soil, enqueue, node_at
+from sandlot.physics.soil.ground import Ground, add_soil, enqueue, is_held, node_at
 
 REPOSE_TOLERANCE = 1e-2
 """Slopes that exceed the tangent of the angle of repose by no more than this fraction do not slide."""
@@ -20,7 +20,7 @@ def slide(ground: Ground, repose: float, step: float, max_nodes: int) -> None:
     Args:
         ground: Changed in place.
         repose: Tangent of the angle of repose.
-        step: Number of the step; nodes that a body touches in it do not slide.
+        step: Number of the step; nodes that a body touches in it, or above which it is in its rut, do not slide.
         max_nodes: Check no more nodes than this.
     """
     nodes, ring, queue = ground.nodes, ground.ring, ground.queue
@@ -32,7 +32,7 @@ def slide(ground: Ground, repose: float, step: float, max_nodes: int) -> None:
         queue["count"] -= 1
         ground.queued[here] = False
         node = nodes[here]
-        if node["contact"] == step:
+        if is_held(node, step):
             continue
         i = here // nx
         j = here - i * nx
@@ -45,7 +45,7 @@ def slide(ground: Ground, repose: float, step: float, max_nodes: int) -> None:
                 other = nodes[there]
                 stable = straight if di == 0 or dj == 0 else diagonal
                 fall = node["height"] - other["height"]
-                if (abs(fall) > (1.0 + REPOSE_TOLERANCE) * stable) & (other["contact"] != step):
+                if abs(fall) > (1.0 + REPOSE_TOLERANCE) * stable and not is_held(other, step):
                     amount = math.copysign(0.5 * (abs(fall) - stable), fall)
                     add_soil(node, -amount)
                     add_soil(other, amount)

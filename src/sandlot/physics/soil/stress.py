@@ -1,9 +1,16 @@
-"""Stresses between soil and a body, node by node, and what they do to both.
+"""Stresses between soil and a body, node by node, at the end of a step.
 
 A node under a body is pressed down to the body's lowest point above it. The normal stress is elastic up to yield, and
 Bekker's from there on. Shear stress grows with slip as Janosi and Hanamoto describe, up to the limit of Mohr and
 Coulomb. Stresses act on the covered fraction of a cell. Under a moving body they act along the normal of the undeformed
 ground, as in other soil contact models.
+
+Where the body will be at the end of the step depends on its velocity, and that on the stresses. So these are functions
+of the velocity here, with their derivatives, and `sandlot.physics.soil.balance` finds the velocity. Elastic stress is
+that of the end of the step, which damps vibrations that are faster than the steps. Where soil yields, the stress is the
+mean along a path, so that a body that falls loses the same energy with any step. MuJoCo's velocities are those of the
+middle of a step, so the path is that from the middle of the last step to the middle of this one: the work along it is
+the change of kinetic energy.
 
 The loops that take most of the time have no branches, so that they compile to vector instructions.
 """
@@ -15,31 +22,40 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sandlot.kernels import kernel
-from sandlot.physics.shapes import TRACK, Three
-from sandlot.physics.soil.batch import BATCH_SIZE, add_up, belt_directions, gather, scatter
-from sandlot.physics.soil.ground import Ground
+from sandlot.physics.shapes import Three
+from sandlot.physics.soil.batch import BATCH_SIZE
 from sandlot.physics.soil.kinds import POWER_STEP, SoilParameters
-from sandlot.physics.soil.patch import Patch, patch_width, slopes
+from sandlot.physics.soil.patch import patch_width
 
 CREEP_SPEED, CREEP_DAMPING = 0.01, 5.0
 """Slip slower than this [m/s] is damped by this fraction of the shear strength per speed [s/m], so that a body comes to
 rest instead of swinging on the soil's shear."""
+REBOUND_SPEED = 0.03
+"""Speed of separation at which the elastic stress is halved [m/s], since soil does not bounce."""
+SHORT_PATH = 0.3
+"""Along paths shorter than this fraction of the depth, the mean of Bekker's stress is that of both ends."""
+LAYER_STIFFNESS = 1e10
+"""Of a firm layer [Pa/m], as that of rigid ground."""
+STEEPEST = 1.0
+"""Stress of a hollow acts along a normal whose slope differs from that of the ground by no more than this."""
+NO_PATH = 1e-9
+"""Paths shorter than this [m] have no length."""
+MAX_MODULUS = 1e30
+"""Bekker's modulus of ground that never yields [Pa/m^n]: finite, so that its product with a depth of 0 is 0."""
 
 
 class Motion(NamedTuple):
     """How a body and its belt move.
 
     Attributes:
+        linear: Velocity of the centre [m/s].
         angular: Angular velocity [rad/s].
-        linear: Velocity of the point ``about`` [m/s].
-        about: Point of the body [m].
         centre: Centre of mass of the body [m].
         belt_speed: Speed of the belt [m/s].
     """
 
-    angular: Three
     linear: Three
-    about: Three
+    angular: Three
     centre: Three
     belt_speed: float
 
@@ -48,23 +64,25 @@ class Response(NamedTuple):
     """How soil responds to one body in one step.
 
     Attributes:
-        step: Number of the step.
         dt: Length of the step [s].
         spacing: Distance of nodes [m].
         modulus: Bekker's modulus for this patch, kc / width + kphi [Pa/m^n].
-        stiffness: Elastic stiffness [Pa/m].
-        rebound_speed: Speed of separation at which the elastic stress is halved [m/s].
         rest: Direction of the stress: from 0, along the normal of the undeformed ground, to 1, along that of the
             hollow under the body.
     """
 
-    step: float
     dt: float
     spacing: float
     modulus: float
-    stiffness: float
-    rebound_speed: float
     rest: float
+
+
+@kernel(error_model="numpy", allocates=False)
+def velocity_at(motion: Motion, px: float, py: float, pz: float) -> Three:
+    """Velocity of a point of a body [m/s]."""
+    w, v = motion.angular, motion.linear
+    x, y, z = px - motion.centre[0], py - motion.centre[1], pz - motion.centre[2]
+    return v[0] + w[1] * z - w[2] * y, v[1] + w[2] * x - w[0] * z, v[2] + w[0] * y - w[1] * x
 
 
 @kernel(error_model="numpy", allocates=False)
@@ -73,56 +91,191 @@ def bekker_modulus(soil: SoilParameters, contact: NDArray[np.void], spacing: flo
     modulus = soil.kphi
     if soil.kc != 0.0:
         modulus += soil.kc / patch_width(contact, spacing)
-    return modulus
+    return min(modulus, MAX_MODULUS)
+
+
+@kernel(error_model="numpy", allocates=False, inline="always")
+def power(soil: SoilParameters, depth: float) -> float:
+    """A depth, but no more than that of the firm layer, to the power of Bekker's n [m^n]; 0 above the surface."""
+    at = min(max(depth, 0.0), soil.firm_layer) * (1.0 / POWER_STEP)
+    low = min(max(int(at), 0), len(soil.powers) - 2)  # of NaN, any
+    below = soil.powers[low]
+    return below + (at - low) * (soil.powers[low + 1] - below)
+
+
+@kernel(error_model="numpy", allocates=False, fastmath={"contract"})
+def prepare(batch: np.void, count: int, soil: SoilParameters, response: Response, motion: Motion) -> None:
+    """Find the depths that do not depend on how the body will move in this step.
+
+    Args:
+        batch: Record of BATCH with nodes of a body that is where ``motion`` moves it in this step; changed in place.
+        count: Number of nodes in it.
+        soil: Parameters of the soil.
+        response: How it responds to this body.
+        motion: How the body is expected to move.
+    """
+    (w_x, w_y, w_z), (v_x, v_y, v_z), (a_x, a_y, a_z) = motion.angular, motion.linear, motion.centre
+    belt, dt, modulus, per_stiffness = motion.belt_speed, response.dt, response.modulus, 1.0 / soil.elastic
+    rest = response.rest
+    for k in range(BATCH_SIZE):
+        slope_x, slope_y = batch["slope_x"][k], batch["slope_y"][k]
+        stretch = math.sqrt(1.0 + slope_x * slope_x + slope_y * slope_y)
+        up = 1.0 / stretch
+        x, y, z = batch["x"][k] - a_x, batch["y"][k] - a_y, batch["z"][k] - a_z
+        vx = v_x + w_y * z - w_z * y + belt * batch["belt_x"][k]
+        vy = v_y + w_z * x - w_x * z + belt * batch["belt_y"][k]
+        vz = v_z + w_x * y - w_y * x + belt * batch["belt_z"][k]
+        # Direction of the stress.
+        n_x = -(slope_x + rest * min(max(batch["hollow_x"][k] - slope_x, -STEEPEST), STEEPEST)) * up
+        n_y = -(slope_y + rest * min(max(batch["hollow_y"][k] - slope_y, -STEEPEST), STEEPEST)) * up
+        batch["push_x"][k], batch["push_y"][k] = n_x, n_y
+        separation = vx * n_x + vy * n_y + vz * up
+        batch["now"][k] = (batch["undeformed"][k] - batch["z"][k]) * up + dt * separation
+        batch["start"][k] = batch["now"][k] + 0.5 * dt * separation
+        batch["firm"][k], batch["stretch"][k] = batch["sinkage"][k] * up, stretch
+    for k in range(count):
+        # Two iterations suffice, because deformed soil is much stiffer than Bekker's curve.
+        firm = batch["firm"][k]
+        depth = firm + modulus * power(soil, firm) * per_stiffness
+        depth = firm + modulus * power(soil, depth) * per_stiffness
+        start = batch["start"][k]
+        batch["yield_depth"][k] = depth
+        batch["begin"][k] = max(depth, start)
+        batch["begin_stress"][k] = modulus * power(soil, start) if start > depth else soil.elastic * (depth - firm)
 
 
 @kernel(error_model="numpy", allocates=False, fastmath={"contract"})
 def press(batch: np.void, count: int, soil: SoilParameters, response: Response, motion: Motion) -> None:
-    """Press and shear a batch of nodes: their new states, and the forces on the body.
+    """Find the forces of a batch of nodes on a body that moves in some way, and how they depend on its velocity.
+
+    The derivatives are made symmetric: that of shear by normal stress is left out.
 
     Args:
-        batch: Record of BATCH, changed in place.
+        batch: Record of BATCH, as `prepare` leaves it; changed in place.
         count: Number of nodes in it.
         soil: Parameters of the soil.
         response: How it responds to this body.
         motion: How the body moves.
     """
-    last, powers = len(soil.powers) - 2, soil.powers
-    (w_x, w_y, w_z), (v_x, v_y, v_z), (a_x, a_y, a_z) = motion.angular, motion.linear, motion.about
-    stiffness, modulus, belt, rest = response.stiffness, response.modulus, motion.belt_speed, response.rest
+    (w_x, w_y, w_z), (v_x, v_y, v_z), (a_x, a_y, a_z) = motion.angular, motion.linear, motion.centre
+    stiffness, modulus, belt, dt = soil.elastic, response.modulus, motion.belt_speed, response.dt
     cohesion, friction, damping, cell = soil.cohesion, soil.friction, soil.damping, response.spacing * response.spacing
-    per_shear, per_stiffness, per_rebound = 1.0 / soil.shear, 1.0 / stiffness, 1.0 / response.rebound_speed
-    per_creep = 1.0 / CREEP_SPEED**2
+    per_shear, per_rebound, per_creep = 1.0 / soil.shear, 1.0 / REBOUND_SPEED, 1.0 / CREEP_SPEED**2
+    layer, per_power, never, per_dt = soil.firm_layer, 1.0 / (soil.exponent + 1.0), 1e-18 * modulus, 1.0 / dt
     # Loops over the whole batch, whose last places may be unused, compile to vector instructions. The one that looks up
     # powers does not.
     for k in range(BATCH_SIZE):
-        slope_x, slope_y = batch["slope_x"][k], batch["slope_y"][k]
-        stretch = math.sqrt(1.0 + slope_x * slope_x + slope_y * slope_y)
-        batch["depth"][k] = max((batch["undeformed"][k] - batch["z"][k]) / stretch, 0.0)
-        batch["stretch"][k] = stretch
+        x, y, z = batch["x"][k] - a_x, batch["y"][k] - a_y, batch["z"][k] - a_z
+        vx = v_x + w_y * z - w_z * y + belt * batch["belt_x"][k]
+        vy = v_y + w_z * x - w_x * z + belt * batch["belt_y"][k]
+        vz = v_z + w_x * y - w_y * x + belt * batch["belt_z"][k]
+        separation = vx * batch["push_x"][k] + vy * batch["push_y"][k] + vz / batch["stretch"][k]
+        batch["depth"][k] = batch["now"][k] - 0.5 * dt * separation
     for k in range(count):
-        at = batch["depth"][k] * (1.0 / POWER_STEP)
-        low = min(int(at), last)
-        below, above = powers[low], powers[low + 1]
-        batch["yield_stress"][k] = modulus * (below + (at - low) * (above - below))
+        batch["plastic"][k] = modulus * power(soil, batch["depth"][k])
     for k in range(BATCH_SIZE):
-        undeformed, sinkage, loose, z = (
-            batch["undeformed"][k],
+        slope_x, slope_y, stretch, start = (
+            batch["slope_x"][k],
+            batch["slope_y"][k],
+            batch["stretch"][k],
+            batch["start"][k],
+        )
+        up = 1.0 / stretch
+        n_x, n_y = -slope_x * up, -slope_y * up
+        depth, firm, plastic, first = batch["depth"][k], batch["firm"][k], batch["plastic"][k], batch["yield_depth"][k]
+        # Velocity of the body's surface.
+        x, y, z = batch["x"][k] - a_x, batch["y"][k] - a_y, batch["z"][k] - a_z
+        vx = v_x + w_y * z - w_z * y + belt * batch["belt_x"][k]
+        vy = v_y + w_z * x - w_x * z + belt * batch["belt_y"][k]
+        vz = v_z + w_x * y - w_y * x + belt * batch["belt_z"][k]
+        push_x, push_y = batch["push_x"][k], batch["push_y"][k]
+        separation = vx * push_x + vy * push_y + vz * up
+        # The stress is elastic from the deformed surface on, but does not exceed the mean yield stress along the path.
+        end = depth - 0.5 * dt * separation
+        elastic, beyond = stiffness * (end - firm), LAYER_STIFFNESS * max(end - layer, 0.0)
+        deepest, first_stress = min(depth, layer), stiffness * (first - firm)
+        begin, begin_stress, path = batch["begin"][k], batch["begin_stress"][k], deepest - start
+        way, per_path = max(deepest - begin, 0.0), 1.0 / max(path, NO_PATH)
+        long_mean = (deepest * plastic - begin * begin_stress) * per_power / max(way, NO_PATH)
+        mean = 0.5 * (begin_stress + plastic) if way < SHORT_PATH * deepest else long_mean
+        ramp = max(min(deepest, first) - max(start, firm), 0.0)
+        last = plastic if deepest > first else first_stress
+        limit = ((first_stress * ramp + mean * way) * per_path if path > NO_PATH else last) + never
+        slope = 0.5 * max(last - limit, 0.0) * per_path if deepest > firm else 0.0
+        yields = elastic > limit
+        inside = 1.0 if elastic > 0.0 else 0.0
+        stress = (limit if yields else max(elastic, 0.0)) + beyond
+        slope = (slope if yields else stiffness) + (LAYER_STIFFNESS if beyond > 0.0 else 0.0)
+        batch["stress"][k] = min(stiffness * max(depth - firm, 0.0), last + never)
+        left = 1.0 / (1.0 + max(separation, 0.0) * per_rebound)
+        loss = stress * left * left * per_rebound if separation > 0.0 else 0.0
+        # A body that comes from above the soil is damped only where it is in it.
+        stress = stress * left + damping * min(-separation, (end - firm) * per_dt)
+        pushes = inside if stress > 0.0 else 0.0
+        stress = pushes * max(stress, 0.0)
+        normal = pushes * (slope * dt * left + loss + damping)
+        along = vx * n_x + vy * n_y + vz * up
+        vx, vy, vz = vx - along * n_x, vy - along * n_y, vz - along * up
+        # The mobilised fraction of the shear strength follows slip. This rational function is exp(-slip / K) to 1 in
+        # 1000 up to 1.
+        square = vx * vx + vy * vy + vz * vz
+        speed = math.sqrt(square)
+        slip = min(speed * dt * per_shear, 2.0)
+        old = (12.0 - slip * (6.0 - slip)) / (12.0 + slip * (6.0 + slip))
+        per_speed = 1.0 / max(speed, 1e-12)
+        new = (1.0 - old) * per_speed if speed > 1e-12 else dt * per_shear
+        shear_x, shear_y = batch["shear_x"][k], batch["shear_y"][k]
+        shear_z = -(shear_x * n_x + shear_y * n_y) * stretch
+        along = (shear_x * vx + shear_y * vy + shear_z * vz) * per_speed
+        sx, sy = shear_x * old + vx * new, shear_y * old + vy * new
+        batch["new_shear_x"][k], batch["new_shear_y"][k] = inside * sx, inside * sy
+        sz = -(sx * n_x + sy * n_y) * stretch
+        slow = 1.0 + square * per_creep
+        creep = CREEP_DAMPING / (slow * slow)
+        strength = inside * cohesion + stress * friction
+        area = batch["covered"][k] * cell * stretch
+        # Derivatives by velocity: across the slip, along it, and along the normal.
+        across = area * strength * (new + creep)
+        less = area * strength * (max(old * dt * per_shear * (1.0 - along), 0.0) - new) * per_speed * per_speed
+        more = area * normal
+        batch["c_xx"][k] = across * (1.0 - n_x * n_x) + more * push_x * push_x + less * vx * vx
+        batch["c_xy"][k] = more * push_x * push_y - across * n_x * n_y + less * vx * vy
+        batch["c_xz"][k] = (more * push_x - across * n_x) * up + less * vx * vz
+        batch["c_yy"][k] = across * (1.0 - n_y * n_y) + more * push_y * push_y + less * vy * vy
+        batch["c_yz"][k] = (more * push_y - across * n_y) * up + less * vy * vz
+        batch["c_zz"][k] = across + (more - across) * up * up + less * vz * vz
+        batch["force_x"][k] = area * (stress * push_x - strength * (sx + creep * vx))
+        batch["force_y"][k] = area * (stress * push_y - strength * (sy + creep * vy))
+        batch["force_z"][k] = area * (stress * up - strength * (sz + creep * vz))
+
+
+@kernel(error_model="numpy", allocates=False, fastmath={"contract"})
+def deform(batch: np.void, soil: SoilParameters, response: Response) -> None:
+    """Deform the nodes of a batch as the body does at the end of the step.
+
+    Args:
+        batch: Record of BATCH, as `press` leaves it; changed in place.
+        soil: Parameters of the soil.
+        response: How it responds to this body.
+    """
+    per_stiffness, cell, layer = 1.0 / soil.elastic, response.spacing * response.spacing, soil.firm_layer
+    for k in range(BATCH_SIZE):
+        stretch, sinkage, loose, stress = (
+            batch["stretch"][k],
             batch["sinkage"][k],
             batch["loose"][k],
-            batch["z"][k],
+            batch["stress"][k],
         )
-        depth, plastic, stretch = batch["depth"][k], batch["yield_stress"][k], batch["stretch"][k]
-        up = 1.0 / stretch
-        slope_x, slope_y = batch["slope_x"][k], batch["slope_y"][k]
-        n_x, n_y = -slope_x * up, -slope_y * up
+        firm_height = batch["undeformed"][k] - sinkage
         # Loose soil is displaced without resistance.
-        firm_height = undeformed - sinkage
-        displaced = max(min(loose, firm_height + loose - z), 0.0)
-        # The stress is elastic from the deformed surface on, but does not exceed Bekker's.
-        elastic = stiffness * (firm_height - z) * up
-        stress = max(min(elastic, plastic), 0.0)
-        more = max((depth - stress * per_stiffness) * stretch - sinkage, 0.0) if elastic > plastic else 0.0
+        displaced = max(min(loose, firm_height + loose - batch["undeformed"][k] + batch["depth"][k] * stretch), 0.0)
+        rest = min(batch["depth"][k], layer) - batch["plastic"][k] * per_stiffness
+        yields = rest > batch["firm"][k]
+        more = max(rest * stretch - sinkage, 0.0) if yields else 0.0
+        # A fill is displaced down to the pressed soil below it, which carries from the next step on.
+        fill = batch["fill"][k]
+        more = min(more, fill) if fill > 0.0 else more
+        batch["fill"][k] = max(fill - more, 0.0)
         batch["sinkage"][k] = sinkage + more
         batch["loose"][k] = loose - displaced
         # Soil beside the body in its cell is pushed aside as the body covers more of the cell.
@@ -131,72 +284,4 @@ def press(batch: np.void, count: int, soil: SoilParameters, response: Response, 
         grown, pressed = max(part - before, 0.0), firm_height + loose - more - displaced
         batch["pressed"][k] = min(part, before) * (more + displaced)
         batch["pushed"][k] = grown * max(beside - pressed, 0.0)
-        firm = 1.0 if elastic > 0.0 else 0.0
-        batch["elastic_energy"][k] = 0.5 * stress * stress * per_stiffness * batch["covered"][k] * cell
-        # Velocity of the body's surface.
-        x, y, z = batch["x"][k] - a_x, batch["y"][k] - a_y, z - a_z
-        vx = v_x + w_y * z - w_z * y + belt * batch["belt_x"][k]
-        vy = v_y + w_z * x - w_x * z + belt * batch["belt_y"][k]
-        vz = v_z + w_x * y - w_y * x + belt * batch["belt_z"][k]
-        separation = vx * n_x + vy * n_y + vz * up
-        stress = firm * max(stress / (1.0 + max(separation, 0.0) * per_rebound) - damping * separation, 0.0)
-        vx, vy, vz = vx - separation * n_x, vy - separation * n_y, vz - separation * up
-        # The mobilised fraction of the shear strength follows slip. This rational function is exp(-slip / K) to 1 in
-        # 1000 up to 1.
-        square = vx * vx + vy * vy + vz * vz
-        speed = math.sqrt(square)
-        slip = min(speed * response.dt * per_shear, 2.0)
-        old = (12.0 - slip * (6.0 - slip)) / (12.0 + slip * (6.0 + slip))
-        new = (1.0 - old) / max(speed, 1e-12)
-        sx, sy = batch["shear_x"][k] * old + vx * new, batch["shear_y"][k] * old + vy * new
-        batch["shear_x"][k], batch["shear_y"][k] = firm * sx, firm * sy
-        sz = -(sx * n_x + sy * n_y) * stretch
-        slow = 1.0 + square * per_creep
-        creep = CREEP_DAMPING / (slow * slow)
-        limit = firm * cohesion + stress * friction
-        area = batch["covered"][k] * cell * stretch
-        n_x += rest * up * (slope_x - batch["hollow_x"][k])
-        n_y += rest * up * (slope_y - batch["hollow_y"][k])
-        batch["force_x"][k] = area * (stress * n_x - limit * (sx + creep * vx))
-        batch["force_y"][k] = area * (stress * n_y - limit * (sy + creep * vy))
-        batch["force_z"][k] = area * (stress * up - limit * (sz + creep * vz))
-
-
-@kernel(error_model="numpy", allocates=False)
-def tread(
-    ground: Ground,
-    soil: SoilParameters,
-    shape: np.void,
-    load: np.void,
-    patch: Patch,
-    batch: np.void,
-    response: Response,
-    motion: Motion,
-) -> int:
-    """Press and shear all nodes of a patch.
-
-    Args:
-        ground: Changed in place.
-        soil: Parameters of the soil.
-        shape: Record of `sandlot.physics.soil.contacts.SOIL_SHAPE`.
-        load: Record of `sandlot.physics.soil.contacts.SOIL_LOAD`, added to.
-        patch: Nodes that the shape touches.
-        batch: Room for a batch.
-        response: How the soil responds to the body.
-        motion: How the body moves.
-
-    Returns:
-        The number of nodes at the edge of the patch.
-    """
-    for k in range(len(patch.indices)):
-        ground.nodes[patch.indices[k]]["contact"] = response.step
-    count = slopes(ground, patch, response.step)
-    for first in range(0, len(patch.indices), BATCH_SIZE):
-        index, contact = patch.indices[first : first + BATCH_SIZE], patch.contact[first : first + BATCH_SIZE]
-        gather(ground, index, contact, batch)
-        if shape["kind"] == TRACK:
-            belt_directions(batch, len(index), shape)
-        press(batch, len(index), soil, response, motion)
-        scatter(ground, index, batch, response.step)
-        add_up(batch, len(index), motion.centre, load)
-    return count
+        batch["elastic_energy"][k] = 0.5 * stress * stress * per_stiffness * part * cell * stretch

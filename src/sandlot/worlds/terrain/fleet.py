@@ -2,11 +2,12 @@
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 
 import mujoco
 import numpy as np
 
-from sandlot.errors import PlaceError
+from sandlot.errors import DivergedError, PlaceError
 from sandlot.geometry.rotations import rotation_matrix
 from sandlot.physics.height_map import height_between
 from sandlot.robots.rover import load_rover
@@ -150,7 +151,9 @@ class MujocoFleet:
         self._step(self._steps)
 
     def _step(self, steps: int) -> None:
-        self.ground.step(self.data, steps)
+        # A state that is no longer finite counts as exploded.
+        with suppress(DivergedError):
+            self.ground.step(self.data, steps)
         self.state = read_state(self.model, self.data)
 
     @property
