@@ -39,8 +39,8 @@ METHODS = {
 FIRST = 100
 """Frames at the start that do not count; a recording reports its progress as often."""
 KERNELS = {
-    "find touched nodes": "find",
-    "press and shear": "tread",
+    "find touched nodes": "touch",
+    "press and shear": "exchange",
     "release": "release",
     "spill to the rim": "spill",
     "slide": "slide",
@@ -90,8 +90,9 @@ def _stepper(cycles: Any) -> Any:
     parts = {
         name: _counted(getattr(soil_step, name), place) for name, place in zip(KERNELS.values(), rest, strict=True)
     }
-    exchange = _again(soil_step.exchange, **parts)
-    return _counted(_again(soil_step.advance, exchange=exchange, call=_counted(call, rigid)), whole)
+    top = {name: parts.pop(name) for name in ("touch", "exchange")}
+    traces = _again(soil_step.leave_traces, **parts)
+    return _counted(_again(soil_step.advance, leave_traces=traces, call=_counted(call, rigid), **top), whole)
 
 
 def _timed(spent: dict[str, float], name: str, method: Callable[..., Any]) -> Callable[..., Any]:

@@ -47,6 +47,8 @@ ROOMS = (
 """From the bottom to the top: a room imports only from rooms before it."""
 GUIDES = {
     "Soil": "soil.md",
+    "Your robot": "your-robot.md",
+    "Many robots": "many-robots.md",
     "Particles": "particles.md",
     "Rovers": "rovers.md",
     "Logs": "logs.md",

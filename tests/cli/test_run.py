@@ -66,7 +66,8 @@ def test_studies_and_how_they_ended(sandlot_):
     names = [row["study"] for row in before]
     assert names == list(all_studies())
     assert names == sorted(names, key=lambda name: name.partition(".")[0]), "by world, alphabetically"
-    assert names[:2] == ["indoor.arena", "indoor.rivals"], "for each world as in the source"
+    indoor = [name for name in names if name.startswith("indoor.")]
+    assert indoor[:2] == ["indoor.arena", "indoor.rivals"], "for each world as in the source"
     for row in before:
         assert row["source"] == all_studies()[row["study"]].source
         assert row["question"].endswith("?")

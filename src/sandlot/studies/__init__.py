@@ -6,7 +6,13 @@ from sandlot.errors import SettingError, quote
 from sandlot.settings import nearest
 from sandlot.studies.base import STUDIES, Claim, Job, Study, study
 
-MODULES = ("sandlot.studies.indoor", "sandlot.studies.leveling", "sandlot.studies.terrain", "sandlot.studies.water")
+MODULES = (
+    "sandlot.studies.ground",
+    "sandlot.studies.indoor",
+    "sandlot.studies.leveling",
+    "sandlot.studies.terrain",
+    "sandlot.studies.water",
+)
 """A package for each world; importing it registers its studies."""
 
 __all__ = ["Claim", "Job", "Study", "all_studies", "find", "study"]

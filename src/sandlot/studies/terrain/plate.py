@@ -31,11 +31,11 @@ TOLERANCE = 0.02
 
 MODEL = f"""
 <mujoco>
-  <option timestep="0.001"/>
+  <option timestep="0.001" gravity="0 0 0"/>
   <worldbody>
     <body pos="0 0 0.05">
       <joint type="slide" axis="0 0 1"/>
-      <geom type="box" size="{LENGTH / 2} {WIDTH / 2} 0.05" mass="200"/>
+      <geom type="box" size="{LENGTH / 2} {WIDTH / 2} 0.05" mass="1e9"/>
     </body>
   </worldbody>
 </mujoco>"""
