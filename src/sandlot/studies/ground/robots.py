@@ -144,12 +144,13 @@ class Robots(Study):
         }
 
     def figure(self, results: xr.Dataset) -> Figure:
-        """Left: depth over that of Bekker's equation. Right: speed of the feet at the end. With the longest step."""
+        """Left: depth over Bekker's, of robots that stand. Right: speed of feet at the end. With the longest step."""
         figure, axes = canvas(2, 11.0, 4.2)
         usual = pick(results, step=self.steps[-1])
         for colour, robot in zip(COLOURS, self.robots, strict=False):
             mine = pick(usual, robot=robot)
-            axes[0].plot(100.0 * mine["expected"], 100.0 * mine["depth"], "o", color=colour, label=Path(robot).stem)
+            up = mine.isel(job=[_stands(row) for row in rows(mine)])
+            axes[0].plot(100.0 * up["expected"], 100.0 * up["depth"], "o", color=colour, label=Path(robot).stem)
             axes[1].plot(mine["ground"].values, 1e3 * np.maximum(mine["speed"], 1e-9), "o", color=colour)
         top = 100.0 * float(np.nanmax([usual["depth"].max(), usual["expected"].max(), 1e-3]))
         axes[0].plot([0.0, top], [0.0, top], ":", color=COLOURS[5], label="as deep")
