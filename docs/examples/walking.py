@@ -55,7 +55,7 @@ def walk(kind: str) -> tuple[Soil, np.ndarray, float]:
     data = mujoco.MjData(model)
     # These two lines put soil under a model.
     feet = [f"{leg} sole" for leg in HIPS]
-    soil = Soil(np.zeros((81, 221)), SPACING, kind, corner=(-0.4, -0.4)).attach(model, [*feet, "trunk"])
+    soil = Soil(np.zeros((121, 221)), SPACING, kind, corner=(-0.4, -0.6)).attach(model, [*feet, "trunk"])
     path, work = [], 0.0
     for now in np.arange(0.0, STAND + WALK, 0.01):
         walking = min(max(now - STAND, 0.0), 1.0)
@@ -78,7 +78,7 @@ def main() -> None:
         soil, path, work = walk(kind)
         heights, came[kind] = soil.surface(), path[-1, 0] - path[0, 0]
         light = shade(heights, SPACING)
-        axis.imshow(light, cmap="copper", vmin=0.0, vmax=1.0, origin="lower", extent=(-0.4, 1.8, -0.4, 0.4))
+        axis.imshow(light, cmap="copper", vmin=0.0, vmax=1.0, origin="lower", extent=(-0.4, 1.8, -0.6, 0.6))
         axis.plot(path[:, 0], path[:, 1], color="white", linewidth=1.0)
         axis.set(title=f"{kind} ground, from above, and the path of the trunk", ylabel="y [m]")
         axes[2].plot(np.arange(len(path)) * 0.01, path[:, 0], label=kind)
