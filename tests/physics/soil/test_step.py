@@ -50,8 +50,8 @@ def test_steps_press_a_plate_by_bekkers_law_and_keep_the_volume(kind):
         mujoco.mj_fwdAcceleration(model, data)
         simulation, contacts = simulation_arrays(data), soil._contacts
         total = touch(soil._ground, contacts, simulation, DT)
-        exchange(soil._ground, soil._parameters, contacts, simulation, dynamics_arrays(model, data), DT)
-        leave_traces(soil._ground, soil._parameters, contacts, simulation, total, DT)
+        exchange(soil._ground, soil._soils, contacts, simulation, dynamics_arrays(model, data), DT)
+        leave_traces(soil._ground, soil._soils, contacts, simulation, total, DT)
         pressure = (known.kphi + known.kc / 0.2) * depth**known.exponent
         assert soil.forces[0, 2] == pytest.approx(0.08 * pressure, rel=0.02)
     assert soil.surface().min() == pytest.approx(-0.02, abs=1e-3)

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from sandlot.kernels import kernel
 from sandlot.physics.mujoco_bridge import Dynamics, Simulation
-from sandlot.physics.soil.kinds import SoilParameters
 from sandlot.physics.soil.parts import (
     COMPONENTS,
     joint_tangent,
@@ -137,7 +136,7 @@ def evaluate(
     shapes: NDArray[np.void],
     loads: NDArray[np.void],
     batches: NDArray[np.void],
-    soil: SoilParameters,
+    soils: NDArray[np.void],
     dt: float,
     spacing: float,
 ) -> None:
@@ -149,7 +148,7 @@ def evaluate(
         shape, load = shapes[s], loads[s]
         if shape["tree_dof"] == first and shape["patch_end"] > shape["patch_start"]:
             part_velocity(joints.dofs[s, : shape["columns"]], joints.jacobians[s], vectors[0], first, load["velocity"])
-            press_part(shape, load, batches, soil, motion_of(load["velocity"], load["centre"]), dt, spacing)
+            press_part(shape, load, batches, soils, motion_of(load["velocity"], load["centre"]), dt, spacing)
     residual(joints, tree, shapes, loads, dt)
 
 
@@ -202,7 +201,7 @@ def balance(
     shapes: NDArray[np.void],
     loads: NDArray[np.void],
     batches: NDArray[np.void],
-    soil: SoilParameters,
+    soils: NDArray[np.void],
     qvel: Array,
     dynamics: Dynamics,
     dt: float,
@@ -216,7 +215,7 @@ def balance(
         shapes: (shapes,) of SOIL_SHAPE.
         loads: (shapes,) of SOIL_LOAD. Forces, tangents and the velocities for which they are right are changed.
         batches: Nodes under all shapes.
-        soil: Parameters of the soil.
+        soils: (kinds,) of `sandlot.physics.soil.kinds.SOIL`.
         qvel: Present velocities.
         dynamics: How forces accelerate the tree; its mass matrix is changed.
         dt: Length of the step [s].
@@ -228,7 +227,7 @@ def balance(
         dof = first + a
         vectors[0, a] = vectors[5, a] = qvel[dof]
         vectors[2, a] = dt * (dynamics.qfrc_smooth[dof] + dynamics.qfrc_constraint[dof])
-    evaluate(joints, tree, shapes, loads, batches, soil, dt, spacing)
+    evaluate(joints, tree, shapes, loads, batches, soils, dt, spacing)
     for iteration in range(MAX_ITERATIONS):
         removed, settled = newton_step(joints, tree, shapes, loads, dt)
         if settled or iteration == MAX_ITERATIONS - 1:
@@ -241,7 +240,7 @@ def balance(
             for a in range(count):
                 vectors[0, a] += (share - taken) * vectors[4, a]
             taken = share
-            evaluate(joints, tree, shapes, loads, batches, soil, dt, spacing)
+            evaluate(joints, tree, shapes, loads, batches, soils, dt, spacing)
             along = 0.0
             for a in range(count):
                 along += vectors[3, a] * vectors[4, a]

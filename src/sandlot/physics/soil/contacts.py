@@ -38,6 +38,7 @@ SOIL_SHAPE = [
     ("patch_start", np.int64),
     ("patch_end", np.int64),
     ("batch_start", np.int64),
+    ("batch_end", np.int64),
     ("edge_start", np.int64),
     ("edge_end", np.int64),
 ]
@@ -54,7 +55,6 @@ SOIL_LOAD = [
     ("velocity", np.float64, COMPONENTS),
     ("room", np.float64, COMPONENTS),
     ("centre", np.float64, 3),
-    ("modulus", np.float64),
     ("rest", np.float64),
     ("damping", np.float64),
     ("displaced", np.float64),
@@ -66,10 +66,10 @@ SOIL_LOAD = [
 ]
 """What soil does to a shape in a step: what `LOAD` has; force along the belt [N]; how much force, torque and belt force
 it loses by a velocity, the velocity for which the force is right, and room for another one, as in
-`sandlot.physics.soil.parts`; centre of mass of its body [m]; Bekker's modulus for its patch [Pa/m^n]; ``rest`` as in
-`sandlot.physics.soil.stress.Response`; rate at which all motion of its body is damped [1/s]; displaced soil as a height
-of one cell [m], and its first moments in x and y [m^2]; elastic energy that the soil stores now, and stored in the step
-before [J]; and energy that the soil gave though it had not stored it, and has yet to take back [J]."""
+`sandlot.physics.soil.parts`; centre of mass of its body [m]; ``rest`` as in `sandlot.physics.soil.stress.Response`;
+rate at which all motion of its body is damped [1/s]; displaced soil as a height of one cell [m], and its first moments
+in x and y [m^2]; elastic energy that the soil stores now, and stored in the step before [J]; and energy that the soil
+gave though it had not stored it, and has yet to take back [J]."""
 
 KINDS = (shapes.SPHERE, shapes.CAPSULE, shapes.ELLIPSOID, shapes.CYLINDER, shapes.BOX, shapes.MESH)
 """Kinds of geoms that soil can touch."""
@@ -119,6 +119,7 @@ def new_contacts(
     tracks: Sequence[Track],
     spacing: float,
     nodes: int,
+    kinds: int = 1,
 ) -> Contacts:
     """The shapes of a model that touch soil.
 
@@ -128,6 +129,7 @@ def new_contacts(
         tracks: As there.
         spacing: Distance of nodes [m].
         nodes: Number of nodes of the ground.
+        kinds: Number of kinds of soil.
 
     Raises:
         ModelError: If a shape is too small for the spacing, and as `shape_records`.
@@ -140,9 +142,7 @@ def new_contacts(
     check_sizes(model, records, spacing)
     mesh = _add_meshes(model, records, spacing)
     _add_masses(model, records)
-    is_track = records["kind"] == shapes.TRACK
-    extent = np.where(is_track, records["size"].sum(axis=1), model.geom_rbound[records["geom"]])
-    across = (2.0 * extent / spacing + 3.0).astype(np.int64)
+    across = (2.0 * extents(model, records) / spacing + 3.0).astype(np.int64)
     room, columns = int(np.sum(across**2)), int(across.max()) + 3
     patches = Patches(
         indices=np.zeros(room, np.int64),
@@ -160,9 +160,16 @@ def new_contacts(
         edge=np.zeros(room, np.int64),
         before=np.zeros(2 * room, np.int64),
         rim=np.zeros(4 * int(across.max()) ** 2, RIM_NODE),
-        batches=aligned(BATCH, int(np.sum(across**2 // BATCH_SIZE + 1))),
+        batches=aligned(BATCH, int(np.sum(across**2 // BATCH_SIZE + np.minimum(across**2, kinds)))),
         joints=new_joints(model, records),
     )
+
+
+def extents(model: mujoco.MjModel, records: NDArray[np.void]) -> Array:
+    """Radii of spheres around shapes: (shapes,) [m]."""
+    is_track = records["kind"] == shapes.TRACK
+    found: Array = np.where(is_track, records["size"].sum(axis=1), model.geom_rbound[records["geom"]])
+    return found
 
 
 def _directions(count: int) -> Array:

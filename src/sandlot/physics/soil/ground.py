@@ -41,8 +41,20 @@ in its rut; a negative value is minus the number of the last rim that it was par
 cell that a body covers. Where that is 0 or 1, ``height`` is the height at which bodies touch loose soil.
 """
 
+KindArray = NDArray[np.uint8]
+"""Numbers of kinds of soil."""
+
 QUEUE = np.dtype([("first", np.int64), ("count", np.int64), ("highest", np.float64)])
 """Position of the first queued node in the ring, number of queued nodes, and a height that no node exceeds [m]."""
+
+WINDOW = np.dtype(
+    [("row", np.int64), ("column", np.int64)]
+    + [(name, np.float64) for name in ("x", "y", "reach_x", "reach_y", "room_x", "room_y")]
+)
+"""A window of endless ground, which follows the bodies on it: its first row and column of nodes, NO_WINDOW for other
+ground; its middle [m]; how far the middle of the bodies may be from there [m], and how far any of them may be [m]."""
+NO_WINDOW = -9
+"""A row and a column that is not next to any."""
 
 NO_STEP, NEVER_TOUCHED = -0.5, -0.25
 """Numbers that no step and no rim has: of a step in which nothing is touched, and of nodes that nothing has touched."""
@@ -61,6 +73,7 @@ class Ground(NamedTuple):
 
     Attributes:
         nodes: (ny * nx,) of NODE, row by row.
+        kinds: (ny * nx,) numbers of the kinds of soil of the nodes.
         ny: Rows, along y.
         nx: Columns, along x.
         wrap: Whether the ground continues at its opposite edge.
@@ -70,9 +83,11 @@ class Ground(NamedTuple):
         queued: (ny * nx,) whether a node is in the queue.
         ring: (ny * nx,) ring buffer of the queue: numbers of nodes.
         queue: Record of QUEUE.
+        window: Record of WINDOW.
     """
 
     nodes: NDArray[np.void]
+    kinds: KindArray
     ny: int
     nx: int
     wrap: bool
@@ -82,11 +97,21 @@ class Ground(NamedTuple):
     queued: BoolArray
     ring: IntArray
     queue: Any
+    window: Any
 
 
-def new_ground(heights: Array, spacing: float, corner: Array, wrap: bool) -> Ground:
-    """Ground of undisturbed soil, with an empty queue; arguments as of `sandlot.physics.soil.Soil`."""
+def new_ground(heights: Array, spacing: float, corner: Array, wrap: bool, kinds: KindArray | None = None) -> Ground:
+    """Ground of undisturbed soil, with an empty queue.
+
+    Args:
+        heights: As for `sandlot.physics.soil.Soil`, and so are ``spacing``, ``corner`` and ``wrap``.
+        spacing: [m]
+        corner: [m]
+        wrap: Whether it continues at its opposite edge.
+        kinds: (ny, nx) numbers of the kinds of soil of the nodes; all 0 if not given.
+    """
     ny, nx = heights.shape
+    kinds = np.zeros(ny * nx, np.uint8) if kinds is None else kinds.ravel()
     nodes = aligned(NODE, ny * nx)
     nodes["height"] = nodes["undeformed"] = heights.ravel()
     nodes["contact"] = NEVER_TOUCHED
@@ -94,7 +119,9 @@ def new_ground(heights: Array, spacing: float, corner: Array, wrap: bool) -> Gro
     queued, ring = np.zeros(ny * nx, np.bool_), np.zeros(ny * nx, np.int64)
     queue = np.zeros(1, QUEUE)[0]
     queue["highest"] = heights.max()
-    return Ground(nodes, ny, nx, wrap, spacing, x0, y0, queued, ring, queue)
+    window = np.zeros(1, WINDOW)[0]
+    window["row"] = window["column"] = NO_WINDOW
+    return Ground(nodes, kinds, ny, nx, wrap, spacing, x0, y0, queued, ring, queue, window)
 
 
 def aligned(dtype: np.dtype[Any], count: int) -> NDArray[np.void]:

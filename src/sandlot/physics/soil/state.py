@@ -46,12 +46,18 @@ def clear(contacts: Contacts, samples: IntArray) -> None:
     contacts.shapes["samples"] = samples
 
 
+def queued_nodes(ground: Ground) -> IntArray:
+    """A copy of the queue: (n,) nodes in order."""
+    order = (int(ground.queue["first"]) + np.arange(int(ground.queue["count"]))) % len(ground.ring)
+    found: IntArray = ground.ring[order]
+    return found
+
+
 def ground_state(ground: Ground) -> State:
     """Copies of the arrays of the ground."""
-    order = (int(ground.queue["first"]) + np.arange(int(ground.queue["count"]))) % len(ground.ring)
     return {
         "nodes": ground.nodes.reshape(ground.ny, ground.nx).copy(),
-        "queue": ground.ring[order],
+        "queue": queued_nodes(ground),
         "highest": np.array(ground.queue["highest"]),
     }
 

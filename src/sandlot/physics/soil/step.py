@@ -1,6 +1,7 @@
 """A step of a MuJoCo simulation on soil, compiled: soil and bodies act on each other, then MuJoCo integrates."""
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sandlot.kernels import kernel
 from sandlot.physics.attachment import apply_loads, update_pose
@@ -15,16 +16,17 @@ from sandlot.physics.mujoco_bridge import (
 )
 from sandlot.physics.shapes import TRACK
 from sandlot.physics.soil.balance import balance, finish
-from sandlot.physics.soil.batch import BATCH_SIZE, belt_directions, gather, scatter
+from sandlot.physics.soil.batch import batch_end, belt_directions, gather, scatter
 from sandlot.physics.soil.contacts import Contacts
 from sandlot.physics.soil.find import drop_covered, find
 from sandlot.physics.soil.ground import Ground, release
-from sandlot.physics.soil.kinds import SoilParameters
+from sandlot.physics.soil.kinds import soil_of
 from sandlot.physics.soil.parts import body_motion, jacobian, move_ahead
-from sandlot.physics.soil.patch import Patch, slopes
+from sandlot.physics.soil.patch import Patch, slopes, sort_by_kind
 from sandlot.physics.soil.rims import spill
 from sandlot.physics.soil.slides import slide
 from sandlot.physics.soil.stress import Motion, Response, bekker_modulus, deform, prepare, velocity_at
+from sandlot.physics.soil.window import strays
 
 MIN_CHECKS, QUEUE_PER_STEP = 32, 8
 """A step checks this many queued nodes for slides, or one in so many of all queued nodes if that is more."""
@@ -36,6 +38,8 @@ REST_DAMPING, REST_DAMPING_SPEED = 3.0, 0.1
 """Rate at which soil damps the motion of a body [1/s] that is slower than this [m/s]."""
 MAX_REPAID = 0.1
 """Maximum fraction of its momentum that a body loses in a step to repay energy."""
+FOLLOW = -2
+"""In place of a shape: the window of endless ground has to follow before the next step."""
 MAX_VALUE = 1e10
 """Velocities and accelerations from which on MuJoCo calls a simulation bad."""
 
@@ -94,6 +98,7 @@ def touch(ground: Ground, contacts: Contacts, simulation: Simulation, dt: float)
         shape["patch_start"] = total
         total += find(ground, shape, contacts.mesh, patches, total, step)
         shape["patch_end"] = total
+        shape["batch_start"] = shape["batch_end"] = 0
         clear(contacts.loads[k])
         if total > shape["patch_start"] and shape["tree"] >= 0:
             contacts.joints.trees[shape["tree"]]["touches"] = 1
@@ -101,49 +106,56 @@ def touch(ground: Ground, contacts: Contacts, simulation: Simulation, dt: float)
 
 
 @kernel(error_model="numpy", allocates=False)
-def collect(ground: Ground, soil: SoilParameters, contacts: Contacts, simulation: Simulation, dt: float) -> None:
+def collect(ground: Ground, soils: NDArray[np.void], contacts: Contacts, simulation: Simulation, dt: float) -> None:
     """Collect the nodes under all shapes into batches, and what else `balance` needs."""
-    patches, edge_end, batch_end, step = contacts.patches, 0, 0, contacts.counters["step"]
+    patches, edge_end, batches, count, step = contacts.patches, 0, contacts.batches, 0, contacts.counters["step"]
     for k in range(len(contacts.shapes)):
         shape, load = contacts.shapes[k], contacts.loads[k]
         start, end = shape["patch_start"], shape["patch_end"]
         shape["edge_start"] = shape["edge_end"] = edge_end
-        shape["batch_start"] = batch_end
         if end == start:
             continue
         motion = body_motion(shape, simulation)
         square = squared_speed(shape, motion)
         patch = Patch(patches.indices[start:end], patches.contact[start:end], contacts.edge[edge_end:])
+        if len(soils) > 1:
+            sort_by_kind(ground.kinds, patch.indices, patch.contact)
         edge_end += slopes(ground, patch, step)
         shape["edge_end"] = edge_end
         load["rest"] = 1.0 / (1.0 + square / (REST_SPEED * REST_SPEED)) ** 2
-        load["modulus"] = bekker_modulus(soil, patch.contact, ground.spacing)
         load["damping"] = damping_rate(shape, load, square, dt)
         for m in range(3):
             load["centre"][m] = motion.centre[m]
-        response = Response(dt, ground.spacing, load["modulus"], load["rest"])
-        for first in range(start, end, BATCH_SIZE):
-            last = min(first + BATCH_SIZE, end)
-            batch = contacts.batches[batch_end]
+        shape["batch_start"], first = count, start
+        while first < end:
+            batch, kind = batches[count], ground.kinds[patches.indices[first]]
+            last, soil = batch_end(ground.kinds, patches.indices, first, end), soil_of(soils, kind)
+            batch["first"], batch["count"], batch["kind"] = first, last - first, kind
+            if first == start or batches[count - 1]["kind"] != kind:
+                batch["modulus"] = bekker_modulus(soil, patch.contact, ground.spacing)
+            else:
+                batch["modulus"] = batches[count - 1]["modulus"]
             gather(ground, patches.indices[first:last], patches.contact[first:last], batch)
             if shape["kind"] == TRACK:
                 belt_directions(batch, last - first, shape)
-            prepare(batch, last - first, soil, response, motion)
-            batch_end += 1
+            prepare(batch, last - first, soil, Response(dt, ground.spacing, batch["modulus"], load["rest"]), motion)
+            first, count = last, count + 1
+        shape["batch_end"] = count
 
 
 @kernel(error_model="numpy", allocates=False)
 def leave_traces(
-    ground: Ground, soil: SoilParameters, contacts: Contacts, simulation: Simulation, total: int, dt: float
+    ground: Ground, soils: NDArray[np.void], contacts: Contacts, simulation: Simulation, total: int, dt: float
 ) -> None:
     """Deform the ground under all shapes, let displaced soil rise around them, and let slopes slide."""
     counters, patches, step = contacts.counters, contacts.patches, contacts.counters["step"]
     for k in range(len(contacts.shapes)):
         shape, load = contacts.shapes[k], contacts.loads[k]
-        batch, response = shape["batch_start"], Response(dt, ground.spacing, load["modulus"], load["rest"])
-        for first in range(shape["patch_start"], shape["patch_end"], BATCH_SIZE):
-            index, nodes = patches.indices[first : min(first + BATCH_SIZE, shape["patch_end"])], contacts.batches[batch]
-            deform(nodes, soil, response)
+        for b in range(shape["batch_start"], shape["batch_end"]):
+            nodes = contacts.batches[b]
+            index = patches.indices[nodes["first"] : nodes["first"] + nodes["count"]]
+            response = Response(dt, ground.spacing, nodes["modulus"], load["rest"])
+            deform(nodes, soil_of(soils, nodes["kind"]), response)
             scatter(ground, index, nodes, step)
             for m in range(len(index)):
                 part = nodes["pressed"][m]
@@ -151,7 +163,6 @@ def leave_traces(
                 load["displaced_x"] += part * nodes["x"][m]
                 load["displaced_y"] += part * nodes["y"][m]
                 load["elastic_energy"] += nodes["elastic_energy"][m]
-            batch += 1
     sheltered = release(ground, contacts.before[: counters["held"]], step)
     for k in range(len(contacts.shapes)):
         shape, load = contacts.shapes[k], contacts.loads[k]
@@ -165,16 +176,16 @@ def leave_traces(
     for k in range(total):
         contacts.before[sheltered + k] = patches.indices[k]
     counters["held"] = sheltered + total
-    slide(ground, soil.repose, step, max(MIN_CHECKS, ground.queue["count"] // QUEUE_PER_STEP))
+    slide(ground, soils["repose"], step, max(MIN_CHECKS, ground.queue["count"] // QUEUE_PER_STEP))
 
 
 @kernel(error_model="numpy", allocates=False)
 def exchange(
-    ground: Ground, soil: SoilParameters, contacts: Contacts, simulation: Simulation, dynamics: Dynamics, dt: float
+    ground: Ground, soils: NDArray[np.void], contacts: Contacts, simulation: Simulation, dynamics: Dynamics, dt: float
 ) -> None:
     """Let soil and the bodies that `touch` found act on each other: loads into ``contacts``, tangents into ``M``."""
     joints, shapes = contacts.joints, contacts.shapes
-    collect(ground, soil, contacts, simulation, dt)
+    collect(ground, soils, contacts, simulation, dt)
     for k in range(len(shapes)):
         if shapes[k]["patch_end"] > shapes[k]["patch_start"]:
             jacobian(shapes[k], joints.dofs[k, : shapes[k]["columns"]], simulation, dynamics, joints.jacobians[k])
@@ -186,7 +197,7 @@ def exchange(
                 shapes,
                 contacts.loads,
                 contacts.batches,
-                soil,
+                soils,
                 simulation.qvel,
                 dynamics,
                 dt,
@@ -220,7 +231,7 @@ def most_loaded(contacts: Contacts) -> int:
 @kernel(error_model="numpy", allocates=False, nogil=True)
 def advance(
     ground: Ground,
-    soil: SoilParameters,
+    soils: NDArray[np.void],
     contacts: Contacts,
     simulation: Simulation,
     dynamics: Dynamics,
@@ -228,12 +239,13 @@ def advance(
     addresses: Addresses,
     dt: float,
     steps: int,
+    begun: bool,
 ) -> tuple[int, int]:
-    """Make steps of a simulation on soil, until they are made or the simulation diverges.
+    """Make steps of a simulation on soil, until they are made, the simulation diverges, or a window has to follow.
 
     Args:
         ground: Changed in place.
-        soil: Parameters of the soil.
+        soils: (kinds,) of `sandlot.physics.soil.kinds.SOIL`.
         contacts: What touches it.
         simulation: Arrays of the simulation.
         dynamics: How forces accelerate it.
@@ -241,22 +253,26 @@ def advance(
         addresses: Where the simulation and MuJoCo's functions are.
         dt: Length of a step [s].
         steps: Number of steps.
+        begun: Whether the first step was begun before: the window had to follow, and has done so.
 
     Returns:
-        The number of steps before the simulation diverged, and the shape with the largest force in that step; if it
-        did not diverge, the number of steps, and -1.
+        The number of steps that were made before the simulation diverged, and the shape with the largest force in that
+        step; or before the window had to follow, and FOLLOW; if neither happened, the number of steps, and -1.
     """
     keep_forces(simulation, user)
     for made in range(steps):
-        call(addresses.mj_step1, addresses.model, addresses.data)
+        if made > 0 or not begun:
+            call(addresses.mj_step1, addresses.model, addresses.data)
+            if strays(ground, contacts.shapes, simulation):
+                return made, FOLLOW
         total = touch(ground, contacts, simulation, dt)
         if total > 0:
             call(addresses.mj_fwdActuation, addresses.model, addresses.data)
             call(addresses.mj_fwdAcceleration, addresses.model, addresses.data)
-            exchange(ground, soil, contacts, simulation, dynamics, dt)
+            exchange(ground, soils, contacts, simulation, dynamics, dt)
             call(addresses.mj_factorM, addresses.model, addresses.data)
             apply_loads(contacts.shapes, contacts.loads, simulation)
-        leave_traces(ground, soil, contacts, simulation, total, dt)
+        leave_traces(ground, soils, contacts, simulation, total, dt)
         worst = most_loaded(contacts)
         call(addresses.mj_step2, addresses.model, addresses.data)
         finish(contacts.joints, contacts.shapes, contacts.loads, simulation, dt)

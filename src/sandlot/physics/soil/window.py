@@ -1,0 +1,84 @@
+"""A window of endless ground that follows the bodies on it.
+
+The node in row i and column j of endless ground is stored in row i % ny and column j % nx, so a window moves without
+moving nodes: those that it leaves behind are forgotten, and their memory holds the ground ahead.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sandlot.kernels import kernel
+from sandlot.physics.attachment import update_pose
+from sandlot.physics.mujoco_bridge import Simulation
+from sandlot.physics.soil import state as states
+from sandlot.physics.soil.ground import NEVER_TOUCHED, NO_WINDOW, Ground, KindArray
+from sandlot.typing import Array, BoolArray, IntArray
+
+REACH = 0.125
+"""The window follows when the middle of the bodies is this fraction of its size away from its own."""
+MARGIN = 3.0
+"""Bodies stay at least so many times the spacing away from its edge."""
+MAX_EXCESS = 0.05
+"""A bound of the heights that is higher by more than this [m] is lowered. It is kept otherwise, because it decides at
+how many points some shapes are searched: on level ground the result is that of one large ground."""
+
+
+@kernel(error_model="numpy", allocates=False)
+def strays(ground: Ground, shapes: NDArray[np.void], simulation: Simulation) -> bool:
+    """Whether shapes are so far from the middle of a window that it has to follow; never, on ground without one."""
+    window = ground.window
+    if window["row"] == NO_WINDOW:
+        return False
+    x0, x1, y0, y1 = np.inf, -np.inf, np.inf, -np.inf
+    for k in range(len(shapes)):
+        update_pose(shapes[k], simulation)
+        x, y = shapes[k]["position"][0] - window["x"], shapes[k]["position"][1] - window["y"]
+        x0, x1, y0, y1 = min(x0, x), max(x1, x), min(y0, y), max(y1, y)
+    far = abs(0.5 * (x0 + x1)) > window["reach_x"] or abs(0.5 * (y0 + y1)) > window["reach_y"]
+    return far or max(-x0, x1) > window["room_x"] or max(-y0, y1) > window["room_y"]
+
+
+def place_window(ground: Ground, first: IntArray) -> None:
+    """Say where the window is: ``first`` (2,) is its first row and column on endless ground."""
+    window, (row, column) = ground.window, first.tolist()
+    window["row"], window["column"] = row % ground.ny, column % ground.nx
+    window["x"] = ground.x0 + (column + 0.5 * (ground.nx - 1)) * ground.spacing
+    window["y"] = ground.y0 + (row + 0.5 * (ground.ny - 1)) * ground.spacing
+
+
+def in_order(ground: Ground, values: Array) -> Array:
+    """Values of the nodes, in the order of the window: (ny * nx,) to (ny, nx)."""
+    shift = -int(ground.window["row"]), -int(ground.window["column"])
+    return np.roll(values.reshape(ground.ny, ground.nx), shift, (0, 1))
+
+
+def new_strips(shift: IntArray, shape: tuple[int, int]) -> Iterator[tuple[slice, slice]]:
+    """Rows and columns of a window that are new after it has moved by so many rows and columns: (2,)."""
+    if np.any(np.abs(shift) >= shape):
+        yield slice(0, shape[0]), slice(0, shape[1])
+        return
+    (di, dj), (ny, nx) = shift.tolist(), shape
+    if dj:
+        yield slice(0, ny), slice(nx - dj, nx) if dj > 0 else slice(0, -dj)
+    if di:
+        yield slice(ny - di, ny) if di > 0 else slice(0, -di), slice(max(-dj, 0), nx - max(dj, 0))
+
+
+def renew(ground: Ground, where: IntArray, heights: Array, kinds: KindArray) -> None:
+    """Replace nodes, given by their places in memory (n,), by undisturbed ground: heights (n,) [m] and kinds (n,)."""
+    fresh = np.zeros(len(where), ground.nodes.dtype)
+    fresh["height"] = fresh["undeformed"] = heights
+    fresh["contact"] = NEVER_TOUCHED
+    ground.nodes[where], ground.kinds[where] = fresh, kinds
+
+
+def tidy(ground: Ground, renewed: BoolArray, steep: IntArray) -> None:
+    """Take renewed nodes (ny * nx,) out of the queue, queue steep ones, and bound the heights."""
+    queued = states.queued_nodes(ground)
+    queued = queued[~renewed[queued]]
+    states.enqueue_only(ground, np.concatenate([queued, np.setdiff1d(steep, queued)]))
+    highest = ground.nodes["height"].max()
+    if not highest <= ground.queue["highest"] <= highest + MAX_EXCESS:
+        ground.queue["highest"] = highest
