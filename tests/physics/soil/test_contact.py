@@ -131,8 +131,8 @@ def test_slopes_of_a_patch_are_those_of_its_nodes(share, wrap):
         if wrap:
             beside = [(a % ny, b % nx) for a, b in beside]
         west, east, south, north = (a * nx + b if 0 <= a < ny and 0 <= b < nx else -1 for a, b in beside)
-        slope_x, hollow_x, within = slope(nodes, ground.kinds, index, west, east, 1.0 / SPACING, STEP)
-        slope_y, hollow_y, between = slope(nodes, ground.kinds, index, south, north, 1.0 / SPACING, STEP)
+        slope_x, hollow_x, within = slope(nodes, ground.marks["kind"], index, west, east, 1.0 / SPACING, STEP)
+        slope_y, hollow_y, between = slope(nodes, ground.marks["kind"], index, south, north, 1.0 / SPACING, STEP)
         expected = [slope_x, slope_y, hollow_x, hollow_y]
         assert columns(row, "slope_x", "slope_y", "hollow_x", "hollow_y") == pytest.approx(expected, rel=1e-12)
         if not (within and between):

@@ -120,8 +120,8 @@ def check(ground):
 
 def check_ring(ground):
     who = waiting(ground)
-    assert len(set(who)) == len(who) == ground.queue["count"] == np.count_nonzero(ground.queued)
-    assert np.all(ground.queued[who])
+    assert len(set(who)) == len(who) == ground.queue["count"] == np.count_nonzero(ground.marks["queued"])
+    assert np.all(ground.marks["queued"][who])
     assert 0 <= ground.queue["first"] < len(ground.ring)
 
 
@@ -331,7 +331,7 @@ def test_displaced_soil_goes_to_the_rim(ground, amount, x, y, room):
         check(ground)
         assert len(set(rim)) == len(rim)
         assert not set(rim) & set(touched)
-        assert np.all(ground.queued[rim])
+        assert np.all(ground.marks["queued"][rim])
         others = np.setdiff1d(np.arange(len(before)), rim)
         assert np.array_equal(ground.nodes["height"][others], before["height"][others])
         beside_it = {
@@ -405,7 +405,7 @@ def test_pushed_soil_goes_to_untouched_neighbours(ground, amount, seed):
     assert volume(ground) + left == pytest.approx(before["height"].sum() + amount, rel=ROUND_OFF)
     changed = set(np.flatnonzero(nodes["height"] != before["height"]))
     assert changed <= free
-    assert np.all(ground.queued[list(free)])
+    assert np.all(ground.marks["queued"][list(free)])
     check(ground)
 
 
@@ -441,7 +441,7 @@ def test_releasing_nodes_keeps_heights(ground, seed):
     others = np.setdiff1d(np.arange(len(nodes)), gone)
     assert np.array_equal(nodes[others], before[others]), "nodes that are still touched, and those that never were"
     assert all(np.all(nodes[name][gone] == 0.0) for name in ("shear_x", "shear_y", "covered"))
-    assert np.all(ground.queued[gone])
+    assert np.all(ground.marks["queued"][gone])
     _, free, sunk, loose = layers(nodes, gone)
     assert free - sunk + loose == pytest.approx(nodes["height"][gone], abs=1e-12)
     assert np.all(sunk >= 0.0)

@@ -28,6 +28,7 @@ SOIL_SHAPE = [
     ("faces_start", np.int64),
     ("faces_end", np.int64),
     ("box", np.float64, 6),
+    ("extent", np.float64),
     ("samples", np.int64),
     ("mass", np.float64),
     ("inertia", np.float64),
@@ -43,10 +44,10 @@ SOIL_SHAPE = [
     ("edge_end", np.int64),
 ]
 """A shape on soil: what `SHAPE` has; where the points and faces of a mesh are in `Mesh`, centre and half sides of a box
-around it in its frame [m], and at how many points across a cell it is searched; mass [kg] and mean moment of inertia
-[kg*m^2] of its body; its kinematic tree, and the first degree of freedom of that; how many degrees of freedom move it
-or its belt, and how many of these its body; where its patch is in `Contacts.patches`, in `Contacts.batches`, and the
-edge of its patch in `Contacts.edge`."""
+around it in its frame [m], the radius of a sphere around it [m], and at how many points across a cell it is searched;
+mass [kg] and mean moment of inertia [kg*m^2] of its body; its kinematic tree, and the first degree of freedom of that;
+how many degrees of freedom move it or its belt, and how many of these its body; where its patch is in
+`Contacts.patches`, in `Contacts.batches`, and the edge of its patch in `Contacts.edge`."""
 
 SOIL_LOAD = [
     *LOAD,
@@ -142,7 +143,9 @@ def new_contacts(
     check_sizes(model, records, spacing)
     mesh = _add_meshes(model, records, spacing)
     _add_masses(model, records)
-    across = (2.0 * extents(model, records) / spacing + 3.0).astype(np.int64)
+    is_track = records["kind"] == shapes.TRACK
+    records["extent"] = np.where(is_track, records["size"].sum(axis=1), model.geom_rbound[records["geom"]])
+    across = (2.0 * records["extent"] / spacing + 3.0).astype(np.int64)
     room, columns = int(np.sum(across**2)), int(across.max()) + 3
     patches = Patches(
         indices=np.zeros(room, np.int64),
@@ -163,13 +166,6 @@ def new_contacts(
         batches=aligned(BATCH, int(np.sum(across**2 // BATCH_SIZE + np.minimum(across**2, kinds)))),
         joints=new_joints(model, records),
     )
-
-
-def extents(model: mujoco.MjModel, records: NDArray[np.void]) -> Array:
-    """Radii of spheres around shapes: (shapes,) [m]."""
-    is_track = records["kind"] == shapes.TRACK
-    found: Array = np.where(is_track, records["size"].sum(axis=1), model.geom_rbound[records["geom"]])
-    return found
 
 
 def _directions(count: int) -> Array:

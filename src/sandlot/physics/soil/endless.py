@@ -15,9 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sandlot.errors import ModelError, SettingError
-from sandlot.physics.attachment import Track, shape_name
+from sandlot.physics.attachment import shape_name
 from sandlot.physics.height_map import heights_between
-from sandlot.physics.soil.contacts import Contacts, extents
 from sandlot.physics.soil.inputs import Kind, distinct, read_kinds, read_place, read_spacing, read_which
 from sandlot.physics.soil.picture import write_picture
 from sandlot.physics.soil.slides import steep
@@ -80,9 +79,10 @@ class EndlessSoil(Soil):
         super().__init__(heights.reshape(ny, nx), spacing, self._given, start.tolist(), False, numbers.reshape(ny, nx))
         # In memory, the nodes at opposite edges of the window are neighbours.
         self._ground = self._ground._replace(wrap=True)
-        self._start_kinds = self._ground.kinds.copy()
+        self._start_kinds = self._ground.marks["kind"].copy()
         window = self._ground.window
         window["reach_x"], window["reach_y"] = REACH * sides
+        window["room_x"], window["room_y"] = 0.5 * sides - MARGIN * spacing
         self._place(np.zeros(2, np.int64), 0.0)
 
     def _place(self, first: IntArray, moved_in: float) -> None:
@@ -145,30 +145,19 @@ class EndlessSoil(Soil):
         found[inside] = between
         return found.reshape(x.shape)
 
-    def _set_contacts(self, model: mujoco.MjModel, contacts: Contacts, tracks: Sequence[Track]) -> None:
-        largest, window = float(extents(model, contacts.shapes).max()), self._ground.window
-        needed = 2.0 * (largest + MARGIN * self.spacing)
-        if min(self._size) <= needed:
-            raise ModelError(
-                f"a window of {self._size[0]:g} by {self._size[1]:g} m is too small for these geoms; allowed: a size "
-                f"above {needed:.3g} by {needed:.3g}, and so large that the whole robot fits in"
-            )
-        window["room_x"], window["room_y"] = 0.5 * (self._size - needed)
-        super()._set_contacts(model, contacts, tracks)
-
     def _follow(self) -> None:
         """Move the window by whole nodes, so that the bodies are in its middle."""
         window, shapes = self._ground.window, self._contacts.shapes
-        places = shapes["position"][:, :2]
-        middle = 0.5 * (places.min(axis=0) + places.max(axis=0))
-        room = np.array([window["room_x"], window["room_y"]]) - self.spacing
-        away = np.abs(places - middle) - room
-        if away.max() > 0.0:
+        places, extents = shapes["position"][:, :2], shapes["extent"][:, None]
+        low, high = (places - extents).min(axis=0), (places + extents).max(axis=0)
+        middle, needed = 0.5 * (low + high), high - low + 2.0 * (MARGIN + 1.0) * self.spacing
+        if np.any(needed > self._size):
+            away = np.abs(places - middle) + extents - 0.5 * self._size
             name = shape_name(self._model, shapes[np.argmax(away.max(axis=1))])
-            needed = self._size + 2.0 * np.maximum(away.max(axis=0), 0.0)
+            needed = np.ceil(10.0 * np.maximum(needed, self._size)) / 10.0
             raise ModelError(
-                f"{name} is beyond a window of {self._size[0]:g} by {self._size[1]:g} m around the attached geoms; "
-                f"allowed: fewer geoms, or a size of at least {needed[0]:.3g} by {needed[1]:.3g}"
+                f"{name} does not fit into a window of {self._size[0]:g} by {self._size[1]:g} m around the attached "
+                f"geoms; allowed: fewer geoms, or a size of at least {needed[0]:g} by {needed[1]:g}"
             )
         self._move(np.rint((middle - [window["x"], window["y"]]) / self.spacing).astype(np.int64)[::-1])
 
@@ -195,7 +184,7 @@ class EndlessSoil(Soil):
                 for each, at, count in ((rows, i, ny), (columns, j, nx))
             )
             where = row[:, None] * nx + column
-            heights, repose = ground.nodes["height"][where], self._soils["repose"][ground.kinds[where]]
+            heights, repose = ground.nodes["height"][where], self._soils["repose"][ground.marks["kind"][where]]
             # Both ends of each slope.
             ends = [
                 steep(heights[::turn, ::turn], repose[::turn, ::turn], self.spacing, False)[::turn, ::turn]
@@ -209,19 +198,19 @@ class EndlessSoil(Soil):
 
     def reset(self) -> None:
         """Make the ground undisturbed again, with the window where it was at first."""
-        self._ground.kinds[:] = self._start_kinds
+        self._ground.marks["kind"] = self._start_kinds
         self._place(np.zeros(2, np.int64), 0.0)
         super().reset()
 
     def state(self) -> dict[str, NDArray[Any]]:
         """As for `Soil`, with the place of the window; nodes are in the order of memory."""
         place = {"window": self._first.copy(), "moved_in": np.array(self.moved_in)}
-        return super().state() | place | {"kinds": self._ground.kinds.copy()}
+        return super().state() | place | {"kinds": self._ground.marks["kind"].copy()}
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
         """Go back to a state, as for `Soil`."""
         super().restore(state)
-        self._ground.kinds[:] = state["kinds"]
+        self._ground.marks["kind"] = state["kinds"]
         self._place(np.array(state["window"]), float(state["moved_in"]))
 
     def _anew(self) -> Self:

@@ -128,7 +128,7 @@ def slopes(ground: Ground, patch: Patch, step: float) -> int:
 
     The nodes are sorted by kind.
     """
-    index, edge, kinds = patch.indices, patch.edge, ground.kinds
+    index, edge, kinds = patch.indices, patch.edge, ground.marks["kind"]
     mixed = len(index) > 0 and kinds[index[0]] != kinds[index[len(index) - 1]]
     nodes, ny, nx, wrap, per = ground.nodes, ground.ny, ground.nx, ground.wrap, 1.0 / ground.spacing
     count, i, first, half_per = 0, 0, 0, 0.5 * per

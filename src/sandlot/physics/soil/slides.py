@@ -38,6 +38,19 @@ def steep(heights: Array, repose: Array, spacing: float, wrap: bool) -> BoolArra
 
 
 @kernel(error_model="numpy", allocates=False)
+def beside(ground: Ground, i: int, j: int, di: int, dj: int) -> int:
+    """The node beside that in row i and column j, or -1 if there is none.
+
+    In memory, the nodes at opposite edges of a window are neighbours, but soil does not slide from one to the other.
+    """
+    row, column, ny, nx = ground.window["row"], ground.window["column"], ground.ny, ground.nx
+    beyond = (di < 0 and i == row) or (di > 0 and (i + 1) % ny == row)
+    if beyond or (dj < 0 and j == column) or (dj > 0 and (j + 1) % nx == column):
+        return -1
+    return node_at(i + di, j + dj, ny, nx, ground.wrap)
+
+
+@kernel(error_model="numpy", allocates=False)
 def slide(ground: Ground, repose: Array, step: float, max_nodes: int) -> None:
     """Check queued nodes, and let soil slide from and to them, as the kind of the upper node of a slope allows.
 
@@ -47,34 +60,33 @@ def slide(ground: Ground, repose: Array, step: float, max_nodes: int) -> None:
         step: Number of the step; nodes that a body touches in it, or above which it is in its rut, do not slide.
         max_nodes: Check no more nodes than this.
     """
-    nodes, ring, queue = ground.nodes, ground.ring, ground.queue
-    ny, nx, wrap = ground.ny, ground.nx, ground.wrap
-    straight, diagonal = ground.spacing, math.sqrt(2.0) * ground.spacing
-    # Soil does not slide from one edge of a window to the opposite one, though their nodes are neighbours in memory.
+    nodes, ring, queue, marks, ny, nx = ground.nodes, ground.ring, ground.queue, ground.marks, ground.ny, ground.nx
+    straight, diagonal = repose[0] * ground.spacing, math.sqrt(2.0) * repose[0] * ground.spacing
     row, column = ground.window["row"], ground.window["column"]
+    last_row, last_column = (row - 1) % ny if row >= 0 else row, (column - 1) % nx if column >= 0 else column
     for _ in range(min(max_nodes, queue["count"])):
         here = ring[queue["first"]]
         queue["first"] = queue["first"] + 1 if queue["first"] + 1 < len(ring) else 0
         queue["count"] -= 1
-        ground.queued[here] = False
+        marks[here]["queued"] = False
         node = nodes[here]
         if is_held(node, step):
             continue
         i = here // nx
         j = here - i * nx
         inside = 0 < i < ny - 1 and 0 < j < nx - 1
-        south, north = i == row, (i + 1) % ny == row
-        west, east = j == column, (j + 1) % nx == column
+        inside = inside and i != row and i != last_row and j != column and j != last_column
         for di in range(-1, 2):
             for dj in range(-1, 2):
-                there = here + di * nx + dj if inside else node_at(i + di, j + dj, ny, nx, wrap)
-                beyond = (south & (di < 0)) | (north & (di > 0)) | (west & (dj < 0)) | (east & (dj > 0))
-                if there < 0 or beyond:
+                there = here + di * nx + dj if inside else beside(ground, i, j, di, dj)
+                if there < 0:
                     continue
                 other = nodes[there]
                 fall = node["height"] - other["height"]
-                stable = repose[ground.kinds[here if fall > 0.0 else there]]
-                stable *= straight if di == 0 or dj == 0 else diagonal
+                if len(repose) > 1:
+                    straight = repose[marks[here if fall > 0.0 else there]["kind"]] * ground.spacing
+                    diagonal = math.sqrt(2.0) * straight
+                stable = straight if di == 0 or dj == 0 else diagonal
                 if abs(fall) > (1.0 + REPOSE_TOLERANCE) * stable and not is_held(other, step):
                     amount = math.copysign(0.5 * (abs(fall) - stable), fall)
                     add_soil(node, -amount)

@@ -83,7 +83,7 @@ class Soil:
 
     def _enqueue_steep(self) -> None:
         """Queue every node of a slope of undisturbed ground that is steeper than the angle of repose."""
-        repose = self._soils["repose"][self._ground.kinds].reshape(self._heights.shape)
+        repose = self._soils["repose"][self._ground.marks["kind"]].reshape(self._heights.shape)
         states.enqueue_only(self._ground, np.flatnonzero(steep(self._heights, repose, self.spacing, self.wrap)))
 
     @property
@@ -256,7 +256,7 @@ class Soil:
 
     def _anew(self) -> Self:
         """Undisturbed ground as this one was made, attached to nothing."""
-        which = self._ground.kinds.reshape(self._heights.shape)
+        which = self._ground.marks["kind"].reshape(self._heights.shape)
         return type(self)(self._heights, self.spacing, self.kinds, self.corner.tolist(), self.wrap, which)
 
     def copy(self) -> Self:

@@ -56,7 +56,7 @@ class Soils(Sequence[Soil]):
             corner: As for `Soil`.
             wrap: As for `Soil`.
             threads: Number of threads; if not given, as many as Numba may use, which is one for each core.
-            which: (ny, nx) numbers of the kinds at the nodes of every ground, or (count, ny, nx).
+            which: (ny, nx) numbers of the kinds at the nodes of every ground, or an array (count, ny, nx).
 
         Raises:
             SettingError: If an argument is unknown or impossible.
@@ -77,7 +77,7 @@ class Soils(Sequence[Soil]):
         kinds: list[Any] = [*kind] if isinstance(kind, list | tuple) and which is None else [kind] * count
         if len(kinds) != count:
             raise SettingError(f"kind is a list of {len(kinds)}; allowed: one kind of soil, or {count}")
-        numbers: list[Any] = [*np.asarray(which)] if np.ndim(which) == 3 else [which] * count
+        numbers: list[Any] = [*which] if isinstance(which, np.ndarray) and which.ndim == 3 else [which] * count
         if len(numbers) != count:
             raise SettingError(f"which is {len(numbers)} grids; allowed: one grid of numbers, or {count}")
         made = zip(fields, kinds, numbers, strict=True)

@@ -31,8 +31,8 @@ def fill(ground: Ground, heights: Array) -> None:
 
 def enqueue_only(ground: Ground, which: IntArray) -> None:
     """Replace the queue by these nodes, in this order."""
-    ground.queued[:] = False
-    ground.queued[which] = True
+    ground.marks["queued"] = False
+    ground.marks["queued"][which] = True
     ground.ring[: len(which)] = which
     ground.queue["first"], ground.queue["count"] = 0, len(which)
 

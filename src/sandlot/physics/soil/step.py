@@ -119,7 +119,7 @@ def collect(ground: Ground, soils: NDArray[np.void], contacts: Contacts, simulat
         square = squared_speed(shape, motion)
         patch = Patch(patches.indices[start:end], patches.contact[start:end], contacts.edge[edge_end:])
         if len(soils) > 1:
-            sort_by_kind(ground.kinds, patch.indices, patch.contact)
+            sort_by_kind(ground.marks["kind"], patch.indices, patch.contact)
         edge_end += slopes(ground, patch, step)
         shape["edge_end"] = edge_end
         load["rest"] = 1.0 / (1.0 + square / (REST_SPEED * REST_SPEED)) ** 2
@@ -128,8 +128,8 @@ def collect(ground: Ground, soils: NDArray[np.void], contacts: Contacts, simulat
             load["centre"][m] = motion.centre[m]
         shape["batch_start"], first = count, start
         while first < end:
-            batch, kind = batches[count], ground.kinds[patches.indices[first]]
-            last, soil = batch_end(ground.kinds, patches.indices, first, end), soil_of(soils, kind)
+            batch, kind = batches[count], ground.marks["kind"][patches.indices[first]]
+            last, soil = batch_end(ground.marks["kind"], patches.indices, first, end), soil_of(soils, kind)
             batch["first"], batch["count"], batch["kind"] = first, last - first, kind
             if first == start or batches[count - 1]["kind"] != kind:
                 batch["modulus"] = bekker_modulus(soil, patch.contact, ground.spacing)
