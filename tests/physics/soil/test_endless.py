@@ -301,7 +301,7 @@ class TestMistakes:
     @compiled
     def test_a_window_that_is_too_small_for_a_geom(self):
         model, data = loose_body(BODIES["box"])
-        with self.says("geom 'it'", "window of 0.2 by 0.2", "at least 0.6 by 0.6"):
+        with self.says("geom it", "window of 0.2 by 0.2", "at least 0.6 by 0.6"):
             EndlessSoil(size=(0.2, 0.2), spacing=0.02).attach(model).step(data)
         EndlessSoil(size=(0.6, 0.6), spacing=0.02).attach(model).step(data)
 

@@ -19,9 +19,17 @@ from sandlot.physics.attachment import shape_name
 from sandlot.physics.height_map import heights_between
 from sandlot.physics.soil.inputs import Kind, distinct, read_kinds, read_place, read_spacing, read_which
 from sandlot.physics.soil.picture import write_picture
-from sandlot.physics.soil.slides import steep
 from sandlot.physics.soil.soil import Soil
-from sandlot.physics.soil.window import MARGIN, REACH, in_order, new_strips, place_window, renew, tidy
+from sandlot.physics.soil.window import (
+    MARGIN,
+    REACH,
+    enqueue_steep,
+    forget,
+    in_order,
+    new_strips,
+    place_window,
+    renew,
+)
 from sandlot.typing import Array, IntArray
 
 Function = Callable[[Array, Array], ArrayLike]
@@ -166,8 +174,7 @@ class EndlessSoil(Soil):
         ground, first = self._ground, self._first + shift
         ny, nx, renewed, more = ground.ny, ground.nx, np.zeros(len(ground.nodes), np.bool_), 0.0
         rows, columns = first[0] + np.arange(ny), first[1] + np.arange(nx)
-        strips = [*new_strips(shift, (ny, nx))]
-        for i, j in strips:
+        for i, j in new_strips(shift, (ny, nx)):
             row, column = (each.ravel() for each in np.meshgrid(rows[i], columns[j], indexing="ij"))
             where = row % ny * nx + column % nx
             points = ground.x0 + column * self.spacing, ground.y0 + row * self.spacing
@@ -176,22 +183,8 @@ class EndlessSoil(Soil):
             renew(ground, where, heights, kinds)
             renewed[where] = True
         self._place(first, self.moved_in + more)
-        too_steep = []
-        for i, j in strips:
-            # With the line of nodes beside the strip.
-            row, column = (
-                each[max(at.start - 1, 0) : at.stop + 1] % count
-                for each, at, count in ((rows, i, ny), (columns, j, nx))
-            )
-            where = row[:, None] * nx + column
-            heights, repose = ground.nodes["height"][where], self._soils["repose"][ground.marks["kind"][where]]
-            # Both ends of each slope.
-            ends = [
-                steep(heights[::turn, ::turn], repose[::turn, ::turn], self.spacing, False)[::turn, ::turn]
-                for turn in (1, -1)
-            ]
-            too_steep.append(where[(ends[0] | ends[1]) & renewed[where]])
-        tidy(ground, renewed, np.concatenate([*too_steep, np.zeros(0, np.int64)]))
+        forget(ground, renewed)
+        enqueue_steep(ground, np.flatnonzero(renewed), self._soils["repose"])
         held, contacts = int(self._contacts.counters["held"]), self._contacts
         kept = contacts.before[:held][~renewed[contacts.before[:held]]]
         contacts.before[: len(kept)], contacts.counters["held"] = kept, len(kept)

@@ -13,7 +13,8 @@ from sandlot.kernels import kernel
 from sandlot.physics.attachment import update_pose
 from sandlot.physics.mujoco_bridge import Simulation
 from sandlot.physics.soil import state as states
-from sandlot.physics.soil.ground import NEVER_TOUCHED, NO_WINDOW, Ground, KindArray
+from sandlot.physics.soil.ground import NEVER_TOUCHED, NO_WINDOW, Ground, KindArray, enqueue
+from sandlot.physics.soil.slides import beside
 from sandlot.typing import Array, BoolArray, IntArray
 
 REACH = 0.125
@@ -67,19 +68,43 @@ def new_strips(shift: IntArray, shape: tuple[int, int]) -> Iterator[tuple[slice,
         yield slice(ny - di, ny) if di > 0 else slice(0, -di), slice(max(-dj, 0), nx - max(dj, 0))
 
 
+@kernel(error_model="numpy", allocates=False)
 def renew(ground: Ground, where: IntArray, heights: Array, kinds: KindArray) -> None:
     """Replace nodes, given by their places in memory (n,), by undisturbed ground: heights (n,) [m] and kinds (n,)."""
-    fresh = np.zeros(len(where), ground.nodes.dtype)
-    fresh["height"] = fresh["undeformed"] = heights
-    fresh["contact"] = NEVER_TOUCHED
-    ground.nodes[where], ground.marks["kind"][where] = fresh, kinds
+    for k in range(len(where)):
+        node = ground.nodes[where[k]]
+        node["height"] = node["undeformed"] = heights[k]
+        node["sinkage"] = node["loose"] = node["covered"] = 0.0
+        node["shear_x"] = node["shear_y"] = node["fill"] = node["origin"] = 0.0
+        node["contact"] = NEVER_TOUCHED
+        ground.marks[where[k]]["kind"] = kinds[k]
 
 
-def tidy(ground: Ground, renewed: BoolArray, steep: IntArray) -> None:
-    """Take renewed nodes (ny * nx,) out of the queue, queue steep ones, and bound the heights."""
+@kernel(error_model="numpy", allocates=False)
+def enqueue_steep(ground: Ground, where: IntArray, repose: Array) -> None:
+    """Queue those of some nodes that are at an end of a slope steeper than the angle of repose, (kinds,) tangents."""
+    nodes, marks, ny, nx, window = ground.nodes, ground.marks, ground.ny, ground.nx, ground.window
+    last_row, last_column = (window["row"] - 1) % ny, (window["column"] - 1) % nx
+    for k in range(len(where)):
+        here = where[k]
+        i = here // nx
+        j = here - i * nx
+        inside = 0 < i < ny - 1 and 0 < j < nx - 1 and i != window["row"] and i != last_row
+        inside = inside and j != window["column"] and j != last_column
+        for di in range(-1, 2):
+            for dj in range(-1, 2):
+                there = here + di * nx + dj if inside else beside(ground, i, j, di, dj)
+                if there >= 0:
+                    fall = nodes[here]["height"] - nodes[there]["height"]
+                    stable = repose[marks[here if fall > 0.0 else there]["kind"]] * ground.spacing
+                    if fall * fall > stable * stable * (di * di + dj * dj):
+                        enqueue(ground, here)
+
+
+def forget(ground: Ground, renewed: BoolArray) -> None:
+    """Take renewed nodes (ny * nx,) out of the queue, and bound the heights again."""
     queued = states.queued_nodes(ground)
-    queued = queued[~renewed[queued]]
-    states.enqueue_only(ground, np.concatenate([queued, np.setdiff1d(steep, queued)]))
+    states.enqueue_only(ground, queued[~renewed[queued]])
     highest = ground.nodes["height"].max()
     if not highest <= ground.queue["highest"] <= highest + MAX_EXCESS:
         ground.queue["highest"] = highest
