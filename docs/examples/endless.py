@@ -1,7 +1,7 @@
 """A rover drives over endless ground with stripes of soft and of firmer soil.
 
-Run it as it is: it prints how fast the rover is on each, how deep its wheels sink and how much memory that takes, and draws
-``endless.png``.
+Run it as it is: it prints how fast the rover is on each, how deep its wheels sink and how much memory that takes, and
+draws ``endless.png``.
 """
 
 import matplotlib.pyplot as plt
@@ -59,7 +59,7 @@ def main() -> None:
     memory = sum(each.nbytes for each in soil.state().values()) / 1e6
     soft, firm = (float(speed[on == kind].mean()) for kind in (0, 1))
     print(
-        f"{places[-1, 0]:.1f} m with {memory:.1f} MB of ground: {soft:.2f} m/s on soft soil, {firm:.2f} m/s on firmer soil"
+        f"{places[-1, 0]:.1f} m with {memory:.1f} MB of ground: {soft:.2f} m/s on soft soil, {firm:.2f} m/s on mid soil"
     )
     print(f"wheels sink in by up to {1000.0 * np.max(depths):.0f} mm")
     assert places[-1, 0] > 3.0 * SIZE[0], "it should leave where it started far behind"

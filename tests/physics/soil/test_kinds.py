@@ -7,15 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sandlot.errors import ModelError, SandlotError
-from sandlot.physics.mujoco_bridge import dynamics_arrays, simulation_arrays
 from sandlot.physics.soil import PRESETS, Soil, Soils
 from sandlot.physics.soil.batch import BATCH_SIZE, batch_end
 from sandlot.physics.soil.kinds import POWER_STEP, soil_of, soil_records
 from sandlot.physics.soil.patch import PATCH_NODE, sort_by_kind
 from sandlot.physics.soil.slides import REPOSE_TOLERANCE, steep
-from sandlot.physics.soil.step import exchange, leave_traces, touch
 from soil_patches import parameters
-from soil_scenes import BODIES, DT, GRAVITY, SLOW, compiled, field, hills, hold, loose_body, make, plate
+from soil_scenes import BODIES, GRAVITY, SLOW, compiled, field, hills, hold, hold_by_kernels, loose_body, make, plate
 
 SPACING = 0.02
 SIDES = np.tile(np.arange(61) >= 31, (61, 1)).astype(int)
@@ -65,14 +63,7 @@ def test_steps_press_a_plate_on_two_kinds_also_without_compilation():
     (model, data), which = plate(), np.tile(np.arange(25) >= 13, (25, 1)).astype(int)
     soil = field(spacing=0.05, kind=["soft", "mid"], which=which).attach(model)
     for depth in np.linspace(2e-3, 0.02, 5):
-        data.qpos[0] = -depth
-        mujoco.mj_step1(model, data)
-        mujoco.mj_fwdActuation(model, data)
-        mujoco.mj_fwdAcceleration(model, data)
-        simulation, contacts = simulation_arrays(data), soil._contacts
-        total = touch(soil._ground, contacts, simulation, DT)
-        exchange(soil._ground, soil._soils, contacts, simulation, dynamics_arrays(model, data), DT)
-        leave_traces(soil._ground, soil._soils, contacts, simulation, total, DT)
+        hold_by_kernels(soil, data, -depth)
         border = -0.6 - 0.003 + 12.5 * 0.05
         parts = theory("soft", depth, 0.2 * (0.2 + border)), theory("mid", depth, 0.2 * (0.2 - border))
         assert soil.forces[0, 2] == pytest.approx(sum(parts), rel=0.02)

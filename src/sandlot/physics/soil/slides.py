@@ -84,8 +84,8 @@ def slide(ground: Ground, repose: Array, step: float, max_nodes: int) -> None:
                 other = nodes[there]
                 fall = node["height"] - other["height"]
                 if len(repose) > 1:
-                    straight = repose[marks[here if fall > 0.0 else there]["kind"]] * ground.spacing
-                    diagonal = math.sqrt(2.0) * straight
+                    tangent = repose[marks[here if fall > 0.0 else there]["kind"]]
+                    straight, diagonal = tangent * ground.spacing, math.sqrt(2.0) * tangent * ground.spacing
                 stable = straight if di == 0 or dj == 0 else diagonal
                 if abs(fall) > (1.0 + REPOSE_TOLERANCE) * stable and not is_held(other, step):
                     amount = math.copysign(0.5 * (abs(fall) - stable), fall)
