@@ -81,8 +81,9 @@ MAX_POINTS = 150
 by 1.3% of its radius on average."""
 MESH_SAMPLES = 12
 """A mesh is searched at this many points across, if that takes no more than `MAX_SAMPLES` across a cell."""
-COUNTERS = np.dtype([("step", np.float64), ("rim", np.float64), ("held", np.int64)])
-"""Steps and rims since soil was attached, and number of nodes that were touched in the last step."""
+COUNTERS = np.dtype([("step", np.float64), ("rim", np.float64), ("held", np.int64), ("shapes", np.int64)])
+"""Steps and rims since soil was attached; in the last step, nodes that were touched or sheltered, and shapes that
+touched any."""
 
 
 class Contacts(NamedTuple):
@@ -95,6 +96,7 @@ class Contacts(NamedTuple):
         shapes: (shapes,) of SOIL_SHAPE.
         loads: (shapes,) of SOIL_LOAD.
         counters: Record of COUNTERS.
+        touched: (shapes,) first the numbers of the shapes that touch the ground.
         mesh: Points and faces of meshes, if there are any.
         patches: Contact patches of this step.
         edge: (room,) nodes at the edges of the patches.
@@ -107,6 +109,7 @@ class Contacts(NamedTuple):
     shapes: NDArray[np.void]
     loads: NDArray[np.void]
     counters: Any
+    touched: IntArray
     mesh: Mesh | None
     patches: Patches
     edge: IntArray
@@ -159,6 +162,7 @@ def new_contacts(
         shapes=records,
         loads=np.zeros(len(records), SOIL_LOAD),
         counters=np.zeros(1, COUNTERS)[0],
+        touched=np.zeros(len(records), np.int64),
         mesh=mesh,
         patches=patches,
         edge=np.zeros(room, np.int64),

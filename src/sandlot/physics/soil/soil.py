@@ -91,6 +91,7 @@ class Soil:
         self._samples: IntArray
         self._constraint: Array
         self._user: AppliedForces
+        self._prepared: Prepared | None = None
         self._enqueue_steep()
 
     def _enqueue_steep(self) -> None:
@@ -175,6 +176,7 @@ class Soil:
         """Remember the shapes of a model."""
         self._model, self._contacts, self._tracks, self._user = model, contacts, tracks, applied_forces(model)
         self._samples, self._constraint = contacts.shapes["samples"].copy(), np.zeros(model.nv)
+        self._prepared = None
 
     def step(self, data: mujoco.MjData, steps: int = 1) -> None:
         """Make steps of the simulation, as ``mj_step`` does, with the forces of the soil.
@@ -184,8 +186,10 @@ class Soil:
             DivergedError: If the simulation diverges; ``data`` keeps the state in which it did.
         """
         check_data(self._model, data, "this soil is")
+        if self._prepared is None or self._prepared.data is not data:
+            self._prepared = prepare(self._model, data)
         with without_reset(self._model):
-            wrong = self._advance(prepare(self._model, data), steps)
+            wrong = self._advance(self._prepared, steps)
         if wrong:
             raise DivergedError(
                 f"the simulation {wrong}; allowed: finite velocities, and accelerations below {MAX_VALUE:g}"

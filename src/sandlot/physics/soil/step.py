@@ -3,7 +3,7 @@
 import numpy as np
 
 from sandlot.kernels import kernel
-from sandlot.physics.attachment import apply_loads, update_pose
+from sandlot.physics.attachment import apply_load, update_pose
 from sandlot.physics.mujoco_bridge import (
     Addresses,
     AppliedForces,
@@ -69,8 +69,10 @@ def damping_rate(shape: np.void, load: np.void, square: float, dt: float) -> flo
 
 
 @kernel(error_model="numpy", allocates=False)
-def clear(load: np.void) -> None:
-    """Set the loads of the last step to zero, but keep the record of energy."""
+def clear(load: np.void, touches: bool) -> None:
+    """Set the loads of the last step to zero; the record of energy is kept as long as a shape touches the ground."""
+    if not touches:
+        load["energy_before"] = load["energy_debt"] = 0.0
     for k in range(3):
         load["force"][k] = load["torque"][k] = 0.0
     load["drive_torque"] = load["belt_force"] = load["elastic_energy"] = 0.0
@@ -104,32 +106,34 @@ def touch(ground: Ground, contacts: Contacts, simulation: Simulation, dt: float)
     # The last shapes come first: feet are the last bodies of legs, and hide nodes from the parts above them.
     for k in range(len(shapes) - 1, -1, -1):
         shape = shapes[k]
-        if shape["patch_end"] > shape["patch_start"]:
-            clear(contacts.loads[k])
         shape["patch_start"] = shape["patch_end"] = total
         motion = body_motion(shape, simulation)
-        if is_far(ground, shape, simulation, motion, dt):
-            continue
-        update_pose(shape, simulation)
-        move_ahead(shape, motion, dt)
-        total += find(ground, shape, contacts.mesh, patches, total, step)
-        shape["patch_end"] = total
-        if total > shape["patch_start"] and shape["tree"] >= 0:
-            contacts.joints.trees[shape["tree"]]["touches"] = 1
-    return drop_covered(shapes, patches)
+        if not is_far(ground, shape, simulation, motion, dt):
+            update_pose(shape, simulation)
+            move_ahead(shape, motion, dt)
+            total += find(ground, shape, contacts.mesh, patches, total, step)
+            shape["patch_end"] = total
+    total = drop_covered(shapes, patches)
+    for k in contacts.touched[: contacts.counters["shapes"]]:
+        clear(contacts.loads[k], shapes[k]["patch_end"] > shapes[k]["patch_start"])
+    counters["shapes"] = 0
+    for k in range(len(shapes)):
+        if shapes[k]["patch_end"] > shapes[k]["patch_start"]:
+            contacts.touched[counters["shapes"]] = k
+            counters["shapes"] += 1
+            if shapes[k]["tree"] >= 0:
+                contacts.joints.trees[shapes[k]["tree"]]["touches"] = 1
+    return total
 
 
 @kernel(error_model="numpy", allocates=False)
 def collect(ground: Ground, soil: SoilParameters, contacts: Contacts, simulation: Simulation, dt: float) -> None:
     """Collect the nodes under all shapes into batches, and what else `balance` needs."""
     patches, edge_end, batch_end, step = contacts.patches, 0, 0, contacts.counters["step"]
-    for k in range(len(contacts.shapes)):
+    for k in contacts.touched[: contacts.counters["shapes"]]:
         shape, load = contacts.shapes[k], contacts.loads[k]
         start, end = shape["patch_start"], shape["patch_end"]
-        shape["edge_start"] = shape["edge_end"] = edge_end
-        shape["batch_start"] = batch_end
-        if end == start:
-            continue
+        shape["edge_start"], shape["batch_start"] = edge_end, batch_end
         motion = body_motion(shape, simulation)
         square = squared_speed(shape, motion)
         patch = Patch(patches.indices[start:end], patches.contact[start:end], contacts.edge[edge_end:])
@@ -157,7 +161,7 @@ def leave_traces(
 ) -> None:
     """Deform the ground under all shapes, let displaced soil rise around them, and let slopes slide."""
     counters, patches, step = contacts.counters, contacts.patches, contacts.counters["step"]
-    for k in range(len(contacts.shapes)):
+    for k in contacts.touched[: contacts.counters["shapes"]]:
         shape, load = contacts.shapes[k], contacts.loads[k]
         batch, response = shape["batch_start"], Response(dt, ground.spacing, load["modulus"], load["rest"])
         for first in range(shape["patch_start"], shape["patch_end"], BATCH_SIZE):
@@ -172,7 +176,7 @@ def leave_traces(
                 load["elastic_energy"] += nodes["elastic_energy"][m]
             batch += 1
     sheltered = release(ground, contacts.before[: counters["held"]], step)
-    for k in range(len(contacts.shapes)):
+    for k in contacts.touched[: contacts.counters["shapes"]]:
         shape, load = contacts.shapes[k], contacts.loads[k]
         volume = load["displaced"]
         if volume > 0.0:
@@ -194,14 +198,14 @@ def exchange(
     """Let soil and the bodies that `touch` found act on each other: loads into ``contacts``, tangents into ``M``."""
     joints, shapes = contacts.joints, contacts.shapes
     collect(ground, soil, contacts, simulation, dt)
-    for k in range(len(shapes)):
-        if shapes[k]["patch_end"] > shapes[k]["patch_start"]:
-            jacobian(shapes[k], joints.dofs[k, : shapes[k]["columns"]], simulation, dynamics, joints.jacobians[k])
+    for k in contacts.touched[: contacts.counters["shapes"]]:
+        jacobian(shapes[k], joints.dofs[k, : shapes[k]["columns"]], simulation, dynamics, joints.jacobians[k])
     for k in range(len(joints.trees)):
         if joints.trees[k]["touches"]:
             balance(
                 joints,
                 joints.trees[k],
+                contacts.touched[: contacts.counters["shapes"]],
                 shapes,
                 contacts.loads,
                 contacts.batches,
@@ -226,7 +230,7 @@ def is_bad(simulation: Simulation, dynamics: Dynamics) -> bool:
 def most_loaded(contacts: Contacts) -> int:
     """The shape with the largest force in the last step; NaN counts as largest."""
     worst, largest = 0, -1.0
-    for k in range(len(contacts.loads)):
+    for k in contacts.touched[: contacts.counters["shapes"]]:
         force = contacts.loads[k]["force"]
         square = force[0] ** 2 + force[1] ** 2 + force[2] ** 2
         if not square <= largest:
@@ -274,11 +278,19 @@ def advance(
             call(addresses.mj_fwdAcceleration, addresses.model, addresses.data)
             exchange(ground, soil, contacts, simulation, dynamics, dt)
             call(addresses.mj_factorM, addresses.model, addresses.data)
-            apply_loads(contacts.shapes, contacts.loads, simulation)
+            for k in contacts.touched[: contacts.counters["shapes"]]:
+                apply_load(contacts.shapes[k], contacts.loads[k], simulation)
         leave_traces(ground, soil, contacts, simulation, total, dt)
         worst = most_loaded(contacts)
         call(addresses.mj_step2, addresses.model, addresses.data)
-        finish(contacts.joints, contacts.shapes, contacts.loads, simulation, dt)
+        finish(
+            contacts.joints,
+            contacts.touched[: contacts.counters["shapes"]],
+            contacts.shapes,
+            contacts.loads,
+            simulation,
+            dt,
+        )
         restore_forces(simulation, user)
         if is_bad(simulation, dynamics):
             return made, worst

@@ -8,7 +8,16 @@ from numpy.typing import NDArray
 from sandlot.kernels import kernel
 from sandlot.physics.shapes import MISS, lowest_mesh
 from sandlot.physics.soil.ground import Ground, node_at
-from sandlot.physics.soil.search.nodes import RELEASE_GAP, Patches, cells, is_hidden, levels, tilt, touch_cell
+from sandlot.physics.soil.search.nodes import (
+    PER_FULL_DEPTH,
+    RELEASE_GAP,
+    Patches,
+    cells,
+    is_hidden,
+    levels,
+    tilt,
+    touch_cell,
+)
 from sandlot.typing import Array
 
 Box: TypeAlias = tuple[float, float, float, float]
@@ -125,7 +134,7 @@ def find_mesh(ground: Ground, shape: np.void, mesh: Mesh, patches: Patches, star
             index = node_at(i0 + i, j0 + j, ground.ny, ground.nx, ground.wrap)
             if index < 0:
                 continue
-            node, hits, x, y, z, weight = ground.nodes[index], 0.0, 0.0, 0.0, 0.0, 0.0
+            node, share, x, y, z, weight = ground.nodes[index], 0.0, 0.0, 0.0, 0.0, 0.0
             (slope_x, slope_y), middle = tilt(ground, i0 + i, j0 + j), 0.5 * (samples - 1)
             top, second = levels(node, step)
             low = z0 - 0.5 * spacing * (abs(slope_x) + abs(slope_y))
@@ -140,13 +149,14 @@ def find_mesh(ground: Ground, shape: np.void, mesh: Mesh, patches: Patches, star
                         lowest_point = min(lowest_point, low)
                         depth = top - low
                         if depth > 0.0:
-                            hits, z, weight = hits + 1.0, z + low, weight + depth
-                            x, y = x + depth * b, y + depth * a
-                if hits > 0.0 or not lowest_point < second:
+                            part = min(depth * PER_FULL_DEPTH, 1.0)
+                            share, z, weight = share + part, z + part * low, weight + part * depth
+                            x, y = x + part * depth * b, y + part * depth * a
+                if share > 0.0 or not lowest_point < second:
                     break
                 top = second
-            if hits > 0.0:
-                x, y, z = first_x + fine * x / weight, first_y + fine * y / weight, z / hits
-                part = hits / (samples * samples)
+            if share > 0.0:
+                x, y, z = first_x + fine * x / weight, first_y + fine * y / weight, z / share
+                part = share / (samples * samples)
                 end = touch_cell(patches, node, index, x, y, z, part, spacing, step, end)
     return end - start

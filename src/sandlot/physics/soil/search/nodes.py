@@ -17,6 +17,10 @@ RELEASE_GAP, STEEP_GAP = 1e-3, 5.0
 """A node stays touched until the body is this far above it [m], so that the walls of a rut do not slide in under a body
 that is lifted by a few micrometres. Where a shape is searched at several points, it is so many times the spacing: the
 mean height of a steep wall above a cell depends much on how far the wall is above the cell."""
+PER_FULL_DEPTH = 1e4
+"""Points of a cell count in proportion to their depth up to one over this [1/m]. If they counted fully from the surface
+on, the force would jump whenever a point begins to touch, since the hollow of a cell has one depth for all its points,
+and small feet would tremble."""
 
 
 class Patches(NamedTuple):

@@ -1,6 +1,7 @@
 """The nodes under a round or tilted shape, each searched at several points of its cell.
 
-A cell is covered by the share of its points where the shape is in the ground, and touched at their mean.
+A cell is covered by the share of its points where the shape is in the ground, and touched at their mean. Points near
+the surface count in part.
 """
 
 import math
@@ -10,7 +11,16 @@ import numpy as np
 from sandlot.kernels import kernel
 from sandlot.physics.shapes import CAPSULE, CYLINDER, MISS, SPHERE, covered_fraction, half_extent, lowest
 from sandlot.physics.soil.ground import Ground, node_at
-from sandlot.physics.soil.search.nodes import RELEASE_GAP, Patches, cells, is_hidden, levels, tilt, touch_cell
+from sandlot.physics.soil.search.nodes import (
+    PER_FULL_DEPTH,
+    RELEASE_GAP,
+    Patches,
+    cells,
+    is_hidden,
+    levels,
+    tilt,
+    touch_cell,
+)
 
 SPHERE_SAMPLES, SAMPLES, MAX_SAMPLES = 8, 6, 5
 """The contact of a sphere, and that of other shapes, is searched at this many points across, if that takes no more than
@@ -83,6 +93,7 @@ def find_by_samples(
                             lowest_point = min(lowest_point, low)
                             depth = top - low
                             if depth > 0.0:
+                                covered *= min(depth * PER_FULL_DEPTH, 1.0)
                                 share, z, weight = share + covered, z + covered * low, weight + covered * depth
                                 x, y = x + covered * depth * ox, y + covered * depth * oy
                 if share > 0.0 or not lowest_point < second:
