@@ -63,7 +63,7 @@ def test_every_node_that_a_shape_touches_is_found(kind, size, wrap):
                 shapes.lowest_mesh(mesh.points @ rotation.T + pos, mesh.faces, x, y, SPACING, below)
                 return below[0, 0], 1.0 if below[0, 0] < np.inf else 0.0
 
-            rows = twin.find(ground, lowest, samples)
+            rows = twin.find(ground, lowest, samples, in_part=wanted != 1)
             if kind in (shapes.SPHERE, shapes.CAPSULE) and len(rows):
                 rows = twin.centred(ground, rows, kind, size, pos, rotation)
             answers.append(rows)

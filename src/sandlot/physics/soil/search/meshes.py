@@ -9,12 +9,12 @@ from sandlot.kernels import kernel
 from sandlot.physics.shapes import MISS, lowest_mesh
 from sandlot.physics.soil.ground import Ground, node_at
 from sandlot.physics.soil.search.nodes import (
-    PER_FULL_DEPTH,
     RELEASE_GAP,
     Patches,
     cells,
     is_hidden,
     levels,
+    part_of_point,
     tilt,
     touch_cell,
 )
@@ -136,7 +136,8 @@ def find_mesh(ground: Ground, shape: np.void, mesh: Mesh, patches: Patches, star
                 continue
             node, share, x, y, z, weight = ground.nodes[index], 0.0, 0.0, 0.0, 0.0, 0.0
             (slope_x, slope_y), middle = tilt(ground, i0 + i, j0 + j), 0.5 * (samples - 1)
-            top, second = levels(node, step)
+            first, second = levels(node, step)
+            top = first
             low = z0 - 0.5 * spacing * (abs(slope_x) + abs(slope_y))
             if low > second or is_hidden(patches, node, index, low, step):
                 continue
@@ -149,7 +150,7 @@ def find_mesh(ground: Ground, shape: np.void, mesh: Mesh, patches: Patches, star
                         lowest_point = min(lowest_point, low)
                         depth = top - low
                         if depth > 0.0:
-                            part = min(depth * PER_FULL_DEPTH, 1.0)
+                            part = part_of_point(first - low)
                             share, z, weight = share + part, z + part * low, weight + part * depth
                             x, y = x + part * depth * b, y + part * depth * a
                 if share > 0.0 or not lowest_point < second:

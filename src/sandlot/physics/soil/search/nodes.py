@@ -17,10 +17,10 @@ RELEASE_GAP, STEEP_GAP = 1e-3, 5.0
 """A node stays touched until the body is this far above it [m], so that the walls of a rut do not slide in under a body
 that is lifted by a few micrometres. Where a shape is searched at several points, it is so many times the spacing: the
 mean height of a steep wall above a cell depends much on how far the wall is above the cell."""
-PER_FULL_DEPTH = 1e4
-"""Points of a cell count in proportion to their depth up to one over this [1/m]. If they counted fully from the surface
-on, the force would jump whenever a point begins to touch, since the hollow of a cell has one depth for all its points,
-and small feet would tremble."""
+FULL_DEPTH, MIN_PART = 1e-4, 1e-6
+"""A point of a cell counts fully from this depth on [m]; in proportion to its depth, but no less than this, above that.
+If it counted fully from the surface on, the force would jump whenever a point begins to touch, since the hollow of a
+cell has one depth for all its points, and small feet would tremble."""
 
 
 class Patches(NamedTuple):
@@ -57,6 +57,12 @@ def levels(node: np.void, step: float) -> tuple[float, float]:
     """
     level = node["undeformed"] + max(node["loose"] - node["sinkage"], 0.0)
     return level, max(level, surface(node, step))
+
+
+@kernel(error_model="numpy", allocates=False, inline="always")
+def part_of_point(depth: float) -> float:
+    """How much a point of a cell counts at a depth below the undeformed ground [m]."""
+    return min(max(depth * (1.0 / FULL_DEPTH), MIN_PART), 1.0)
 
 
 @kernel(error_model="numpy", allocates=False)

@@ -12,12 +12,12 @@ from sandlot.kernels import kernel
 from sandlot.physics.shapes import CAPSULE, CYLINDER, MISS, SPHERE, covered_fraction, half_extent, lowest
 from sandlot.physics.soil.ground import Ground, node_at
 from sandlot.physics.soil.search.nodes import (
-    PER_FULL_DEPTH,
     RELEASE_GAP,
     Patches,
     cells,
     is_hidden,
     levels,
+    part_of_point,
     tilt,
     touch_cell,
 )
@@ -55,7 +55,8 @@ def find_by_samples(
             if index < 0:
                 continue
             node, share, x, y, z, weight = ground.nodes[index], 0.0, 0.0, 0.0, 0.0, 0.0
-            top, second = levels(node, step)
+            first, second = levels(node, step)
+            top = first
             slope_x, slope_y = tilt(ground, i, j)
             node_x, node_y, rise = ground.x0 + j * spacing, ground.y0 + i * spacing, abs(slope_x) + abs(slope_y)
             low = bottom
@@ -93,7 +94,7 @@ def find_by_samples(
                             lowest_point = min(lowest_point, low)
                             depth = top - low
                             if depth > 0.0:
-                                covered *= min(depth * PER_FULL_DEPTH, 1.0)
+                                covered *= part_of_point(first - low)
                                 share, z, weight = share + covered, z + covered * low, weight + covered * depth
                                 x, y = x + covered * depth * ox, y + covered * depth * oy
                 if share > 0.0 or not lowest_point < second:
