@@ -127,14 +127,23 @@ def show(comparisons: Sequence[Comparison], as_json: bool) -> None:
         raise SystemExit(1)
 
 
-def main(compare: Callable[[], Sequence[Comparison]]) -> None:
-    """Run a benchmark from the command line; its help is the docstring of ``compare``."""
+def main(compare: Callable[..., Sequence[Comparison]], folder: str = "") -> None:
+    """Run a benchmark from the command line; its help is the docstring of ``compare``.
+
+    Args:
+        compare: Measures.
+        folder: Help of a folder that may be given on the command line: ``compare`` gets it, or None.
+    """
     parser = ArgumentParser(description=compare.__doc__)
+    if folder:
+        parser.add_argument("folder", nargs="?", help=folder)
     parser.add_argument("--json", action="store_true", help="print one JSON object per line, for programs")
     parser.add_argument("--keep", action="store_true", help="keep the lines in docs/results")
     parser.add_argument("--note", default="", help="keep this with every line, such as that the machine was busy")
     chosen = parser.parse_args()
-    comparisons = [replace(each, note=chosen.note or each.note) for each in compare()]
+    comparisons = [
+        replace(each, note=chosen.note or each.note) for each in (compare(chosen.folder) if folder else compare())
+    ]
     if chosen.keep and comparisons:
         keep(comparisons, Path(sys.argv[0]).stem)
     show(comparisons, chosen.json)
