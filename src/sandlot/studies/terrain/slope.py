@@ -103,7 +103,7 @@ class Slope(Study):
             axes.plot(self.angles, slip, f".{style}", color=colour, label=f"{rover}, {ground}")
             angle = self.stall(row["slip"].values)
             if np.isfinite(angle):
-                axes.plot(angle, 1.0, "v", color=colour)
+                axes.plot(angle, STALLED, "v", color=colour)
         axes.axvline(30.0, color=COLOURS[5], linestyle=":", label="angle of friction")
         axes.plot([], [], "v", color=COLOURS[5], label="stalls")
         axes.set(xlabel="slope [deg]", ylabel="slip", ylim=(-0.03, 1.35))
