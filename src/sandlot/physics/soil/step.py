@@ -17,12 +17,13 @@ from sandlot.physics.shapes import TRACK
 from sandlot.physics.soil.balance import balance, finish
 from sandlot.physics.soil.batch import BATCH_SIZE, belt_directions, gather, scatter
 from sandlot.physics.soil.contacts import Contacts
-from sandlot.physics.soil.find import drop_covered, find
 from sandlot.physics.soil.ground import Ground, release
 from sandlot.physics.soil.kinds import SoilParameters
 from sandlot.physics.soil.parts import body_motion, jacobian, move_ahead
 from sandlot.physics.soil.patch import Patch, slopes
 from sandlot.physics.soil.rims import spill
+from sandlot.physics.soil.search.find import drop_covered, find
+from sandlot.physics.soil.search.nodes import RELEASE_GAP
 from sandlot.physics.soil.slides import slide
 from sandlot.physics.soil.stress import Motion, Response, bekker_modulus, deform, prepare, velocity_at
 
@@ -77,6 +78,19 @@ def clear(load: np.void) -> None:
 
 
 @kernel(error_model="numpy", allocates=False)
+def is_far(ground: Ground, shape: np.void, simulation: Simulation, motion: Motion, dt: float) -> bool:
+    """Whether a sphere around a shape will be above all nodes at the end of the step."""
+    geom, (_, _, v_z), (w_x, w_y, w_z) = shape["geom"], motion.linear, motion.angular
+    if geom < 0:
+        return False
+    centre, about = simulation.geom_xpos[geom], motion.centre
+    # The sphere is at rest in the frame of the body, whose points move by no more than this.
+    reach = abs(centre[0] - about[0]) + abs(centre[1] - about[1]) + abs(centre[2] - about[2])
+    moved = dt * (abs(v_z) + (abs(w_x) + abs(w_y) + abs(w_z)) * reach)
+    return centre[2] - shape["radius"] - moved > ground.queue["highest"] + RELEASE_GAP
+
+
+@kernel(error_model="numpy", allocates=False)
 def touch(ground: Ground, contacts: Contacts, simulation: Simulation, dt: float) -> int:
     """Find the nodes that shapes will touch at the end of the step, if they move on as they do now; returns how many.
 
@@ -87,14 +101,19 @@ def touch(ground: Ground, contacts: Contacts, simulation: Simulation, dt: float)
     step = counters["step"]
     for k in range(len(contacts.joints.trees)):
         contacts.joints.trees[k]["touches"] = 0
-    for k in range(len(shapes)):
+    # The last shapes come first: feet are the last bodies of legs, and hide nodes from the parts above them.
+    for k in range(len(shapes) - 1, -1, -1):
         shape = shapes[k]
+        if shape["patch_end"] > shape["patch_start"]:
+            clear(contacts.loads[k])
+        shape["patch_start"] = shape["patch_end"] = total
+        motion = body_motion(shape, simulation)
+        if is_far(ground, shape, simulation, motion, dt):
+            continue
         update_pose(shape, simulation)
-        move_ahead(shape, body_motion(shape, simulation), dt)
-        shape["patch_start"] = total
+        move_ahead(shape, motion, dt)
         total += find(ground, shape, contacts.mesh, patches, total, step)
         shape["patch_end"] = total
-        clear(contacts.loads[k])
         if total > shape["patch_start"] and shape["tree"] >= 0:
             contacts.joints.trees[shape["tree"]]["touches"] = 1
     return drop_covered(shapes, patches)

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from sandlot.physics import shapes
-from sandlot.physics.soil.find import MAX_SAMPLES, RELEASE_GAP, drop_covered, find
+from sandlot.physics.soil.search.find import drop_covered, find
+from sandlot.physics.soil.search.nodes import RELEASE_GAP
+from sandlot.physics.soil.search.samples import MAX_SAMPLES
 from soil_patches import NO_MESH, SLOW, SPACING, STEP, columns, found, level, new_mesh, new_patches, shape_at
 from twins import soil as twin
 
@@ -83,7 +85,7 @@ def test_the_lowest_of_several_shapes_touches_a_node():
     for z in (0.04, 0.03, 0.045):
         records.append(shape_at(shapes.BOX, (0.05, 0.05, 0.05), (0.0, 0.0, z), np.eye(3)))
     both, end = np.stack(records), 0
-    for k in range(3):
+    for k in (2, 1, 0):
         both[k]["patch_start"] = end
         end += find(ground, both[k], NO_MESH, patches, end, STEP)
         both[k]["patch_end"] = end
