@@ -73,7 +73,9 @@ def number(value: float | None) -> str:
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
 
 
-def best_rates(repetitions: int, *works: Callable[[], float]) -> list[float]:
+def best_rates(
+    repetitions: int, *works: Callable[[], float], before: Callable[[], object] = lambda: None
+) -> list[float]:
     """Time several pieces of work in turns, so that a busy machine slows all of them, and keep the best rate of each.
 
     Time is that of the processor, over all threads: other programs take turns on it too, and are not our cost.
@@ -81,12 +83,14 @@ def best_rates(repetitions: int, *works: Callable[[], float]) -> list[float]:
     Args:
         repetitions: How often each work is done.
         works: Each does its work once and returns how much it was.
+        before: Called before each turn, without being timed.
 
     Returns:
         Amount of work per second, for each.
     """
     rates = [0.0] * len(works)
     for _ in range(repetitions):
+        before()
         for k, work in enumerate(works):
             start = time.process_time()
             amount = work()
