@@ -47,7 +47,8 @@ class Mesh(NamedTuple):
 def face_normals(points: Array, faces: NDArray[np.int32]) -> Array:
     """Normals of faces that are counterclockwise, seen from outside: (faces, 3), twice as long as their areas [m^2]."""
     a, b, c = (points[faces[:, k]] for k in range(3))
-    return np.cross(b - a, c - a)
+    normals: Array = np.cross(b - a, c - a)
+    return normals
 
 
 @kernel(error_model="numpy", allocates=False)
