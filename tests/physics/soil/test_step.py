@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sandlot.physics.soil import PRESETS
-from sandlot.physics.soil.step import (
+from sandlot.physics.soil.damping import (
     MAX_REPAID,
     REST_DAMPING,
     REST_DAMPING_SPEED,

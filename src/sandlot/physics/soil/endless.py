@@ -156,7 +156,7 @@ class EndlessSoil(Soil):
     def _follow(self) -> None:
         """Move the window by whole nodes, so that the bodies are in its middle."""
         window, shapes = self._ground.window, self._contacts.shapes
-        places, extents = shapes["position"][:, :2], shapes["extent"][:, None]
+        places, extents = shapes["position"][:, :2], shapes["radius"][:, None]
         low, high = (places - extents).min(axis=0), (places + extents).max(axis=0)
         middle, needed = 0.5 * (low + high), high - low + 2.0 * (MARGIN + 1.0) * self.spacing
         if np.any(needed > self._size):

@@ -64,13 +64,11 @@ class Soil:
             SettingError: If an argument is unknown or impossible.
         """
         field, self.spacing, self.wrap = read_heights(heights), read_spacing(spacing), wrap
-        given = read_kinds(kind, which)
-        ny, nx = field.shape
+        given, (ny, nx) = read_kinds(kind, which), field.shape
         centred = (-0.5 * self.spacing * (nx - 1), -0.5 * self.spacing * (ny - 1))
         self.corner = read_place("corner", centred if corner is None else corner)
         self.kinds, numbers = distinct(given)
-        self._soils = soil_records(self.kinds)
-        kinds = numbers[read_which(which, len(given), field.shape)]
+        self._soils, kinds = soil_records(self.kinds), numbers[read_which(which, len(given), field.shape)]
         self._ground = new_ground(field, self.spacing, self.corner, wrap, kinds)
         self._heights = field
         self._model: Any = None
@@ -79,6 +77,7 @@ class Soil:
         self._samples: IntArray
         self._constraint: Array
         self._user: AppliedForces
+        self._prepared: Prepared | None = None
         self._enqueue_steep()
 
     def _enqueue_steep(self) -> None:
@@ -165,6 +164,7 @@ class Soil:
         """Remember the shapes of a model."""
         self._model, self._contacts, self._tracks, self._user = model, contacts, tracks, applied_forces(model)
         self._samples, self._constraint = contacts.shapes["samples"].copy(), np.zeros(model.nv)
+        self._prepared = None
 
     def step(self, data: mujoco.MjData, steps: int = 1) -> None:
         """Make steps of the simulation, as ``mj_step`` does, with the forces of the soil.
@@ -174,8 +174,10 @@ class Soil:
             DivergedError: If the simulation diverges; ``data`` keeps the state in which it did.
         """
         check_data(self._model, data, "this soil is")
+        if self._prepared is None or self._prepared.data is not data:
+            self._prepared = prepare(self._model, data)
         with without_reset(self._model):
-            wrong = self._advance(prepare(self._model, data), steps)
+            wrong = self._advance(self._prepared, steps)
         if wrong:
             raise DivergedError(
                 f"the simulation {wrong}; allowed: finite velocities, and accelerations below {MAX_VALUE:g}"
@@ -213,17 +215,19 @@ class Soil:
     def _follow(self) -> None:
         """Move the ground to where the bodies are: only endless ground does."""
 
+    def _check_attached(self) -> None:
+        if self._model is None:
+            raise ModelError("this soil is attached to no model; use attach first")
+
     @property
     def forces(self) -> Array:
         """On the body of each attached shape in the last step: (shapes, 6) force [N], torque about its centre [N*m]."""
-        if self._model is None:
-            raise ModelError("this soil is attached to no model; use attach first")
+        self._check_attached()
         return np.concatenate([self._contacts.loads["force"], self._contacts.loads["torque"]], axis=1)
 
     def contacts(self) -> list[Contact]:
         """What the soil did to each attached shape in the last step, in the order of `forces`."""
-        if self._model is None:
-            raise ModelError("this soil is attached to no model; use attach first")
+        self._check_attached()
         return read_contacts(self._model, self._ground, self._contacts)
 
     def reset(self) -> None:
@@ -263,8 +267,7 @@ class Soil:
         """Independent soil in the same state, attached to the same model, for another simulation of that model."""
         twin = self._anew()
         if self._model is not None:
-            shapes = self._contacts.shapes
-            geoms = [int(geom) for geom in shapes["geom"] if geom >= 0]
+            geoms = [int(geom) for geom in self._contacts.shapes["geom"] if geom >= 0]
             room = len(self._ground.nodes), len(self.kinds)
             contacts = new_contacts(self._model, geoms, self._tracks, self.spacing, *room)
             twin._set_contacts(self._model, contacts, self._tracks)

@@ -114,4 +114,6 @@ def set_contacts(contacts: Contacts, state: Mapping[str, NDArray[Any]]) -> None:
     contacts.patches.indices[: len(state["touched"])] = state["touched"]
     for name, column in zip(PATCHES, np.transpose(state["patches"]), strict=True):
         contacts.shapes[name] = column
+    touched = np.flatnonzero(contacts.shapes["patch_end"] > contacts.shapes["patch_start"])
+    contacts.touched[: len(touched)] = touched
     contacts.loads[...] = state["loads"]

@@ -36,7 +36,7 @@ def strays(ground: Ground, shapes: NDArray[np.void], simulation: Simulation) -> 
     for k in range(len(shapes)):
         update_pose(shapes[k], simulation)
         x, y = shapes[k]["position"][0] - window["x"], shapes[k]["position"][1] - window["y"]
-        extent = shapes[k]["extent"]
+        extent = shapes[k]["radius"]
         x0, x1, y0, y1 = min(x0, x - extent), max(x1, x + extent), min(y0, y - extent), max(y1, y + extent)
     far = abs(0.5 * (x0 + x1)) > window["reach_x"] or abs(0.5 * (y0 + y1)) > window["reach_y"]
     return far or max(-x0, x1) > window["room_x"] or max(-y0, y1) > window["room_y"]
