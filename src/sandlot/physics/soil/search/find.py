@@ -1,13 +1,12 @@
 """The nodes that a shape touches, found in the way that fits the shape."""
 
-import math
-
 import numpy as np
 from numpy.typing import NDArray
 
 from sandlot.kernels import kernel
 from sandlot.physics.shapes import BOX, CAPSULE, CYLINDER, MESH, SPHERE, STEEP, TRACK, half_extent
 from sandlot.physics.soil.ground import Ground
+from sandlot.physics.soil.search.bounds import around_low_part
 from sandlot.physics.soil.search.meshes import Mesh, find_mesh
 from sandlot.physics.soil.search.nodes import RELEASE_GAP, Patches
 from sandlot.physics.soil.search.rows import find_by_rows
@@ -41,7 +40,6 @@ def find(ground: Ground, shape: np.void, mesh: Mesh | None, patches: Patches, st
     three = (size[0], size[1], size[2])
     if position[2] - half_extent(kind, three, mat[6], mat[7], mat[8]) > highest:
         return 0
-    rx, ry = half_extent(kind, three, mat[0], mat[1], mat[2]), half_extent(kind, three, mat[3], mat[4], mat[5])
     flat = kind == BOX and abs(mat[6]) < STEEP and abs(mat[7]) < STEEP
     wheel = kind == CYLINDER and abs(mat[8]) < STEEP
     if wheel:
@@ -49,30 +47,12 @@ def find(ground: Ground, shape: np.void, mesh: Mesh | None, patches: Patches, st
         depth = ground.queue["highest"] - position[2] + size[0]
         wheel = depth * (2.0 * size[0] - depth) > (SHORT_CONTACT * ground.spacing) ** 2
     if flat or wheel or (kind == TRACK and abs(mat[7]) < STEEP and abs(mat[8]) > STEEP):
+        rx, ry = half_extent(kind, three, mat[0], mat[1], mat[2]), half_extent(kind, three, mat[3], mat[4], mat[5])
         return find_by_rows(ground, shape, rx, ry, patches, start, step)
-    low, high = -1.0, 1.0
-    if kind == SPHERE and position[2] > highest:
-        # Only its lower cap can touch the ground.
-        rx = ry = math.sqrt(max(size[0] * size[0] - (position[2] - highest) ** 2, 0.0))
-    if kind in (CAPSULE, CYLINDER) and abs(mat[8]) * size[1] > 1e-9:
-        # Only the part of its axis can that is no higher than the highest node and the radius.
-        until = (highest + size[0] - position[2]) / (mat[8] * size[1])
-        low, high = (low, min(high, until)) if mat[8] > 0.0 else (max(low, until), high)
-        rx, ry = min(rx, size[0]), min(ry, size[0])
-    along_x, along_y = mat[2] * size[1], mat[5] * size[1]
-    if kind != CAPSULE and kind != CYLINDER:
-        along_x = along_y = 0.0
-    elif abs(mat[8]) * size[1] <= 1e-9:
-        rx, ry = rx - abs(along_x), ry - abs(along_y)
-    box = (
-        position[0] + min(low * along_x, high * along_x) - rx,
-        position[0] + max(low * along_x, high * along_x) + rx,
-        position[1] + min(low * along_y, high * along_y) - ry,
-        position[1] + max(low * along_y, high * along_y) + ry,
-    )
-    if low > high:
+    around = around_low_part(shape, highest)
+    if around[0] > around[1]:
         return 0
-    count = find_by_samples(ground, shape, box, patches, start, step)
+    count = find_by_samples(ground, shape, around, patches, start, step)
     if kind in (SPHERE, CAPSULE) or (kind == CYLINDER and abs(mat[8]) < STEEP):
         centre_contact(ground, shape, patches, start, start + count)
     return count

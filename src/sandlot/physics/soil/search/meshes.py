@@ -1,6 +1,6 @@
 """The nodes under the convex hull of a mesh, each searched at several points of its cell."""
 
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from sandlot.kernels import kernel
 from sandlot.physics.shapes import MISS, lowest_mesh
 from sandlot.physics.soil.ground import Ground, node_at
+from sandlot.physics.soil.search.bounds import Rectangle, add_side
 from sandlot.physics.soil.search.nodes import (
     RELEASE_GAP,
     Patches,
@@ -19,9 +20,6 @@ from sandlot.physics.soil.search.nodes import (
     touch_cell,
 )
 from sandlot.typing import Array
-
-Box: TypeAlias = tuple[float, float, float, float]
-"""First x, last x, first y, last y [m]."""
 
 
 class Mesh(NamedTuple):
@@ -47,7 +45,7 @@ class Mesh(NamedTuple):
 def face_normals(points: Array, faces: NDArray[np.int32]) -> Array:
     """Normals of faces that are counterclockwise, seen from outside: (faces, 3), twice as long as their areas [m^2]."""
     a, b, c = (points[faces[:, k]] for k in range(3))
-    normals: Array = np.cross(b - a, c - a)
+    normals: Array = np.cross(b - a, c - a).astype(np.float64)
     return normals
 
 
@@ -64,9 +62,9 @@ def is_above(ground: Ground, i0: int, i1: int, j0: int, j1: int, lowest_point: f
 
 
 @kernel(error_model="numpy", allocates=False)
-def grow(box: Box, a: Array, b: Array, c: Array, highest: float) -> Box:
+def grow(around: Rectangle, a: Array, b: Array, c: Array, highest: float) -> Rectangle:
     """Make a rectangle large enough for the part of a triangle that is below a height [m]."""
-    x0, x1, y0, y1 = box
+    x0, x1, y0, y1 = around
     if max(a[2], b[2], c[2]) < highest:
         return (
             min(x0, a[0], b[0], c[0]),
@@ -74,12 +72,10 @@ def grow(box: Box, a: Array, b: Array, c: Array, highest: float) -> Box:
             min(y0, a[1], b[1], c[1]),
             max(y1, a[1], b[1], c[1]),
         )
-    for tail, head in ((a, b), (b, c), (c, a), (b, a), (c, b), (a, c)):
-        if min(tail[2], head[2]) < highest:
-            share = (tail[2] - highest) / (tail[2] - head[2]) if tail[2] > highest else 0.0
-            x, y = tail[0] + share * (head[0] - tail[0]), tail[1] + share * (head[1] - tail[1])
-            x0, x1, y0, y1 = min(x0, x), max(x1, x), min(y0, y), max(y1, y)
-    return x0, x1, y0, y1
+    one, two, three = (a[0], a[1], a[2]), (b[0], b[1], b[2]), (c[0], c[1], c[2])
+    for tail, head in ((one, two), (two, three), (three, one)):
+        around = add_side(around, tail, head, highest)
+    return around
 
 
 @kernel(error_model="numpy", allocates=False)
