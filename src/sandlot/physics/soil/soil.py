@@ -179,9 +179,8 @@ class Soil:
         with without_reset(self._model):
             wrong = self._advance(self._prepared, steps)
         if wrong:
-            raise DivergedError(
-                f"the simulation {wrong}; allowed: finite velocities, and accelerations below {MAX_VALUE:g}"
-            )
+            allowed = f"allowed: finite velocities, and accelerations below {MAX_VALUE:g}"
+            raise DivergedError(f"the simulation {wrong}; {allowed}")
 
     def _advance(self, prepared: Prepared, steps: int) -> str:
         """Make steps of a simulation; returns when and where it diverged, if it did."""
