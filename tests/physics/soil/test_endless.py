@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from sandlot.errors import ModelError, SandlotError
 from sandlot.physics.soil import PRESETS, EndlessSoil, Soil
-from sandlot.physics.soil.ground import raise_node
+from sandlot.physics.soil.ground import new_ground, raise_node
+from sandlot.physics.soil.search.nodes import tilt
 from sandlot.physics.soil.window import MAX_EXCESS, new_strips
 from soil_scenes import BODIES, GRAVITY, SLOW, compiled, loose_body, make, tracked
 
@@ -241,6 +242,19 @@ class TestWindow:
             queue = soil.state()["queue"]
             assert {divmod(int(k), nx) for k in queue} == {(i % ny, j % nx) for i, j in changed}
             assert soil._ground.queue["highest"] >= wanted.max()
+
+    def test_slopes_do_not_depend_on_where_nodes_are_in_memory(self):
+        """Bit for bit, or a robot would not move as on one large ground."""
+        rng, (ny, nx) = np.random.default_rng(0), (7, 9)
+        heights, corner = rng.random((ny, nx)), np.zeros(2)
+        at_edge, inside = (
+            new_ground(np.roll(heights, shift, (0, 1)), 0.01, corner, True) for shift in ((0, 0), (3, 4))
+        )
+        slopes = [
+            [tilt(ground, i + shift[0], j + shift[1]) for i, j in ((0, 0), (0, 3), (-1, 2), (2, -1), (-1, -1))]
+            for ground, shift in ((at_edge, (0, 0)), (at_edge, (ny, -2 * nx)), (inside, (3, 4)))
+        ]
+        assert slopes[0] == slopes[1] == slopes[2]
 
     def test_opposite_edges_of_the_window_are_not_neighbours(self):
         """A slope has its lower and its upper end there."""

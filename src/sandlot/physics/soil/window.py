@@ -23,7 +23,7 @@ MARGIN = 3.0
 """Bodies stay at least so many times the spacing away from its edge."""
 MAX_EXCESS = 0.05
 """A bound of the heights that is higher by more than this [m] is lowered. It is kept otherwise, because it decides at
-how many points some shapes are searched: on level ground the result is that of one large ground."""
+how many points some shapes are searched, and one large ground never lowers it."""
 
 
 @kernel(error_model="numpy", allocates=False)

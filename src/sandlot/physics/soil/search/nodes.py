@@ -128,11 +128,11 @@ def tilt(ground: Ground, i: int, j: int) -> tuple[float, float]:
         return rise_x * per, rise_y * per
     west, east = node_at(i, j - 1, ny, nx, wrap), node_at(i, j + 1, ny, nx, wrap)
     south, north = node_at(i - 1, j, ny, nx, wrap), node_at(i + 1, j, ny, nx, wrap)
-    x = (2.0 if west >= 0 and east >= 0 else 1.0) * ground.spacing
-    y = (2.0 if south >= 0 and north >= 0 else 1.0) * ground.spacing
+    per_x = (0.5 if west >= 0 and east >= 0 else 1.0) / ground.spacing
+    per_y = (0.5 if south >= 0 and north >= 0 else 1.0) / ground.spacing
     rise_x = nodes[east if east >= 0 else here]["undeformed"] - nodes[west if west >= 0 else here]["undeformed"]
     rise_y = nodes[north if north >= 0 else here]["undeformed"] - nodes[south if south >= 0 else here]["undeformed"]
-    return rise_x / x, rise_y / y
+    return rise_x * per_x, rise_y * per_y
 
 
 @kernel(error_model="numpy", allocates=False)
