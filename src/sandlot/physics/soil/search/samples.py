@@ -11,6 +11,7 @@ import numpy as np
 from sandlot.kernels import kernel
 from sandlot.physics.shapes import CAPSULE, CYLINDER, MISS, SPHERE, covered_fraction, half_extent, lowest
 from sandlot.physics.soil.ground import Ground, node_at
+from sandlot.physics.soil.search.bounds import Rectangle
 from sandlot.physics.soil.search.nodes import (
     RELEASE_GAP,
     Patches,
@@ -29,13 +30,13 @@ so many across a cell."""
 
 @kernel(error_model="numpy", allocates=False)
 def find_by_samples(
-    ground: Ground, shape: np.void, box: tuple[float, float, float, float], patches: Patches, start: int, step: float
+    ground: Ground, shape: np.void, around: Rectangle, patches: Patches, start: int, step: float
 ) -> int:
-    """As `find`, at several points of each cell in a rectangle (first x, last x, first y, last y) [m]."""
+    """As `find`, at several points of each cell in a rectangle."""
     kind, position, mat, spacing = shape["kind"], shape["position"], shape["rotation"], ground.spacing
     size, d = (shape["size"][0], shape["size"][1], shape["size"][2]), (mat[6], mat[7], mat[8])
-    i0, i1, j0, j1 = cells(ground, box[0], box[1], box[2], box[3])
-    across = max(min(box[1] - box[0], box[3] - box[2]), 1e-9)
+    i0, i1, j0, j1 = cells(ground, *around)
+    across = max(min(around[1] - around[0], around[3] - around[2]), 1e-9)
     if kind in (CAPSULE, CYLINDER):
         # Of its lowest part, that below the highest node.
         above = position[2] - abs(mat[8]) * size[1] - ground.queue["highest"] - RELEASE_GAP
