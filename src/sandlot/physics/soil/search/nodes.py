@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from sandlot.kernels import kernel
 from sandlot.physics.soil.ground import Ground, node_at, shelter
+from sandlot.physics.soil.search.bounds import Rectangle
 from sandlot.typing import Array, IntArray
 
 RELEASE_GAP, STEEP_GAP = 1e-3, 5.0
@@ -144,3 +145,17 @@ def cells(ground: Ground, x0: float, x1: float, y0: float, y1: float) -> tuple[i
     if not ground.wrap:
         i0, i1, j0, j1 = max(i0, 0), min(i1, ground.ny - 1), max(j0, 0), min(j1, ground.nx - 1)
     return i0, i1, j0, j1
+
+
+@kernel(error_model="numpy", allocates=False)
+def highest_near(ground: Ground, around: Rectangle) -> float:
+    """Height below which a shape can touch nodes in a rectangle or beside it [m]; minus infinity if there are none."""
+    i0, i1, j0, j1 = cells(ground, *around)
+    highest = -np.inf
+    for i in range(i0 - 1, i1 + 2):
+        for j in range(j0 - 1, j1 + 2):
+            index = node_at(i, j, ground.ny, ground.nx, ground.wrap)
+            if index >= 0:
+                node = ground.nodes[index]
+                highest = max(highest, node["undeformed"] + max(node["loose"] - node["sinkage"] + RELEASE_GAP, 0.0))
+    return highest
