@@ -173,3 +173,10 @@ class Climbers(ABC):
         valid = np.abs(self.rates).max(axis=1) < MAX_RATE
         valid &= np.linalg.norm(self.velocity, axis=1) < MAX_SPEED
         return ~(valid & np.isfinite(self.position).all(axis=1))
+
+
+def clearance(climber: Climber, start: Start) -> float:
+    """Height of the middle of the body above level ground on which a robot with level body stands [m]."""
+    track, (front, back) = climber.track, start.axles
+    tips = max(-np.sin(front), np.sin(back)) * track.reach + track.tip
+    return max(track.wheel, tips) - climber.axles.height

@@ -1,0 +1,224 @@
+"""One step of the planar model: three rigid parts on two driven axles, with driven belts, against the ground.
+
+The coordinates are the mass centre and the angles of the three parts, so that translation and rotation are decoupled:
+the inertia is a mass and a symmetric 3 x 3 matrix. A step is first-order. Contacts, axle servos and belt motors are
+solved together for the velocities after the step (`sandlot.physics.climbing.solve`); then positions follow.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from sandlot.kernels import kernel
+from sandlot.physics.climbing.contacts import GAP, NORMAL_X, NORMAL_Z, POINT_X, POINT_Z, find
+from sandlot.physics.climbing.ground import Ground
+from sandlot.physics.climbing.robot import BACK, BELTS, BODY, CONTACTS, FRONT, PENETRATION, SPEED, X, Z
+from sandlot.physics.climbing.solve import BELT, BIAS, GRIP, NORMAL, PULL, PUSH, ROWS, TANGENT, VELOCITIES, solve
+from sandlot.typing import Array, IntArray
+
+GRAVITY = 9.81
+"""[m/s^2]"""
+RECOVER = 0.2
+"""Share of a penetration beyond `SLOP` that a step removes."""
+SLOP = 0.0003
+"""Penetration that is left alone, so that contacts stay [m]."""
+MAX_RECOVERY = 0.3
+"""Largest speed at which penetration is removed [m/s]."""
+
+
+@kernel(error_model="numpy", nogil=True)
+def advance(
+    robots: Any,
+    ground: Ground,
+    state: Array,
+    labels: IntArray,
+    impulses: Array,
+    targets: Array,
+    first: int,
+    last: int,
+    steps: int,
+    step: float,
+) -> None:
+    """Simulate a stretch of robots from one command to the next.
+
+    Args:
+        robots: (robots,) records of `ROBOT`.
+        ground: Of all robots.
+        state: (robots, columns), changed in place.
+        labels: (robots, contacts) features that touched at the last step, -1 for none; changed in place.
+        impulses: (robots, contacts, 2) their normal and tangential impulses [N*s]; changed in place.
+        targets: (robots, 3) front and rear axle angle [rad], belt speed [m/s].
+        first: First robot.
+        last: One after the last robot.
+        steps: Number of steps.
+        step: Of each [s].
+    """
+    found, marks = np.empty((CONTACTS, 5)), np.empty((CONTACTS, 2), np.int64)
+    rows, velocities = np.empty((CONTACTS, ROWS)), np.empty(VELOCITIES)
+    for k in range(first, last):
+        state[k, PENETRATION] = 0.0
+        for _ in range(steps):
+            _step(
+                robots[k],
+                ground.segments[k],
+                ground.cells[k],
+                ground.extent[k],
+                state[k],
+                labels[k],
+                impulses[k],
+                targets[k],
+                step,
+                found,
+                marks,
+                rows,
+                velocities,
+            )
+
+
+@kernel(error_model="numpy", allocates=False)
+def _step(
+    robot: Any,
+    segments: Array,
+    cells: IntArray,
+    extent: Array,
+    state: Array,
+    labels: IntArray,
+    impulses: Array,
+    targets: Array,
+    step: float,
+    found: Array,
+    marks: IntArray,
+    rows: Array,
+    v: Array,
+) -> None:
+    span, hip, arm = robot.half_span, robot.hip, 0.5 * robot.reach
+    mb, mf, mk = robot.body_mass, robot.front_mass, robot.back_mass
+    mass = mb + mf + mk
+    # Mass centre from the middle of the body: a part that turns with the body, one with each pair of tracks.
+    gx, gz = (mb * robot.load_x + (mf - mk) * span) / mass, (mb * robot.load_z + (mf + mk) * hip) / mass
+    gf, gk = mf * arm / mass, mk * arm / mass
+    c0, s0 = math.cos(state[BODY]), math.sin(state[BODY])
+    c1, s1 = math.cos(state[FRONT]), math.sin(state[FRONT])
+    c2, s2 = math.cos(state[BACK]), math.sin(state[BACK])
+    # Middle of the body, and the axles.
+    hx, hz = c0 * gx - s0 * gz, s0 * gx + c0 * gz
+    mx, mz = state[X] - hx - gf * c1 + gk * c2, state[Z] - hz - gf * s1 + gk * s2
+    fx, fz = c0 * span - s0 * hip, s0 * span + c0 * hip
+    kx, kz = -c0 * span - s0 * hip, -s0 * span + c0 * hip
+
+    count = find(
+        segments,
+        cells,
+        extent,
+        (mx + fx, mz + fz, robot.wheel, c1, s1, robot.reach, robot.tip),
+        0,
+        found,
+        marks,
+        0,
+    )
+    count = find(
+        segments,
+        cells,
+        extent,
+        (mx + kx, mz + kz, robot.wheel, -c2, -s2, robot.reach, robot.tip),
+        1,
+        found,
+        marks,
+        count,
+    )
+    straight = robot.straight
+    count = find(
+        segments,
+        cells,
+        extent,
+        (mx - straight * c0, mz - straight * s0, robot.radius, c0, s0, 2.0 * straight, robot.radius),
+        2,
+        found,
+        marks,
+        count,
+    )
+
+    # Inertia: of each part, its mass centre from that of the robot as turning with body (px, pz), front, rear.
+    bx, bz = robot.load_x - gx, robot.load_z - gz
+    px, pz, qx, qz = span - gx, hip - gz, -span - gx, hip - gz
+    af, ak = arm - gf, arm - gk
+    a00 = robot.body_inertia + mb * (bx * bx + bz * bz) + mf * (px * px + pz * pz) + mk * (qx * qx + qz * qz)
+    a11 = robot.front_inertia + mf * af * af + (mb + mk) * gf * gf
+    a22 = robot.back_inertia + mk * ak * ak + (mb + mf) * gk * gk
+    sfx, sfz = mf * af * px - gf * (mb * bx + mk * qx), mf * af * pz - gf * (mb * bz + mk * qz)
+    skx, skz = gk * (mb * bx + mf * px) - mk * ak * qx, gk * (mb * bz + mf * pz) - mk * ak * qz
+    sfk = gk * (mf * af - mb * gf) + mk * gf * ak
+    ufx, ufz = c0 * sfx - s0 * sfz, s0 * sfx + c0 * sfz
+    ukx, ukz = c0 * skx - s0 * skz, s0 * skx + c0 * skz
+    a01, a02, a12 = ufx * c1 + ufz * s1, ukx * c2 + ukz * s2, sfk * (c1 * c2 + s1 * s2)
+    # Forces of inertia: x perpendicular to y is x across y.
+    w0, w1, w2 = state[SPEED + BODY], state[SPEED + FRONT], state[SPEED + BACK]
+    cf, ck, cfk = ufx * s1 - ufz * c1, ukx * s2 - ukz * c2, sfk * (c1 * s2 - s1 * c2)
+    f0 = w1 * w1 * cf + w2 * w2 * ck
+    f1 = -w0 * w0 * cf + w2 * w2 * cfk
+    f2 = -w0 * w0 * ck - w1 * w1 * cfk
+    armature = robot.axle_inertia
+    a00, a11, a22, a01, a02 = a00 + 2.0 * armature, a11 + armature, a22 + armature, a01 - armature, a02 - armature
+    # Its inverse.
+    i00, i01, i02 = a11 * a22 - a12 * a12, a02 * a12 - a01 * a22, a01 * a12 - a02 * a11
+    scale = 1.0 / (a00 * i00 + a01 * i01 + a02 * i02)
+    i11, i12, i22 = a00 * a22 - a02 * a02, a01 * a02 - a00 * a12, a00 * a11 - a01 * a01
+    i00, i01, i02, i11, i12, i22 = (i00 * scale, i01 * scale, i02 * scale, i11 * scale, i12 * scale, i22 * scale)
+
+    # Velocities without contacts and motors.
+    v[0], v[1] = state[SPEED + X], state[SPEED + Z] - step * GRAVITY
+    v[2] = w0 + step * (i00 * f0 + i01 * f1 + i02 * f2)
+    v[3] = w1 + step * (i01 * f0 + i11 * f1 + i12 * f2)
+    v[4] = w2 + step * (i02 * f0 + i12 * f1 + i22 * f2)
+    v[5], v[6], v[7] = state[BELTS], state[BELTS + 1], 0.0
+
+    # Rows of the contacts: velocity of the touching point along normal and tangent by each coordinate.
+    inverse, belt = 1.0 / mass, 1.0 / robot.belt_inertia
+    for n in range(count):
+        part = marks[n, 0]
+        x, z = found[n, POINT_X], found[n, POINT_Z]
+        # Moved by the rates: (-rz, rx) times the rate, r from the centre of that rotation.
+        r0x, r0z, r1x, r1z, r2x, r2z = -hx, -hz, -gf * c1, -gf * s1, gk * c2, gk * s2
+        if part == 0:
+            r0x, r0z, r1x, r1z = r0x + fx, r0z + fz, r1x + x - mx - fx, r1z + z - mz - fz
+        elif part == 1:
+            r0x, r0z, r2x, r2z = r0x + kx, r0z + kz, r2x + x - mx - kx, r2z + z - mz - kz
+        else:
+            r0x, r0z = r0x + x - mx, r0z + z - mz
+        nx, nz, gap = found[n, NORMAL_X], found[n, NORMAL_Z], found[n, GAP]
+        state[PENETRATION] = max(state[PENETRATION], -gap)
+        rows[n, BIAS] = -gap / step if gap > 0.0 else min(RECOVER * max(-gap - SLOP, 0.0) / step, MAX_RECOVERY)
+        rows[n, GRIP] = robot.belly_grip if part == 2 else robot.grip
+        for way in range(2):
+            ux, uz = (nx, nz) if way == 0 else (nz, -nx)
+            j0, j1, j2 = uz * r0x - ux * r0z, uz * r1x - ux * r1z, uz * r2x - ux * r2z
+            k0, k1, k2 = i00 * j0 + i01 * j1 + i02 * j2, i01 * j0 + i11 * j1 + i12 * j2, i02 * j0 + i12 * j1 + i22 * j2
+            at = NORMAL if way == 0 else TANGENT
+            rows[n, at], rows[n, at + 1], rows[n, at + 2], rows[n, at + 3], rows[n, at + 4] = ux, uz, j0, j1, j2
+            rows[n, at + 5], rows[n, at + 6], rows[n, at + 7] = k0, k1, k2
+            stiffness = inverse + j0 * k0 + j1 * k1 + j2 * k2
+            if way == 1 and part != 2:
+                stiffness += belt
+            rows[n, at + 8] = 1.0 / stiffness
+        rows[n, BELT] = 5.0 + part
+        rows[n, PUSH], rows[n, PULL] = 0.0, 0.0
+        label = 4096 * part + marks[n, 1]
+        for m in range(CONTACTS):
+            if labels[m] < 0:
+                break
+            if labels[m] == label:
+                rows[n, PUSH], rows[n, PULL] = impulses[m, 0], impulses[m, 1]
+                break
+
+    solve(robot, rows, count, v, (inverse, belt, i00, i01, i02, i11, i12, i22), state, targets, step)
+
+    for n in range(count):
+        labels[n] = 4096 * marks[n, 0] + marks[n, 1]
+        impulses[n, 0], impulses[n, 1] = rows[n, PUSH], rows[n, PULL]
+    if count < CONTACTS:
+        labels[count] = -1
+    for m in range(5):
+        state[SPEED + m] = v[m]
+        state[m] += step * v[m]
+    state[BELTS], state[BELTS + 1] = v[5], v[6]

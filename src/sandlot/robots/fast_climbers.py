@@ -1,0 +1,159 @@
+"""Climbing robots in the planar model of `sandlot.physics.climbing`: straight ahead, left and right alike."""
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+
+from sandlot.errors import SettingError
+from sandlot.physics.climbing.ground import empty_ground, set_ground
+from sandlot.physics.climbing.robot import (
+    BACK,
+    BELTS,
+    BODY,
+    COLUMNS,
+    CONTACTS,
+    FRONT,
+    MOTORS,
+    ROBOT,
+    SPEED,
+    X,
+    Z,
+    mass_centre_rates,
+    mass_centres,
+)
+from sandlot.physics.climbing.step import advance
+from sandlot.places.courses import Course
+from sandlot.robots.climber import Climber
+from sandlot.robots.climbers import INTERVAL, START, Climbers, Start, clearance
+from sandlot.typing import Array
+
+STEP = 0.005
+"""Of the physics [s]."""
+
+
+def record(climber: Climber) -> Any:
+    """The robot for compiled functions: an array of one record of `ROBOT`."""
+    body, track, axles, belts = climber.body, climber.track, climber.axles, climber.belts
+    made = np.zeros(1, ROBOT).view(np.recarray)
+    sizes = (0.5 * axles.span, axles.height, track.wheel, track.tip, track.reach)
+    pair, radius = 2.0 * track.mass, 0.5 * body.height
+    masses = (body.mass, pair, pair, climber.body_inertia[1], *2 * [2.0 * climber.track_inertia[1]], 0.0, 0.0)
+    servo = (axles.speed, axles.torque, axles.gain, axles.damping, axles.inertia)
+    motor = (2.0 * climber.thrust, belts.speed, 2.0 * belts.damping, 2.0 * belts.inertia)
+    straight = max(0.5 * body.length - radius, 1e-6)
+    made[0] = (*sizes, straight, radius, *masses, track.friction, body.friction, *servo, *motor)
+    return made
+
+
+class FastClimbers(Climbers):
+    """Robots in the compiled planar model. The belts of both sides get the mean of both speeds.
+
+    Attributes:
+        robots: (count,) records of `sandlot.physics.climbing.robot.ROBOT`, which may be changed, each for itself.
+        state: (count, columns) as of `sandlot.physics.climbing.robot`.
+        ground: Outlines of their courses.
+    """
+
+    def __init__(self, climber: Climber, courses: Sequence[Course], *, step: float = STEP, threads: int = 1) -> None:
+        """Put robots at the start of their courses.
+
+        Args:
+            climber: The robot.
+            courses: One for each robot.
+            step: Of the physics [s].
+            threads: Number of threads among which the robots are divided.
+        """
+        super().__init__(climber, courses)
+        self._step, self._steps = step, round(INTERVAL / step)
+        self.robots = np.repeat(record(climber), self.count).view(np.recarray)
+        self.state = np.zeros((self.count, COLUMNS))
+        self._labels = np.full((self.count, CONTACTS), -1, np.int64)
+        self._impulses = np.zeros((self.count, CONTACTS, 2))
+        self.ground = empty_ground(self.count)
+        ends = np.linspace(0, self.count, min(threads, self.count) + 1).astype(np.int64)
+        self._parts = list(zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True))
+        self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
+        for k in range(self.count):
+            self._place(k, True, START)
+
+    def _place(self, which: int, new_course: bool, start: Start) -> None:
+        course = self.courses[which]
+        if start.yaw != 0.0:
+            raise SettingError(
+                f"yaw={start.yaw:g} is only for fidelity=reference: the fast model drives straight ahead"
+            )
+        if new_course:
+            self.ground = set_ground(self.ground, which, course.outlines(), course.near, course.end)
+        row = self.state[which]
+        row[:] = 0.0
+        row[[FRONT, BACK]] = start.axles
+        middle = start.x, course.height(start.x) + clearance(self.climber, start)
+        row[[X, Z]] = middle + self._offsets(slice(which, which + 1))[0]
+        self._labels[which] = -1
+
+    def _offsets(self, which: slice = slice(None)) -> Array:
+        """Mass centres from the middles of the bodies: (some, 2) [m]."""
+        return mass_centres(self.robots[which], self.state[which, BODY : BACK + 1].T)
+
+    def _simulate(self, targets: Array) -> None:
+        given = np.column_stack([targets[:, :2], targets[:, 2:].mean(axis=1)])
+        batch = (self.robots, self.ground, self.state, self._labels, self._impulses, given)
+        if self._pool is None:
+            advance(*batch, 0, self.count, self._steps, self._step)
+        else:
+            list(self._pool.map(lambda part: advance(*batch, *part, self._steps, self._step), self._parts))
+
+    @property
+    def position(self) -> Array:
+        """Middle of the body: (count, 3) [m]."""
+        x, z = (self.state[:, [X, Z]] - self._offsets()).T
+        return np.stack([x, np.zeros(self.count), z], axis=1)
+
+    @property
+    def attitude(self) -> Array:
+        """Roll, pitch and yaw of the body: (count, 3) [rad]."""
+        pitch = -self.state[:, BODY]
+        return _along_y(np.arctan2(np.sin(pitch), np.cos(pitch)))
+
+    @property
+    def velocity(self) -> Array:
+        """Of the middle of the body, forward, left and up: (count, 3) [m/s]."""
+        angles, rates = self.state[:, BODY : BACK + 1], self.state[:, SPEED + BODY : SPEED + BACK + 1]
+        x, z = (self.state[:, [SPEED + X, SPEED + Z]] - mass_centre_rates(self.robots, angles.T, rates.T)).T
+        return np.stack([x, np.zeros(self.count), z], axis=1)
+
+    @property
+    def rates(self) -> Array:
+        """Rates of the body about the axes of its horizontal frame: (count, 3) [rad/s]."""
+        return _along_y(-self.state[:, SPEED + BODY])
+
+    @property
+    def axles(self) -> Array:
+        """Angles of the front and the rear axle: (count, 2) [rad]."""
+        return self.state[:, [FRONT, BACK]] - self.state[:, [BODY]]
+
+    @property
+    def axle_rates(self) -> Array:
+        """Their rates: (count, 2) [rad/s]."""
+        return self.state[:, [SPEED + FRONT, SPEED + BACK]] - self.state[:, [SPEED + BODY]]
+
+    @property
+    def axle_torques(self) -> Array:
+        """Torques of their motors at the last step: (count, 2) [N*m]."""
+        return self.state[:, MOTORS : MOTORS + 2].copy()
+
+    @property
+    def belts(self) -> Array:
+        """Belt speeds, front left, front right, rear left, rear right: (count, 4) [m/s]."""
+        return np.repeat(self.state[:, BELTS : BELTS + 2], 2, axis=1)
+
+    @property
+    def thrusts(self) -> Array:
+        """Forces of the belt motors at the last step, in the same order: (count, 4) [N]."""
+        return np.repeat(0.5 * self.state[:, MOTORS + 2 : MOTORS + 4], 2, axis=1)
+
+
+def _along_y(values: Array) -> Array:
+    return np.stack([np.zeros_like(values), values, np.zeros_like(values)], axis=1)
