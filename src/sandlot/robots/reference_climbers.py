@@ -12,8 +12,8 @@ from concurrent.futures import ThreadPoolExecutor
 import mujoco
 import numpy as np
 
-from sandlot.places.courses import Course
 from sandlot.physics.mujoco_bridge import quietly
+from sandlot.places.courses import Course
 from sandlot.robots.climber import Climber
 from sandlot.robots.climber_model import climber_model
 from sandlot.robots.climbers import INTERVAL, START, Climbers, Start, clearance

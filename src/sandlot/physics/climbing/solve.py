@@ -11,7 +11,6 @@ from sandlot.kernels import kernel
 from sandlot.physics.climbing.robot import BACK, BODY, FRONT, MOTORS
 from sandlot.typing import Array
 
-
 BIAS, GRIP, PUSH, PULL = range(4)
 """Columns of a contact: least velocity along the normal after the step [m/s], friction coefficient, normal and
 tangential impulse [N*s]."""
