@@ -11,19 +11,20 @@ from sandlot.kernels import kernel
 from sandlot.physics.climbing.robot import BACK, BODY, FRONT, MOTORS
 from sandlot.typing import Array
 
-BIAS, GRIP, PUSH, PULL = range(4)
+BIAS, GRIP, PUSH, PULL, PART = range(5)
 """Columns of a contact: least velocity along the normal after the step [m/s], friction coefficient, normal and
-tangential impulse [N*s]."""
-BELT = 4
-"""Column of the number of the velocity that is the belt's."""
+tangential impulse [N*s], and number of the part: 0 front tracks, 1 rear tracks, 2 body."""
 NORMAL, TANGENT = 5, 14
 """First columns of the normal and of the tangent: direction x and z, velocity by each of the three rates, change of the
 rates by a unit impulse, and impulse that changes this velocity by one."""
 ROWS = 23
-VELOCITIES = 8
-"""Of the mass centre (2), the three rates, both belts, and one that is always 0: the belt that the body has not."""
+VELOCITIES = 7
+"""Of the mass centre (2), the three rates, and both belts."""
 SWEEPS = 30
-TOLERANCE = 1e-5
+"""At most so many."""
+LEVER = 5.0
+"""An impulse of torque counts this many times as much [1/m]."""
+TOLERANCE = 1e-3
 """Sweeps end when no impulse changes by more than this [N*s]."""
 
 
@@ -59,71 +60,79 @@ def solve(
     soft_belt = 1.0 / (robot.belt_damping * step)
     mb = 1.0 / (ib + soft_belt)
 
+    # In local variables, which stay in registers.
+    v0, v1, v2, v3, v4, v5, v6 = v[0], v[1], v[2], v[3], v[4], v[5], v[6]
     t1, t2 = state[MOTORS] * step, state[MOTORS + 1] * step
     t3 = min(max(state[MOTORS + 2] * step, low3), high3)
     t4 = min(max(state[MOTORS + 3] * step, low4), high4)
-    v[2] += d10 * t1 + d20 * t2
-    v[3] += d11 * t1 + d21 * t2
-    v[4] += d12 * t1 + d22 * t2
-    v[5] += ib * t3
-    v[6] += ib * t4
+    v2 += d10 * t1 + d20 * t2
+    v3 += d11 * t1 + d21 * t2
+    v4 += d12 * t1 + d22 * t2
+    v5 += ib * t3
+    v6 += ib * t4
     for n in range(count):
-        _push(rows, n, v, NORMAL, rows[n, PUSH], im)
-        _push(rows, n, v, TANGENT, rows[n, PULL], im)
-        if rows[n, BELT] < 7.0:
-            v[int(rows[n, BELT])] -= ib * rows[n, PULL]
+        push, pull = rows[n, PUSH], rows[n, PULL]
+        v0 += im * (rows[n, NORMAL] * push + rows[n, TANGENT] * pull)
+        v1 += im * (rows[n, NORMAL + 1] * push + rows[n, TANGENT + 1] * pull)
+        v2 += rows[n, NORMAL + 5] * push + rows[n, TANGENT + 5] * pull
+        v3 += rows[n, NORMAL + 6] * push + rows[n, TANGENT + 6] * pull
+        v4 += rows[n, NORMAL + 7] * push + rows[n, TANGENT + 7] * pull
+        if rows[n, PART] == 0.0:
+            v5 -= ib * pull
+        elif rows[n, PART] == 1.0:
+            v6 -= ib * pull
 
     for _ in range(SWEEPS):
-        new = min(max(t1 - m1 * (v[3] - v[2] - want1 + soft * t1), -limit), limit)
+        new = min(max(t1 - m1 * (v3 - v2 - want1 + soft * t1), -limit), limit)
         change, t1 = new - t1, new
-        v[2] += d10 * change
-        v[3] += d11 * change
-        v[4] += d12 * change
-        most = abs(change)
-        new = min(max(t2 - m2 * (v[4] - v[2] - want2 + soft * t2), -limit), limit)
+        v2 += d10 * change
+        v3 += d11 * change
+        v4 += d12 * change
+        most = abs(change) * LEVER
+        new = min(max(t2 - m2 * (v4 - v2 - want2 + soft * t2), -limit), limit)
         change, t2 = new - t2, new
-        v[2] += d20 * change
-        v[3] += d21 * change
-        v[4] += d22 * change
-        most = max(most, abs(change))
-        new = min(max(t3 - mb * (v[5] - want + soft_belt * t3), low3), high3)
-        v[5] += ib * (new - t3)
-        t3 = new
-        new = min(max(t4 - mb * (v[6] - want + soft_belt * t4), low4), high4)
-        v[6] += ib * (new - t4)
-        t4 = new
+        v2 += d20 * change
+        v3 += d21 * change
+        v4 += d22 * change
+        most = max(most, abs(change) * LEVER)
+        new = min(max(t3 - mb * (v5 - want + soft_belt * t3), low3), high3)
+        v5 += ib * (new - t3)
+        most, t3 = max(most, abs(new - t3)), new
+        new = min(max(t4 - mb * (v6 - want + soft_belt * t4), low4), high4)
+        v6 += ib * (new - t4)
+        most, t4 = max(most, abs(new - t4)), new
         for n in range(count):
-            new = max(rows[n, PUSH] - rows[n, NORMAL + 8] * (_speed(rows, n, v, NORMAL) - rows[n, BIAS]), 0.0)
-            change = new - rows[n, PUSH]
-            rows[n, PUSH] = new
-            _push(rows, n, v, NORMAL, change, im)
+            ux, uz, part, before = rows[n, NORMAL], rows[n, NORMAL + 1], rows[n, PART], rows[n, PUSH]
+            speed = ux * v0 + uz * v1 + rows[n, NORMAL + 2] * v2 + rows[n, NORMAL + 3] * v3 + rows[n, NORMAL + 4] * v4
+            push = max(before - rows[n, NORMAL + 8] * (speed - rows[n, BIAS]), 0.0)
+            if push == 0.0 and before == 0.0:
+                continue  # it has no friction either
+            change = push - before
+            rows[n, PUSH] = push
             most = max(most, abs(change))
-            belt = int(rows[n, BELT])
-            slip, bound = _speed(rows, n, v, TANGENT) - v[belt], rows[n, GRIP] * new
-            new = min(max(rows[n, PULL] - rows[n, TANGENT + 8] * slip, -bound), bound)
-            change = new - rows[n, PULL]
-            rows[n, PULL] = new
-            _push(rows, n, v, TANGENT, change, im)
-            if belt < 7:
-                v[belt] -= ib * change
+            v0 += im * ux * change
+            v1 += im * uz * change
+            v2 += rows[n, NORMAL + 5] * change
+            v3 += rows[n, NORMAL + 6] * change
+            v4 += rows[n, NORMAL + 7] * change
+            # The tangent is the normal turned by a right angle: (uz, -ux).
+            slip = uz * v0 - ux * v1 + rows[n, TANGENT + 2] * v2 + rows[n, TANGENT + 3] * v3 + rows[n, TANGENT + 4] * v4
+            slip -= v5 if part == 0.0 else (v6 if part == 1.0 else 0.0)
+            bound = rows[n, GRIP] * push
+            pull = min(max(rows[n, PULL] - rows[n, TANGENT + 8] * slip, -bound), bound)
+            change = pull - rows[n, PULL]
+            rows[n, PULL] = pull
             most = max(most, abs(change))
+            v0 += im * uz * change
+            v1 -= im * ux * change
+            v2 += rows[n, TANGENT + 5] * change
+            v3 += rows[n, TANGENT + 6] * change
+            v4 += rows[n, TANGENT + 7] * change
+            if part == 0.0:
+                v5 -= ib * change
+            elif part == 1.0:
+                v6 -= ib * change
         if most < TOLERANCE:
             break
+    v[0], v[1], v[2], v[3], v[4], v[5], v[6] = v0, v1, v2, v3, v4, v5, v6
     state[MOTORS], state[MOTORS + 1], state[MOTORS + 2], state[MOTORS + 3] = t1 / step, t2 / step, t3 / step, t4 / step
-
-
-@kernel(error_model="numpy", allocates=False, inline="always")
-def _speed(rows: Array, n: int, v: Array, at: int) -> float:
-    """Velocity of a contact's point along its normal or its tangent [m/s]."""
-    line = rows[n, at] * v[0] + rows[n, at + 1] * v[1]
-    return line + rows[n, at + 2] * v[2] + rows[n, at + 3] * v[3] + rows[n, at + 4] * v[4]
-
-
-@kernel(error_model="numpy", allocates=False, inline="always")
-def _push(rows: Array, n: int, v: Array, at: int, impulse: float, im: float) -> None:
-    """Change the velocities by an impulse along a contact's normal or its tangent [N*s]."""
-    v[0] += im * rows[n, at] * impulse
-    v[1] += im * rows[n, at + 1] * impulse
-    v[2] += rows[n, at + 5] * impulse
-    v[3] += rows[n, at + 6] * impulse
-    v[4] += rows[n, at + 7] * impulse
