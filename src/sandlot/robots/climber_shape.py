@@ -35,10 +35,11 @@ def outlines(climber: Climber, middle: Array, pitch: float, axles: Array) -> lis
     track, radius, half = climber.track, 0.5 * climber.body.height, 0.5 * climber.axles.span
     straight = max(climber.body.length - climber.body.height, 1e-6)
     belt, body = hull(track.wheel, track.tip, track.reach), hull(radius, radius, straight)
+    hip = np.array([half, climber.axles.height])
     turned = [
-        _turn(belt * (-1.0, 1.0), axles[1]) + (-half, climber.axles.height),
-        body - (0.5 * straight, 0.0),
-        _turn(belt, axles[0]) + (half, climber.axles.height),
+        _turn(belt * (-1.0, 1.0), axles[1]) + hip * (-1.0, 1.0),
+        body - np.array([0.5 * straight, 0.0]),
+        _turn(belt, axles[0]) + hip,
     ]
     return [_turn(each, -pitch) + middle for each in turned]
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sandlot.errors import SettingError
+from sandlot.physics.climbing.ground import empty_ground, set_ground
 from sandlot.places.courses import Course
 from sandlot.robots.climber import AXLE_LIMIT, Climber, mass_centre
 from sandlot.typing import Array, BoolArray, IntArray
@@ -51,6 +52,7 @@ class Climbers(ABC):
         climber: The robot.
         count: How many.
         courses: Of each robot.
+        ground: Outlines of these courses, for compiled functions.
     """
 
     def __init__(self, climber: Climber, courses: Sequence[Course]) -> None:
@@ -62,6 +64,13 @@ class Climbers(ABC):
         """
         self.climber, self.count, self.courses = climber, len(courses), list(courses)
         self._commands = np.zeros(self.count, np.int64)
+        self.ground = empty_ground(self.count)
+        for k in range(self.count):
+            self._set_ground(k)
+
+    def _set_ground(self, which: int) -> None:
+        course = self.courses[which]
+        self.ground = set_ground(self.ground, which, course.outlines(), course.near, course.end)
 
     def command(self, targets: Array) -> None:
         """Simulate until the next command.
@@ -99,6 +108,7 @@ class Climbers(ABC):
         for number, k in enumerate(np.asarray(which).tolist()):
             if courses is not None:
                 self.courses[k] = courses[number]
+                self._set_ground(k)
             self._place(k, courses is not None, START if starts is None else starts[number])
             self._commands[k] = 0
 

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from sandlot.errors import SettingError
-from sandlot.physics.climbing.ground import empty_ground, set_ground
 from sandlot.physics.climbing.robot import (
     BACK,
     BELTS,
@@ -53,7 +52,6 @@ class FastClimbers(Climbers):
     Attributes:
         robots: (count,) records of `sandlot.physics.climbing.robot.ROBOT`, which may be changed, each for itself.
         state: (count, columns) as of `sandlot.physics.climbing.robot`.
-        ground: Outlines of their courses.
     """
 
     def __init__(self, climber: Climber, courses: Sequence[Course], *, step: float = STEP, threads: int = 1) -> None:
@@ -71,9 +69,7 @@ class FastClimbers(Climbers):
         self.state = np.zeros((self.count, COLUMNS))
         self._labels = np.full((self.count, CONTACTS), -1, np.int64)
         self._impulses = np.zeros((self.count, CONTACTS, 2))
-        self.ground = empty_ground(self.count)
-        ends = np.linspace(0, self.count, min(threads, self.count) + 1).astype(np.int64)
-        self._parts = list(zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True))
+        self._ends = np.linspace(0, self.count, threads + 1).astype(np.int64).tolist()
         self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
         for k in range(self.count):
             self._place(k, True, START)
@@ -84,8 +80,6 @@ class FastClimbers(Climbers):
             raise SettingError(
                 f"yaw={start.yaw:g} is only for fidelity=reference: the fast model drives straight ahead"
             )
-        if new_course:
-            self.ground = set_ground(self.ground, which, course.outlines(), course.near, course.end)
         row = self.state[which]
         row[:] = 0.0
         row[[FRONT, BACK]] = start.axles
@@ -99,11 +93,15 @@ class FastClimbers(Climbers):
 
     def _simulate(self, targets: Array) -> None:
         given = np.column_stack([targets[:, :2], targets[:, 2:].mean(axis=1)])
-        batch = (self.robots, self.ground, self.state, self._labels, self._impulses, given)
+
+        def run(first: int, last: int) -> None:
+            memory = (self.state, self._labels, self._impulses)
+            advance(self.robots, self.ground, *memory, given, first, last, self._steps, self._step)
+
         if self._pool is None:
-            advance(*batch, 0, self.count, self._steps, self._step)
+            run(0, self.count)
         else:
-            list(self._pool.map(lambda part: advance(*batch, *part, self._steps, self._step), self._parts))
+            list(self._pool.map(run, self._ends[:-1], self._ends[1:]))
 
     @property
     def position(self) -> Array:

@@ -58,17 +58,12 @@ def set_ground(ground: Ground, which: int, outlines: Sequence[Array], low: float
     ground.segments[which] = 0.0
     ground.segments[which, : len(rows)] = rows
     ground.extent[which] = low - CELL, number
-    for k in range(number):
-        start = low + (k - 1) * CELL
-        # The first and the last cell stand for everything beyond them.
-        touching = (right >= start) | (k == number - 1)
-        touching &= (left <= start + CELL) | (k == 0)
-        if k == 0:
-            touching = left <= start + CELL
-        if k == number - 1:
-            touching = right >= start
-        found = np.flatnonzero(touching)
-        ground.cells[which, k] = found[0], found[-1] + 1
+    starts = low + CELL * np.arange(-1, number - 1)
+    starts[0] = -np.inf  # the first and the last cell stand for everything beyond them
+    ends = np.append(starts[1:], np.inf)
+    touching = (right >= starts[:, None]) & (left <= ends[:, None])
+    ground.cells[which, :number, 0] = touching.argmax(axis=1)
+    ground.cells[which, :number, 1] = len(rows) - touching[:, ::-1].argmax(axis=1)
     return ground
 
 
