@@ -12,8 +12,8 @@ from sandlot.physics.climbing.ground import AX, AZ, CELL, CORNER, LENGTH, PX, PZ
 from sandlot.physics.climbing.robot import CONTACTS
 from sandlot.typing import Array, IntArray
 
-MARGIN = 0.006
-"""Gaps up to this are contacts that may close within the step [m]."""
+MARGIN = 0.002
+"""Gaps up to this, and what the robot moves in a step, are contacts that may close within the step [m]."""
 DEEP = 0.03
 """What is deeper inside lies behind another surface [m]."""
 WITHIN = 1e-3
@@ -53,7 +53,15 @@ def outline_gap(x: float, z: float, big: float, small: float, length: float) -> 
 
 @kernel(error_model="numpy", allocates=False)
 def find(
-    segments: Array, cells: IntArray, extent: Array, hull: Any, part: int, found: Array, labels: IntArray, count: int
+    segments: Array,
+    cells: IntArray,
+    extent: Array,
+    hull: Any,
+    margin: float,
+    part: int,
+    found: Array,
+    labels: IntArray,
+    count: int,
 ) -> int:
     """Find the contacts of one part.
 
@@ -63,6 +71,7 @@ def find(
         extent: (2,) of the index.
         hull: x and z of the first circle's centre, its radius, direction x and z to the second circle's centre, their
             distance, radius of the second circle [m].
+        margin: Largest gap of a contact [m].
         part: Number of the part.
         found: (contacts, 5) the new ones are added here.
         labels: (contacts, 2) part, and a number that names the touching features.
@@ -73,8 +82,8 @@ def find(
     """
     ox, oz, big, dx, dz, length, small = hull
     ex, ez = ox + length * dx, oz + length * dz
-    low, high = min(ox - big, ex - small) - MARGIN, max(ox + big, ex + small) + MARGIN
-    floor, ceiling = min(oz - big, ez - small) - MARGIN, max(oz + big, ez + small) + MARGIN
+    low, high = min(ox - big, ex - small) - margin, max(ox + big, ex + small) + margin
+    floor, ceiling = min(oz - big, ez - small) - margin, max(oz + big, ez + small) + margin
     last = int(extent[1]) - 1
     first_cell = min(max(int((low - extent[0]) / CELL), 0), last)
     last_cell = min(max(int((high - extent[0]) / CELL), 0), last)
@@ -86,7 +95,7 @@ def find(
             cx, cz, radius = (ox, oz, big) if end == 0 else (ex, ez, small)
             along = (cx - ax) * tx + (cz - az) * tz
             gap = (cx - ax) * nx + (cz - az) * nz - radius
-            if 0.0 <= along <= size and -DEEP < gap < MARGIN and count < CONTACTS:
+            if 0.0 <= along <= size and -DEEP < gap < margin and count < CONTACTS:
                 found[count, POINT_X], found[count, POINT_Z] = cx - (gap + radius) * nx, cz - (gap + radius) * nz
                 found[count, NORMAL_X], found[count, NORMAL_Z], found[count, GAP] = nx, nz, gap
                 labels[count, 0], labels[count, 1] = part, 3 * k + end
@@ -95,7 +104,7 @@ def find(
         if segments[k, CORNER] > 0.0 and low < ax < high and floor < az < ceiling and count < CONTACTS:
             x, z = (ax - ox) * dx + (az - oz) * dz, (az - oz) * dx - (ax - ox) * dz
             gap, along, across = outline_gap(x, z, big, small, length)
-            if -DEEP < gap < MARGIN:
+            if -DEEP < gap < margin:
                 nx, nz = -(along * dx - across * dz), -(along * dz + across * dx)
                 before, after = nx * segments[k, PX] + nz * segments[k, PZ], nx * tx + nz * tz
                 if before >= -WITHIN and after <= WITHIN:

@@ -21,7 +21,8 @@ class Ground(NamedTuple):
 
     Attributes:
         segments: (robots, n, 8) sorted by x, filled up with zeros.
-        cells: (robots, m, 2) of each stretch of length `CELL` the first segment in it, and one after the last.
+        cells: (robots, m, 2) of each stretch of length `CELL` the first segment that touches it or what lies behind it,
+            and one after the last segment that touches it or what lies before it.
         extent: (robots, 2) x of the first cell's beginning [m], and number of cells.
     """
 
@@ -62,8 +63,9 @@ def set_ground(ground: Ground, which: int, outlines: Sequence[Array], low: float
     starts[0] = -np.inf  # the first and the last cell stand for everything beyond them
     ends = np.append(starts[1:], np.inf)
     touching = (right >= starts[:, None]) & (left <= ends[:, None])
-    ground.cells[which, :number, 0] = touching.argmax(axis=1)
-    ground.cells[which, :number, 1] = len(rows) - touching[:, ::-1].argmax(axis=1)
+    firsts, stops = touching.argmax(axis=1), len(rows) - touching[:, ::-1].argmax(axis=1)
+    ground.cells[which, :number, 0] = np.minimum.accumulate(firsts[::-1])[::-1]
+    ground.cells[which, :number, 1] = np.maximum.accumulate(stops)
     return ground
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from sandlot.kernels import kernel
-from sandlot.physics.climbing.contacts import GAP, NORMAL_X, NORMAL_Z, POINT_X, POINT_Z, find
+from sandlot.physics.climbing.contacts import GAP, MARGIN, NORMAL_X, NORMAL_Z, POINT_X, POINT_Z, find
 from sandlot.physics.climbing.ground import Ground
 from sandlot.physics.climbing.robot import BACK, BELTS, BODY, CONTACTS, FRONT, PENETRATION, SPEED, X, Z
 from sandlot.physics.climbing.solve import BIAS, GRIP, NORMAL, PART, PULL, PUSH, ROWS, TANGENT, VELOCITIES, solve
@@ -98,7 +98,7 @@ def _step(
     v: Array,
     turns: Array,
 ) -> None:
-    span, hip, arm = robot.half_span, robot.hip, 0.5 * robot.reach
+    span, hip, arm, straight = robot.half_span, robot.hip, 0.5 * robot.reach, robot.straight
     mb, mf, mk = robot.body_mass, robot.front_mass, robot.back_mass
     mass = mb + mf + mk
     # Mass centre from the middle of the body: a part that turns with the body, one with each pair of tracks.
@@ -111,11 +111,16 @@ def _step(
     fx, fz = c0 * span - s0 * hip, s0 * span + c0 * hip
     kx, kz = -c0 * span - s0 * hip, -s0 * span + c0 * hip
 
+    # No point moves further in this step: mass centre, body, and the faster of the tracks.
+    w0, w1, w2 = state[SPEED + BODY], state[SPEED + FRONT], state[SPEED + BACK]
+    turning = abs(w0) * (span + straight) + max(abs(w1), abs(w2)) * 2.0 * robot.reach
+    margin = MARGIN + step * (abs(state[SPEED + X]) + abs(state[SPEED + Z]) + turning)
     count = find(
         segments,
         cells,
         extent,
         (mx + fx, mz + fz, robot.wheel, c1, s1, robot.reach, robot.tip),
+        margin,
         0,
         found,
         marks,
@@ -126,17 +131,18 @@ def _step(
         cells,
         extent,
         (mx + kx, mz + kz, robot.wheel, -c2, -s2, robot.reach, robot.tip),
+        margin,
         1,
         found,
         marks,
         count,
     )
-    straight = robot.straight
     count = find(
         segments,
         cells,
         extent,
         (mx - straight * c0, mz - straight * s0, robot.radius, c0, s0, 2.0 * straight, robot.radius),
+        margin,
         2,
         found,
         marks,
@@ -157,7 +163,6 @@ def _step(
     ukx, ukz = c0 * skx - s0 * skz, s0 * skx + c0 * skz
     a01, a02, a12 = ufx * c1 + ufz * s1, ukx * c2 + ukz * s2, sfk * (c1 * c2 + s1 * s2)
     # Forces of inertia: x perpendicular to y is x across y.
-    w0, w1, w2 = state[SPEED + BODY], state[SPEED + FRONT], state[SPEED + BACK]
     cf, ck, cfk = ufx * s1 - ufz * c1, ukx * s2 - ukz * c2, sfk * (c1 * s2 - s1 * c2)
     f0 = w1 * w1 * cf + w2 * w2 * ck
     f1 = -w0 * w0 * cf + w2 * w2 * cfk
