@@ -3,7 +3,7 @@
 import numpy as np
 
 from sandlot.physics.climbing.contacts import DEEP, MARGIN, WITHIN
-from sandlot.physics.climbing.solve import LEVER, SWEEPS, TOLERANCE
+from sandlot.physics.climbing.solve import FULL, LEVER, RELAXED, SWEEPS, TOLERANCE
 from sandlot.physics.climbing.step import GRAVITY, MAX_RECOVERY, RECOVER, SLOP
 
 
@@ -174,7 +174,8 @@ class Twin:
             v = v + inverse @ motor[0] * motor[5]
         for row in rows:
             v = v + inverse @ (row[1] * row[5] + row[2] * row[6])
-        for _ in range(SWEEPS):
+        for sweep in range(SWEEPS):
+            share = 1.0 if sweep < FULL else RELAXED
             most = 0.0
             for motor in motors:
                 row, want, soft, low, high, before, scale = motor
@@ -184,9 +185,9 @@ class Twin:
                 most = max(most, scale * abs(motor[5] - before))
             for row in rows:
                 _, normal, slip, least, grip, push, pull = row
-                row[5] = max(push - (normal @ v - least) / (normal @ inverse @ normal), 0.0)
+                row[5] = max(push - share * (normal @ v - least) / (normal @ inverse @ normal), 0.0)
                 v = v + inverse @ normal * (row[5] - push)
-                row[6] = np.clip(pull - slip @ v / (slip @ inverse @ slip), -grip * row[5], grip * row[5])
+                row[6] = np.clip(pull - share * slip @ v / (slip @ inverse @ slip), -grip * row[5], grip * row[5])
                 v = v + inverse @ slip * (row[6] - pull)
                 most = max(most, abs(row[5] - push), abs(row[6] - pull))
             if most < TOLERANCE:

@@ -22,6 +22,9 @@ VELOCITIES = 7
 """Of the mass centre (2), the three rates, and both belts."""
 SWEEPS = 30
 """At most so many."""
+FULL, RELAXED = 8, 0.6
+"""After so many sweeps contacts change by only this share. A track that slips in a corner presses wall and ground in
+turns: each one's friction changes the other's push, and whole changes would alternate for ever."""
 LEVER = 5.0
 """An impulse of torque counts this many times as much [1/m]."""
 TOLERANCE = 1e-3
@@ -82,7 +85,8 @@ def solve(
         elif rows[n, PART] == 1.0:
             v6 -= ib * pull
 
-    for _ in range(SWEEPS):
+    for sweep in range(SWEEPS):
+        share = 1.0 if sweep < FULL else RELAXED
         new = min(max(t1 - m1 * (v3 - v2 - want1 + soft * t1), -limit), limit)
         change, t1 = new - t1, new
         v2 += d10 * change
@@ -104,7 +108,7 @@ def solve(
         for n in range(count):
             ux, uz, part, before = rows[n, NORMAL], rows[n, NORMAL + 1], rows[n, PART], rows[n, PUSH]
             speed = ux * v0 + uz * v1 + rows[n, NORMAL + 2] * v2 + rows[n, NORMAL + 3] * v3 + rows[n, NORMAL + 4] * v4
-            push = max(before - rows[n, NORMAL + 8] * (speed - rows[n, BIAS]), 0.0)
+            push = max(before - share * rows[n, NORMAL + 8] * (speed - rows[n, BIAS]), 0.0)
             if push == 0.0 and before == 0.0:
                 continue  # it has no friction either
             change = push - before
@@ -119,7 +123,7 @@ def solve(
             slip = uz * v0 - ux * v1 + rows[n, TANGENT + 2] * v2 + rows[n, TANGENT + 3] * v3 + rows[n, TANGENT + 4] * v4
             slip -= v5 if part == 0.0 else (v6 if part == 1.0 else 0.0)
             bound = rows[n, GRIP] * push
-            pull = min(max(rows[n, PULL] - rows[n, TANGENT + 8] * slip, -bound), bound)
+            pull = min(max(rows[n, PULL] - share * rows[n, TANGENT + 8] * slip, -bound), bound)
             change = pull - rows[n, PULL]
             rows[n, PULL] = pull
             most = max(most, abs(change))
