@@ -1,5 +1,6 @@
 """What the robot knows of the ground ahead: the seam between the world and perception."""
 
+from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
@@ -13,15 +14,22 @@ CELL = 0.01
 
 
 class Elevation(Protocol):
-    """An elevation map ahead of each robot. The task calls ``restart`` at each reset and ``read`` once a step."""
+    """An elevation map ahead of each robot. The task calls ``restart`` at each reset, and then ``read`` once a step."""
 
-    def restart(self, which: IntArray, generators: list[np.random.Generator]) -> None:
-        """Forget what these robots have seen; the sensors' noise is drawn from their generators."""
+    def restart(self, which: IntArray) -> None:
+        """Forget what these robots have seen."""
 
-    def read(self, climbers: Climbers) -> Array:
-        """Heights of the cells above the middle of the body: (count, cells) [m].
+    def read(self, climbers: Climbers, which: IntArray, generators: Sequence[np.random.Generator]) -> Array:
+        """Look ahead and return the map.
 
-        Cell i is `CELL` i ahead of the middle of the body, along its heading.
+        Args:
+            climbers: All robots.
+            which: (some,) the robots that look.
+            generators: Of each of them, for the noise of its sensor.
+
+        Returns:
+            (some, cells) heights above the middle of the body [m]. Cell i is `CELL` i ahead of the middle of the body,
+            along its heading.
         """
 
 
@@ -32,12 +40,12 @@ class TrueElevation:
         """Of so many cells."""
         self._cells = cells
 
-    def restart(self, which: IntArray, generators: list[np.random.Generator]) -> None:
+    def restart(self, which: IntArray) -> None:
         """Nothing to forget."""
 
-    def read(self, climbers: Climbers) -> Array:
-        """Heights of the cells above the middle of the body: (count, cells) [m]."""
-        found = np.empty((climbers.count, self._cells))
-        starts = np.ascontiguousarray(climbers.position[:, [0, 2]])
-        elevations(climbers.ground, starts, np.cos(climbers.attitude[:, 2]), CELL, found)
+    def read(self, climbers: Climbers, which: IntArray, generators: Sequence[np.random.Generator]) -> Array:
+        """Read the map from the course."""
+        found = np.empty((len(which), self._cells))
+        starts, yaw = climbers.position[which][:, [0, 2]], climbers.attitude[which, 2]
+        elevations(climbers.ground, which, np.ascontiguousarray(starts), np.cos(yaw), CELL, found)
         return found

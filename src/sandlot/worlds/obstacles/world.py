@@ -21,6 +21,8 @@ from sandlot.worlds.obstacles.task import ObstaclesTask
 from sandlot.worlds.scene import Scene
 
 ACTION = "axle angles [rad] and belt speeds [m/s]"
+ONLY = np.array([0])
+"""The robot of a single world."""
 FAR = 1e6
 """Bound of the elevation [m]."""
 RAISED = 0.5
@@ -102,12 +104,14 @@ class Obstacles(World):
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Array, dict[str, Any]]:
         """Begin an episode."""
         super().reset(seed=seed)
-        self.task.restart(np.array([0]), [self.task.draw(self.np_random)], [self.np_random])
+        self.task.restart(ONLY, [self.task.draw(self.np_random)])
+        self.task.look(ONLY, [self.np_random])
         return self.task.observe()[0], self._info()
 
     def step(self, action: NDArray[Any]) -> tuple[Array, float, bool, bool, dict[str, Any]]:
         """Command axles and belts and simulate until the next command."""
         rewards = self.task.command(check_action(action, (4,), ACTION)[None])
+        self.task.look(ONLY, [self.np_random])
         terminated, truncated = self.task.ends()
         return self.task.observe()[0], float(rewards[0]), bool(terminated[0]), bool(truncated[0]), self._info()
 
