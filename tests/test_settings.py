@@ -1,7 +1,7 @@
 """Every mistake in a setting is one line that names the key and says what is allowed."""
 
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 import pytest
 from hypothesis import given
