@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sandlot.geometry.rotations import rotation_matrix
-from sandlot.worlds.picture import from_above, seen_from_above
+from sandlot.worlds.picture import from_above, silhouette
 from sandlot.worlds.scene import Area, HeightField, Lines, Points, Scene, Shape, blend, grid_lines, upright
 
 RED, BLUE, WHITE = (255, 0, 0), (0, 0, 255), (255, 255, 255)
@@ -45,9 +45,7 @@ def test_shapes_have_their_place_colour_and_size(kind, size, area):
 
 
 def test_a_cylinder_that_lies_down_is_a_rectangle_from_above():
-    outline = seen_from_above(
-        Shape("axle", "cylinder", (0.5, 2.0), np.zeros(3), rotation_matrix(np.pi / 2, 0.0, 0.0), RED)
-    )
+    outline = silhouette(Shape("axle", "cylinder", (0.5, 2.0), np.zeros(3), rotation_matrix(np.pi / 2, 0.0, 0.0), RED))
     assert np.ptp(outline, axis=0) == pytest.approx([1.0, 4.0])
 
 

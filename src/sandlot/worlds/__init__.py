@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 WORLDS = {
     "indoor": "sandlot.worlds.indoor.world:Indoor",
     "leveling": "sandlot.worlds.leveling.world:Leveling",
+    "obstacles": "sandlot.worlds.obstacles.world:Obstacles",
     "terrain": "sandlot.worlds.terrain.world:Terrain",
     "water": "sandlot.worlds.water.world:Water",
 }
@@ -20,6 +21,7 @@ WORLDS = {
 
 VECTORS = {
     "indoor": "sandlot.worlds.indoor.vector:IndoorVector",
+    "obstacles": "sandlot.worlds.obstacles.vector:ObstaclesVector",
     "water": "sandlot.worlds.water.vector:WaterVector",
 }
 """Short name to the compiled vector form, which ``gymnasium.make_vec`` gives."""

@@ -1,4 +1,4 @@
-"""A picture of a scene from above."""
+"""A picture of a scene, from above or, where the scene asks for it, from the side."""
 
 from typing import Any
 
@@ -22,7 +22,10 @@ RING = np.linspace(0.0, 2.0 * np.pi, 32, endpoint=False)
 
 
 def from_above(scene: Scene) -> Image:
-    """Draw a scene: (rows, columns, 3), x to the right and y up, the longer side as the scene asks."""
+    """Draw a scene: (rows, columns, 3), x to the right and y up, the longer side as the scene asks.
+
+    A scene that is to be seen from the side has z up.
+    """
     return _Canvas(scene).image()
 
 
@@ -56,8 +59,10 @@ class _Canvas:
         return np.asarray(self._picture.reduce(FINER))
 
     def _place(self, points: Array) -> Array:
-        """Points (n, 2 or more) [m] in the picture [pixel]."""
-        placed = (np.asarray(points, np.float64)[:, :2] - self._scene.low) * self._scale
+        """Points (n, 2) of the plane that is shown, or (n, 3) of space [m], in the picture [pixel]."""
+        flat = np.asarray(points, np.float64)
+        flat = flat[:, self._scene.axes] if flat.shape[1] > 2 else flat
+        placed = (flat - self._scene.low) * self._scale
         return np.column_stack([placed[:, 0], self._size[1] - placed[:, 1]])
 
     def _shifts(self, points: Array) -> list[Array]:
@@ -86,7 +91,7 @@ class _Canvas:
 
     def _area(self, area: Area) -> None:
         if len(area.outline) > 2 and np.isfinite(area.outline).all():
-            self._polygon(area.outline[:, :2], area.colour, None)
+            self._polygon(area.outline[:, self._scene.axes], area.colour, None)
 
     def _polygon(self, outline: Array, colour: Colour, edge: Colour | None) -> None:
         for shift in self._shifts(outline):
@@ -117,7 +122,7 @@ class _Canvas:
             return
         if shape.beacon and self._beacon(shape):
             return
-        self._polygon(seen_from_above(shape), shape.colour, EDGE if shape.outlined else None)
+        self._polygon(silhouette(shape, self._scene.axes), shape.colour, EDGE if shape.outlined else None)
 
     def _beacon(self, shape: Shape) -> bool:
         """Mark the edge of the picture if the shape lies beyond it."""
@@ -133,10 +138,10 @@ class _Canvas:
         return ImageDraw.Draw(self._picture)
 
 
-def seen_from_above(shape: Shape) -> Array:
-    """The outline of a shape from above: (n, 2) [m]."""
-    points = _surface(shape) @ shape.rotation.T + shape.position
-    return points[ConvexHull(points[:, :2]).vertices, :2]
+def silhouette(shape: Shape, axes: tuple[int, int] = (0, 1)) -> Array:
+    """The outline of a shape in the plane of two axes, which is from above unless told otherwise: (n, 2) [m]."""
+    points = (_surface(shape) @ shape.rotation.T + shape.position)[:, axes]
+    return points[ConvexHull(points).vertices]
 
 
 def _surface(shape: Shape) -> Array:

@@ -23,6 +23,7 @@ ROBOT, HEAD, NOSE, TYRE = (70, 110, 150), (200, 60, 60), (245, 240, 230), (52, 4
 LASER, RETURN = (240, 150, 60, 60), (214, 60, 40)
 ROVERS: tuple[Colour, ...] = ((200, 70, 50), (60, 110, 170), (70, 140, 80), (150, 90, 160))
 SOIL_LOW, SOIL_HIGH, RUT = (150, 120, 88), (226, 202, 160), (96, 70, 48)
+GROUND: Colour = (214, 200, 172)
 EARTH_LOW, EARTH_HIGH, AGENT, LOADED = (60, 45, 35), (230, 185, 125), (255, 255, 255), (220, 40, 40)
 
 
@@ -141,10 +142,11 @@ class Scene:
 
     Attributes:
         items: What to draw; from above, what is later covers what is earlier.
-        low: (2,) lowest x and y that a picture shows [m].
-        high: (2,) highest x and y that a picture shows [m].
+        low: (2,) lowest x and y that a picture shows [m]; x and z from the side.
+        high: (2,) highest x and y that a picture shows [m]; x and z from the side.
         pixels: The longer side of a picture.
         background: Where nothing is.
+        side: Whether a picture shows it from the side, x to the right and z up, and not from above.
     """
 
     items: tuple[Item, ...]
@@ -152,6 +154,12 @@ class Scene:
     high: Array
     pixels: int
     background: Colour = FLOOR
+    side: bool = False
+
+    @property
+    def axes(self) -> tuple[int, int]:
+        """The two axes that a picture shows."""
+        return (0, 2) if self.side else (0, 1)
 
 
 def upright(x: float, y: float, z: float = 0.0, yaw: float = 0.0) -> tuple[Array, Array]:

@@ -1,0 +1,55 @@
+"""Settings of the obstacles world."""
+
+from pathlib import Path
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, field_validator, model_validator
+
+from sandlot.places.course_kinds import CourseKind, Mixed
+from sandlot.robots.climber import SHIPPED
+from sandlot.worlds.base import WorldSettings, name_or_file
+
+Friction = Annotated[float, Field(ge=0.0, le=10.0)]
+
+
+class ObstaclesSettings(WorldSettings):
+    """Settings of the obstacles world.
+
+    Attributes:
+        fidelity: ``fast``, a compiled planar model; ``reference``: MuJoCo, in space.
+        robot: ``climber``, or the path of a TOML file with another robot.
+        course: The ground: a table whose ``kind`` is ``box``, ``stairs``, ``step``, ``ramp``, ``trench``, ``rubble``,
+            ``flat``, or ``mixed``, which draws a box, stairs or rubble at each reset.
+        start: The robot starts at a random x between these [m].
+        yaw: The robot starts turned by up to this, to either side [rad]; at ``reference``.
+        friction: Coefficient of the left and of the right belts on the ground [1], in place of the robot's; at
+            ``reference``.
+        cells: Number of cells of the elevation ahead, each 1 cm; 201 in the source.
+        patience: An episode ends when the robot has not come further for this long [s].
+        seconds: An episode is truncated after this long [s].
+    """
+
+    fidelity: Literal["fast", "reference"] = "fast"
+    robot: Literal["climber"] | Path = "climber"
+    course: CourseKind = Mixed()
+    start: tuple[float, float] = (-0.1, 0.1)
+    yaw: float = Field(0.0, ge=0.0, le=0.5, json_schema_extra={"fidelity": "reference"})
+    friction: tuple[Friction, Friction] | None = Field(None, json_schema_extra={"fidelity": "reference"})
+    cells: int = Field(201, ge=1, le=1000)
+    patience: float = Field(10.0, gt=0.0)
+    seconds: float = Field(60.0, gt=0.0)
+
+    @field_validator("robot")
+    @classmethod
+    def _robot_exists(cls, value: str | Path) -> str | Path:
+        return name_or_file(value, "climbing robot", SHIPPED)
+
+    @model_validator(mode="after")
+    def _starts_before_the_obstacle(self) -> Self:
+        low, high = self.start
+        if not -20.0 <= low <= high <= self.course.distance:
+            raise ValueError(
+                f"start={[low, high]}: allowed are two ascending numbers from -20 to the obstacle at "
+                f"{self.course.distance:g}"
+            )
+        return self

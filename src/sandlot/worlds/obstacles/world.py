@@ -1,0 +1,186 @@
+"""The obstacles world: a robot changes its shape to climb."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from gymnasium.spaces import Box
+from numpy.typing import NDArray
+
+from sandlot.control.controller import Controller, as_controller
+from sandlot.recordings import Frame, Quantity
+from sandlot.recordings.vocabulary import quantity
+from sandlot.robots.climber import AXLE_LIMIT, NOMINAL_SPEED, Climber
+from sandlot.robots.climbers import MAX_RATE, MAX_SPEED, Climbers
+from sandlot.typing import Array
+from sandlot.worlds.actions import check_action
+from sandlot.worlds.base import World, WorldSettings
+from sandlot.worlds.obstacles.scene import obstacles_scene
+from sandlot.worlds.obstacles.settings import ObstaclesSettings
+from sandlot.worlds.obstacles.task import ObstaclesTask
+from sandlot.worlds.scene import Scene
+
+ACTION = "axle angles [rad] and belt speeds [m/s]"
+ONLY = np.array([0])
+"""The robot of a single world."""
+FAR = 1e6
+"""Bound of the elevation [m]."""
+RAISED = 0.5
+"""Angle of the front axle with which ``drive`` meets obstacles [rad]."""
+
+
+class Obstacles(World):
+    """A robot with four tracks on two axles changes its shape to climb boxes, stairs and rubble.
+
+    The robot is that of Vincent, *Control algorithms for a Shape-shifting Tracked Robotic Vehicle climbing obstacles*,
+    2008. Obstacles are straight and wider than the robot. It has to get past the obstacle without falling on its back.
+
+    ## Actions
+    ``Box`` of shape (4,): the angles that the front and the rear axle turn towards [rad], and the speeds of the left
+    and the right belts [m/s]. An angle of 0 stretches the tracks away from the body; positive turns the front tips up
+    and the rear tips down. At ``fast`` both sides get the mean of both speeds. One step is 0.05 s.
+
+    ## Observations
+    ``Box`` of shape (10 + cells,): the ten states of the source's section 5.2, which are roll and pitch [rad], positive
+    with the nose down; velocity forward, left and up [m/s] and rates [rad/s] in the horizontal frame of the robot;
+    angles of the front and the rear axle [rad]. Then the elevation map ahead: the highest point of each cell of 1 cm,
+    above the middle of the body [m], from the middle of the body on. The map is the true one; `ObstaclesTask.elevation`
+    can be replaced by one that perceives.
+
+    ## Reward
+    How far the middle of the body advanced along x in the step, up to the finish [m]; 1 m less in the step in which the
+    robot overturns. A step that explodes has no reward.
+
+    ## Start and end
+    The robot starts at rest, stretched out on level ground, near x = 0. ``reset(seed=...)`` draws where, and with the
+    kinds ``mixed`` and ``rubble`` the course. An episode terminates when the middle of the body is 0.6 m past the
+    obstacle (``info["passed"]``), when the robot is tilted by more than 120 degrees (``overturned``), or when it has
+    not come 2 cm further for ``patience`` seconds (``stuck``). It is truncated after ``seconds``, or if the simulation
+    explodes (``exploded``).
+
+    ## Motors
+    An axle is a servo: it wants a rate in proportion to the error of its angle, up to its largest, with a torque up to
+    its largest. A belt has an inertia and a motor with a torque-speed line, so that its thrust is limited by the motor
+    as well as by friction.
+
+    ## Many at once
+    ``gymnasium.make_vec("sandlot/Obstacles-v0", num_envs=1024)`` steps all robots in one call of the compiled kernel,
+    with the same results: `sandlot.worlds.obstacles.vector`.
+
+    ## Controllers
+    ``drive`` drives on with raised front tracks; ``random``.
+
+    ## Versions
+    v0: first version.
+    """
+
+    Settings: ClassVar[type[WorldSettings]] = ObstaclesSettings
+    reward_units = "m"
+    metadata = {"render_modes": ["rgb_array"], "render_fps": 20}
+    outcome_quantities: ClassVar[Mapping[str, Quantity]] = {
+        "passed": Quantity("1", "whether the robot has the obstacle behind it"),
+        "overturned": Quantity("1", "whether it lies on its back"),
+        "stuck": Quantity("1", "whether it came no further"),
+        "pass_time": Quantity("s", "when it had the obstacle behind it; NaN if never"),
+        "advance": Quantity("m", "furthest x of the middle of the body, up to the finish"),
+        "steepest": Quantity("rad", "largest tilt of the body"),
+    }
+    settings: ObstaclesSettings
+
+    def __init__(self, render_mode: str | None = None, **given: Any) -> None:
+        super().__init__(render_mode, **given)
+        self.task = ObstaclesTask(self.settings)
+        cells = self.settings.cells
+        self.observation_space, self.action_space = spaces(self.task.climbers.climber, cells)
+        numbers = ("time", "x", "y", "z", "roll", "pitch", "yaw", "velocity_forward", "velocity_left", "velocity_up")
+        rates, pairs = ("roll_rate", "pitch_rate", "yaw_rate"), ("axle_angles", "axle_rates", "axle_torques")
+        self.quantities = {
+            **{name: quantity(name) for name in (*numbers, *rates)},
+            **{name: quantity(name, ("axle",), (2,)) for name in pairs},
+            **{name: quantity(name, ("belt",), (4,)) for name in ("belt_speeds", "belt_forces")},
+            "elevation": quantity("elevation", ("cell",), (cells,)),
+        }
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Array, dict[str, Any]]:
+        """Begin an episode."""
+        super().reset(seed=seed)
+        self.task.restart(ONLY, [self.task.draw(self.np_random)])
+        self.task.look(ONLY, [self.np_random])
+        return self.task.observe()[0], self._info()
+
+    def step(self, action: NDArray[Any]) -> tuple[Array, float, bool, bool, dict[str, Any]]:
+        """Command axles and belts and simulate until the next command."""
+        rewards = self.task.command(check_action(action, (4,), ACTION)[None])
+        self.task.look(ONLY, [self.np_random])
+        terminated, truncated = self.task.ends()
+        return self.task.observe()[0], float(rewards[0]), bool(terminated[0]), bool(truncated[0]), self._info()
+
+    @property
+    def climbers(self) -> Climbers:
+        """The robot, as a batch of one."""
+        return self.task.climbers
+
+    @property
+    def exploded(self) -> bool:
+        """Whether the simulation has become numerically unstable."""
+        return bool(self.task.exploded[0])
+
+    def outcomes(self) -> dict[str, float]:
+        """Results of the episode so far, as named in ``outcome_quantities``."""
+        task = self.task
+        passed = bool(task.passed[0])
+        return {
+            "passed": float(passed),
+            "overturned": float(task.overturned[0]),
+            "stuck": float(task.stuck[0]),
+            "pass_time": float(task.climbers.time[0]) if passed else np.nan,
+            "advance": float(min(task.furthest[0], task.finish[0])),
+            "steepest": float(np.arccos(np.clip(task.steepest[0], -1.0, 1.0))),
+        }
+
+    def frame(self) -> Frame:
+        """The robot, its motors, and the elevation ahead."""
+        task, climbers = self.task, self.task.climbers
+        (x, y, z), (roll, pitch, yaw) = task.position[0], task.attitude[0]
+        (forward, left, up), (roll_rate, pitch_rate, yaw_rate) = climbers.velocity[0], climbers.rates[0]
+        return {
+            "time": climbers.time[0],
+            "x": x,
+            "y": y,
+            "z": z,
+            "roll": roll,
+            "pitch": pitch,
+            "yaw": yaw,
+            "velocity_forward": forward,
+            "velocity_left": left,
+            "velocity_up": up,
+            "roll_rate": roll_rate,
+            "pitch_rate": pitch_rate,
+            "yaw_rate": yaw_rate,
+            "axle_angles": climbers.axles[0].copy(),
+            "axle_rates": climbers.axle_rates[0].copy(),
+            "axle_torques": climbers.axle_torques[0].copy(),
+            "belt_speeds": climbers.belts[0].copy(),
+            "belt_forces": climbers.thrusts[0].copy(),
+            "elevation": task.ahead[0].copy(),
+        }
+
+    def scene(self) -> Scene:
+        """The robot from its left, front tracks in red and rear tracks in blue, on the ground."""
+        return obstacles_scene(self.task)
+
+    def controllers(self) -> dict[str, Controller]:
+        """Those of the class docstring."""
+        drive = np.array([RAISED, 0.0, NOMINAL_SPEED, NOMINAL_SPEED])
+        return {"drive": as_controller(lambda _: drive.copy())} | super().controllers()
+
+    def _info(self) -> dict[str, Any]:
+        return {name: value[0].item() for name, value in self.task.values().items()}
+
+
+def spaces(climber: Climber, cells: int) -> tuple[Box, Box]:
+    """The observation and the action space of one robot."""
+    states = [np.pi, np.pi, *[MAX_SPEED] * 3, *[MAX_RATE] * 3, FAR, FAR]
+    high, top = np.concatenate([states, np.full(cells, FAR)]), climber.belts.speed
+    limits = np.array([AXLE_LIMIT, AXLE_LIMIT, top, top])
+    return Box(-high, high, dtype=np.float64), Box(-limits, limits, dtype=np.float64)
