@@ -18,7 +18,7 @@ RELEASE_GAP, STEEP_GAP = 1e-3, 5.0
 """A node stays touched until the body is this far above it [m], so that the walls of a rut do not slide in under a body
 that is lifted by a few micrometres. Where a shape is searched at several points, it is so many times the spacing: the
 mean height of a steep wall above a cell depends much on how far the wall is above the cell."""
-FULL_DEPTH, MIN_PART = 1e-4, 1e-6
+FULL_DEPTH, MIN_PART = 3e-5, 1e-6
 """A point of a cell counts fully from this depth on [m]; in proportion to its depth, but no less than this, above that.
 If it counted fully from the surface on, the force would jump whenever a point begins to touch, since the hollow of a
 cell has one depth for all its points, and small feet would tremble."""
