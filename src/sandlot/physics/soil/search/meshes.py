@@ -160,7 +160,7 @@ def find_mesh(ground: Ground, shape: np.void, mesh: Mesh, patches: Patches, star
                         lowest_point = min(lowest_point, low)
                         depth = top - low
                         if depth > 0.0:
-                            part = part_of_point(first - low)
+                            part = part_of_point(first - low, node["sinkage"])
                             share, z, weight = share + part, z + part * low, weight + part * depth
                             x, y = x + part * depth * b, y + part * depth * a
                 if share > 0.0 or not lowest_point < second:

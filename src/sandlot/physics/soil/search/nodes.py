@@ -19,9 +19,9 @@ RELEASE_GAP, STEEP_GAP = 1e-3, 5.0
 that is lifted by a few micrometres. Where a shape is searched at several points, it is so many times the spacing: the
 mean height of a steep wall above a cell depends much on how far the wall is above the cell."""
 FULL_DEPTH, MIN_PART = 3e-5, 1e-6
-"""A point of a cell counts fully from this depth on [m]; in proportion to its depth, but no less than this, above that.
-If it counted fully from the surface on, the force would jump whenever a point begins to touch, since the hollow of a
-cell has one depth for all its points, and small feet would tremble."""
+"""A point of a cell that has yielded counts fully from this depth on [m]; in proportion to its depth, but no less than
+this, above that. If it counted fully from the surface on, the force would jump whenever a point begins to touch, since
+the hollow of a cell has one depth for all its points, and small feet would tremble."""
 
 
 class Patches(NamedTuple):
@@ -61,9 +61,9 @@ def levels(node: np.void, step: float) -> tuple[float, float]:
 
 
 @kernel(error_model="numpy", allocates=False, inline="always")
-def part_of_point(depth: float) -> float:
-    """How much a point of a cell counts at a depth below the undeformed ground [m]."""
-    return min(max(depth * (1.0 / FULL_DEPTH), MIN_PART), 1.0)
+def part_of_point(depth: float, sinkage: float) -> float:
+    """How much a point of a cell counts at a depth below the undeformed ground [m], if the cell has sunk that much."""
+    return min(max(depth * (1.0 / FULL_DEPTH), MIN_PART), 1.0) if sinkage > 0.0 else 1.0
 
 
 @kernel(error_model="numpy", allocates=False)

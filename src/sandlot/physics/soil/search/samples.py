@@ -94,7 +94,7 @@ def find_by_samples(
                             lowest_point = min(lowest_point, low)
                             depth = top - low
                             if depth > 0.0:
-                                covered *= part_of_point(first - low)
+                                covered *= part_of_point(first - low, node["sinkage"])
                                 share, z, weight = share + covered, z + covered * low, weight + covered * depth
                                 x, y = x + covered * depth * ox, y + covered * depth * oy
                 if share > 0.0 or not lowest_point < second:
