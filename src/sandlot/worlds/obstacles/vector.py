@@ -31,7 +31,7 @@ class ObstaclesVector(CompiledVector[Array]):
 
     def _make(self, threads: int) -> tuple[Box, Box]:
         self.task = ObstaclesTask(self.settings, self.num_envs, threads)
-        return spaces(self.task.climbers.climber, self.settings.cells)
+        return spaces(self.task.climbers.climber, self.settings.cells * self.settings.rows)
 
     def _check_start(self, options: Mapping[str, Any]) -> None:
         return None
