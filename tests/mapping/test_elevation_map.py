@@ -24,7 +24,7 @@ def scanned(course, laser=LASER, middle=(0.0, 0.1), attitude=LEVEL, ahead=201):
     """The map of one scan along 0 degrees: (ahead,) above the middle."""
     made = ElevationMap(1, ahead, [9])
     seen = view([middle], [attitude], [[9]])
-    ranges = laser.scan(grounds(course), seen, [np.random.default_rng(0)])
+    ranges = laser.scan(grounds(course), seen, {0: np.random.default_rng(0)})
     made.add(ranges, seen, laser.fan, np.zeros(1), np.zeros(1))
     return made.read(np.zeros(1), np.array([middle[1]]), np.zeros(1))[0, 0]
 
@@ -41,7 +41,7 @@ def test_maps_of_a_drive_agree_with_the_twin(kind, seed, missing):
     laser = LASER.model_copy(update={"missing": missing, "ceiling": 2.4})
     made, twins = ElevationMap(2, 201, ROWS, memory=0.5), [[twin.Map(201, 0.5) for _ in ROWS] for _ in range(2)]
     ground, driven = grounds(*courses), np.zeros(2)
-    generators = [np.random.default_rng(k) for k in range(2)]
+    generators = {k: np.random.default_rng(k) for k in range(2)}
     for now in np.arange(4) * 0.25:
         middles = [(x, course.height(x) + 0.3) for x, course in zip(driven, courses, strict=True)]
         attitudes = rng.uniform(-0.4, 0.4, (2, 3)) * (0.3, 1.0, 0.0)
@@ -108,7 +108,7 @@ def test_cells_move_with_the_robot_and_are_dropped_when_old():
     course, made = draw(Box(distance=1.0, height=0.2, depth=0.5)), ElevationMap(1, 201, [9], memory=1.0)
     seen = view([(0.0, 0.4)], [LEVEL], [[9]])
     exact = LASER.exact()
-    made.add(exact.scan(grounds(course), seen, [None]), seen, exact.fan, np.zeros(1), np.zeros(1))
+    made.add(exact.scan(grounds(course), seen, {}), seen, exact.fan, np.zeros(1), np.zeros(1))
 
     def read(driven, zero, now):
         return made.read(np.array([driven]), np.array([zero]), np.array([now]))[0, 0]

@@ -17,7 +17,7 @@ ANGLES = bearings(LASER.beams, LASER.field_of_view)
 
 
 def look(laser, courses, middles, attitudes, pans=None, seed=0):
-    generators = [np.random.default_rng(seed + k) for k in range(len(courses))]
+    generators = {k: np.random.default_rng(seed + k) for k in range(len(courses))}
     return laser.scan(grounds(*courses), view(middles, attitudes, pans), generators)
 
 

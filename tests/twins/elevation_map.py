@@ -1,5 +1,7 @@
 """Scans of courses and elevation maps in plain NumPy: every beam against every segment, and equations 20 to 22."""
 
+from itertools import pairwise
+
 import numpy as np
 
 MARGIN = 0.03
@@ -35,7 +37,7 @@ def scan(outlines, middle, attitude, mount, pan, bearings, max_range, ceiling=No
     lines = [*outlines, *([] if ceiling is None else [np.array([[-1e3, ceiling], [1e3, ceiling]])])]
     found = np.full(len(bearings), np.inf)
     for line in lines:
-        for (x0, z0), (x1, z1) in zip(line[:-1], line[1:], strict=True):
+        for (x0, z0), (x1, z1) in pairwise(line):
             ex, ez, wx, wz = x1 - x0, z1 - z0, x0 - start[0], z0 - start[2]
             with np.errstate(divide="ignore", invalid="ignore"):
                 area = away[:, 0] * ez - away[:, 2] * ex

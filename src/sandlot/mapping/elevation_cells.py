@@ -13,7 +13,6 @@ from sandlot.sensing.panned_laser import View, turned
 from sandlot.sensing.rays import Fan
 from sandlot.typing import Array, IntArray
 
-
 MARGIN = 0.03
 """Points of a line this much nearer than its furthest point count as equally far [m]: noise of a wall's points."""
 

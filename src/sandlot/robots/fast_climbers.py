@@ -14,12 +14,12 @@ from sandlot.physics.climbing.robot import (
     COLUMNS,
     CONTACTS,
     FRONT,
+    MIDDLE,
     MOTORS,
     ROBOT,
     SPEED,
     X,
     Z,
-    mass_centre_rates,
     mass_centres,
 )
 from sandlot.physics.climbing.step import advance
@@ -83,13 +83,10 @@ class FastClimbers(Climbers):
         row = self.state[which]
         row[:] = 0.0
         row[[FRONT, BACK]] = start.axles
-        middle = start.x, course.height(start.x) + clearance(self.climber, start)
-        row[[X, Z]] = middle + self._offsets(slice(which, which + 1))[0]
+        middle = np.array([start.x, course.height(start.x) + clearance(self.climber, start)])
+        row[[MIDDLE, MIDDLE + 1]] = middle
+        row[[X, Z]] = middle + mass_centres(self.robots[which : which + 1], row[BODY : BACK + 1, None])[0]
         self._labels[which] = -1
-
-    def _offsets(self, which: slice = slice(None)) -> Array:
-        """Mass centres from the middles of the bodies: (some, 2) [m]."""
-        return mass_centres(self.robots[which], self.state[which, BODY : BACK + 1].T)
 
     def _simulate(self, targets: Array) -> None:
         given = np.column_stack([targets[:, :2], targets[:, 2:].mean(axis=1)])
@@ -106,8 +103,7 @@ class FastClimbers(Climbers):
     @property
     def position(self) -> Array:
         """Middle of the body: (count, 3) [m]."""
-        x, z = (self.state[:, [X, Z]] - self._offsets()).T
-        return np.stack([x, np.zeros(self.count), z], axis=1)
+        return _in_plane(self.state[:, MIDDLE], self.state[:, MIDDLE + 1])
 
     @property
     def attitude(self) -> Array:
@@ -118,9 +114,7 @@ class FastClimbers(Climbers):
     @property
     def velocity(self) -> Array:
         """Of the middle of the body, forward, left and up: (count, 3) [m/s]."""
-        angles, rates = self.state[:, BODY : BACK + 1], self.state[:, SPEED + BODY : SPEED + BACK + 1]
-        x, z = (self.state[:, [SPEED + X, SPEED + Z]] - mass_centre_rates(self.robots, angles.T, rates.T)).T
-        return np.stack([x, np.zeros(self.count), z], axis=1)
+        return _in_plane(self.state[:, MIDDLE + 2], self.state[:, MIDDLE + 3])
 
     @property
     def rates(self) -> Array:
@@ -151,6 +145,10 @@ class FastClimbers(Climbers):
     def thrusts(self) -> Array:
         """Forces of the belt motors at the last step, in the same order: (count, 4) [N]."""
         return np.repeat(0.5 * self.state[:, MOTORS + 2 : MOTORS + 4], 2, axis=1)
+
+
+def _in_plane(x: Array, z: Array) -> Array:
+    return np.stack([x, np.zeros_like(x), z], axis=1)
 
 
 def _along_y(values: Array) -> Array:

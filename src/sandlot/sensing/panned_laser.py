@@ -6,7 +6,7 @@ plane, the ground is again made of segments, squeezed along x by the pan angle. 
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -21,7 +21,7 @@ from sandlot.typing import Array, IntArray
 
 PANS = 19
 """Number of pan angles."""
-PAN_ANGLES = np.pi / 36.0 * np.arange(-9, 10)
+PAN_ANGLES = np.arange(-9, 10).astype(np.float64) * (math.pi / 36.0)
 """Of the lines, from right to left [rad]: equation 27 of Vincent 2008."""
 WIDE = 1e3
 """Half the length of a ceiling [m]."""
@@ -97,20 +97,19 @@ class PannedLaser(Settings):
         at = (commands[:, None] * self.lines + np.arange(self.lines)) % round_trip
         return np.minimum(at, round_trip - at)
 
-    def scan(self, ground: Ground, view: View, generators: Sequence[np.random.Generator]) -> Array:
+    def scan(self, ground: Ground, view: View, generators: Mapping[int, np.random.Generator]) -> Array:
         """Measure ranges, with errors.
 
         Args:
             ground: Of all robots.
             view: Of all robots.
-            generators: One for each robot, so that a scan does not depend on the other robots. A robot without lines
-                draws nothing.
+            generators: Of each robot that has lines to scan; so a scan does not depend on the other robots.
 
         Returns:
             (robots, lines, beams) ranges [m], NaN without a return.
         """
         draws, found = np.zeros((2, *view.pans.shape, self.beams)), np.empty((*view.pans.shape, self.beams))
-        for k in np.flatnonzero((view.pans >= 0).any(axis=1)):
+        for k in np.flatnonzero((view.pans >= 0).any(axis=1)).tolist():
             if self.missing:
                 generators[k].random(out=draws[0, k])
             if self.noise or self.noise_growth:

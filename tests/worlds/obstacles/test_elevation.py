@@ -3,6 +3,7 @@
 import gymnasium
 import numpy as np
 import pytest
+from numpy.lib.stride_tricks import sliding_window_view
 
 from sandlot.errors import SettingError
 from sandlot.worlds import register
@@ -33,8 +34,12 @@ def driven(steps=20, **given):
 @pytest.mark.parametrize("rows", [1, 5, 19])
 def test_a_perceived_map_is_near_the_true_one(rows):
     exact, seen = (driven(course=BOX, rows=rows, perception=each) for each in ("exact", "laser"))
-    near = slice(0, 60)  # up to the face, which is visible as a whole
-    assert np.abs(maps(exact)[:, near] - maps(seen)[:, near]).max(axis=1).mean() < 0.03
+    # Noise moves a face by up to two cells; up to its upper edge it is visible.
+    true = sliding_window_view(np.pad(maps(exact), ((0, 0), (2, 2)), "edge"), 5, axis=1)
+    above, below = maps(seen) - true.max(axis=2), true.min(axis=2) - maps(seen)
+    near = slice(0, 60)
+    assert np.maximum(above, below)[:, near].max() < 0.02
+    assert (maps(exact)[:, near].max(axis=1) > 0.0).all()
     assert maps(exact).shape == maps(seen).shape == (rows, 201)
 
 

@@ -4,33 +4,35 @@ import math
 
 from sandlot.kernels import kernel
 from sandlot.physics.climbing.ground import AX, AZ, CELL, LENGTH, TX, TZ, Ground
-from sandlot.typing import Array
+from sandlot.typing import Array, IntArray
 
 
 @kernel(error_model="numpy", allocates=False, nogil=True)
-def elevations(ground: Ground, starts: Array, scales: Array, cell: float, found: Array) -> None:
+def elevations(ground: Ground, which: IntArray, starts: Array, scales: Array, cell: float, found: Array) -> None:
     """Find the highest point of the ground in cells ahead.
 
     Args:
         ground: Of all robots.
-        starts: (robots, 2) x of the middle of the first cell, and the height that counts as zero [m].
-        scales: (robots,) how far x moves per distance ahead: the cosine of the yaw.
+        which: (some,) robots.
+        starts: (some, 2) x of the middle of the first cell, and the height that counts as zero [m].
+        scales: (some,) how far x moves per distance ahead: the cosine of the yaw.
         cell: Length of a cell [m].
-        found: (robots, cells) heights [m], written here.
+        found: (some, cells) heights [m], written here.
     """
-    for k in range(len(starts)):
+    for k in range(len(which)):
+        robot = which[k]
         size, zero, number = max(cell * abs(scales[k]), 1e-9), starts[k, 1], found.shape[1]
         # Cells are counted along x; with the robot turned back, from the last one on.
         ahead = scales[k] >= 0.0
         low = starts[k, 0] - 0.5 * size if ahead else starts[k, 0] - (number - 0.5) * size
         for i in range(number):
             found[k, i] = -math.inf
-        extent = ground.extent[k]
+        extent = ground.extent[robot]
         last = int(extent[1]) - 1
         first_cell = min(max(int((low - extent[0]) / CELL), 0), last)
         last_cell = min(max(int((low + number * size - extent[0]) / CELL), 0), last)
-        for n in range(ground.cells[k, first_cell, 0], ground.cells[k, last_cell, 1]):
-            segment = ground.segments[k, n]
+        for n in range(ground.cells[robot, first_cell, 0], ground.cells[robot, last_cell, 1]):
+            segment = ground.segments[robot, n]
             x, z, tx, tz, length = segment[AX], segment[AZ], segment[TX], segment[TZ], segment[LENGTH]
             left, right = min(x, x + tx * length), max(x, x + tx * length)
             begin, end = max(left, low), min(right, low + number * size)

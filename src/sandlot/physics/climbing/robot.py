@@ -52,7 +52,9 @@ MOTORS = 12
 """At the last step: torques of the front and the rear axle [N*m], thrusts of the front and the rear belts [N]."""
 PENETRATION = 16
 """Deepest penetration since the last command [m]."""
-COLUMNS = 17
+MIDDLE = 17
+"""Middle of the body x and z [m], and its velocity [m/s]: follow from the other columns."""
+COLUMNS = 21
 CONTACTS = 20
 """At most so many contacts of one robot."""
 
@@ -64,28 +66,8 @@ def mass_centres(robots: Any, angles: Array) -> Array:
         robots: (n,) records of `ROBOT`.
         angles: (3, n) of body, front and rear tracks [rad].
     """
-    moments = np.zeros((2, len(robots)))
-    for (along, across), angle in zip(_moments(robots), angles, strict=True):
-        c, s = np.cos(angle), np.sin(angle)
-        moments += c * along - s * across, s * along + c * across
-    return (moments / _mass(robots)).T
-
-
-def mass_centre_rates(robots: Any, angles: Array, rates: Array) -> Array:
-    """How these change: (n, 2) [m/s]; ``rates`` (3, n) are those of the angles [rad/s]."""
-    moments = np.zeros((2, len(robots)))
-    for (along, across), angle, rate in zip(_moments(robots), angles, rates, strict=True):
-        c, s = np.cos(angle), np.sin(angle)
-        moments += -rate * (s * along + c * across), rate * (c * along - s * across)
-    return (moments / _mass(robots)).T
-
-
-def _moments(robots: Any) -> list[tuple[Any, Any]]:
-    """Of what turns with body, front and rear tracks, the mass times its place along and across [kg*m]."""
     mb, mf, mk, arm = robots.body_mass, robots.front_mass, robots.back_mass, 0.5 * robots.reach
-    along = mb * robots.load_x + (mf - mk) * robots.half_span
-    return [(along, mb * robots.load_z + (mf + mk) * robots.hip), (mf * arm, 0.0), (-mk * arm, 0.0)]
-
-
-def _mass(robots: Any) -> Any:
-    return robots.body_mass + robots.front_mass + robots.back_mass
+    along, across = mb * robots.load_x + (mf - mk) * robots.half_span, mb * robots.load_z + (mf + mk) * robots.hip
+    (c0, c1, c2), (s0, s1, s2) = np.cos(angles), np.sin(angles)
+    moments = c0 * along - s0 * across + arm * (mf * c1 - mk * c2), s0 * along + c0 * across + arm * (mf * s1 - mk * s2)
+    return np.stack(moments, axis=1) / (mb + mf + mk)[:, None]

@@ -13,7 +13,7 @@ import numpy as np
 from sandlot.kernels import kernel
 from sandlot.physics.climbing.contacts import GAP, MARGIN, NORMAL_X, NORMAL_Z, POINT_X, POINT_Z, find
 from sandlot.physics.climbing.ground import Ground
-from sandlot.physics.climbing.robot import BACK, BELTS, BODY, CONTACTS, FRONT, PENETRATION, SPEED, X, Z
+from sandlot.physics.climbing.robot import BACK, BELTS, BODY, CONTACTS, FRONT, MIDDLE, PENETRATION, SPEED, X, Z
 from sandlot.physics.climbing.solve import BIAS, GRIP, NORMAL, PART, PULL, PUSH, ROWS, TANGENT, VELOCITIES, solve
 from sandlot.typing import Array, IntArray
 
@@ -79,6 +79,7 @@ def advance(
                 velocities,
                 turns,
             )
+        _find_middle(robots[k], state[k], turns)
 
 
 @kernel(error_model="numpy", allocates=False)
@@ -245,3 +246,22 @@ def _turn(turns: Array, at: int, angle: float) -> None:
     else:
         c, s = math.cos(angle), math.sin(angle)
     turns[at], turns[at + 1] = c * turns[at] - s * turns[at + 1], s * turns[at] + c * turns[at + 1]
+
+
+@kernel(error_model="numpy", allocates=False)
+def _find_middle(robot: Any, state: Array, turns: Array) -> None:
+    """Write where the middle of the body is, and how fast: the mass centre minus its place in the robot."""
+    mb, mf, mk, arm = robot.body_mass, robot.front_mass, robot.back_mass, 0.5 * robot.reach
+    mass = mb + mf + mk
+    gx, gz = (
+        (mb * robot.load_x + (mf - mk) * robot.half_span) / mass,
+        (mb * robot.load_z + (mf + mk) * robot.hip) / mass,
+    )
+    gf, gk = mf * arm / mass, mk * arm / mass
+    c0, s0, c1, s1, c2, s2 = turns[0], turns[1], turns[2], turns[3], turns[4], turns[5]
+    w0, w1, w2 = state[SPEED + BODY], state[SPEED + FRONT], state[SPEED + BACK]
+    hx, hz = c0 * gx - s0 * gz, s0 * gx + c0 * gz
+    state[MIDDLE] = state[X] - hx - gf * c1 + gk * c2
+    state[MIDDLE + 1] = state[Z] - hz - gf * s1 + gk * s2
+    state[MIDDLE + 2] = state[SPEED + X] + w0 * hz + w1 * gf * s1 - w2 * gk * s2
+    state[MIDDLE + 3] = state[SPEED + Z] - w0 * hx - w1 * gf * c1 + w2 * gk * c2

@@ -1,5 +1,6 @@
 """What the robot knows of the ground ahead: the seam between the world and perception."""
 
+from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
@@ -16,16 +17,22 @@ of 10 (section 5.2 of the source); -45 to 45 degrees in steps of 5 (equation 27)
 
 
 class Elevation(Protocol):
-    """An elevation map ahead of each robot. The task calls ``restart`` at each reset and ``read`` once a step."""
+    """An elevation map ahead of each robot. The task calls ``restart`` at each reset, and then ``read`` once a step."""
 
-    def restart(self, which: IntArray, generators: list[np.random.Generator]) -> None:
-        """Forget what these robots have seen; the sensors' noise is drawn from their generators."""
+    def restart(self, which: IntArray) -> None:
+        """Forget what these robots have seen."""
 
-    def read(self, climbers: Climbers) -> Array:
-        """Heights of the cells above the middle of the body: (count, rows, cells) [m].
+    def read(self, climbers: Climbers, which: IntArray, generators: Sequence[np.random.Generator]) -> Array:
+        """Look ahead and return the map.
 
-        Cell i of a row of pan angle p is `CELL` i ahead of the middle of the body, along its heading, and tan(p) times
-        that to the left.
+        Args:
+            climbers: All robots.
+            which: (some,) the robots that look.
+            generators: Of each of them, for the noise of its sensor.
+
+        Returns:
+            (some, rows, cells) heights above the middle of the body [m]. Cell i of a row of pan angle p is `CELL` i
+            ahead of the middle of the body, along its heading, and tan(p) times that to the left.
         """
 
 
@@ -36,26 +43,25 @@ class TrueElevation:
         """Of so many cells and rows; ``rows`` is one of `ROWS`."""
         self._cells, self._slopes = cells, np.tan(PAN_ANGLES[ROWS[rows]])
 
-    def restart(self, which: IntArray, generators: list[np.random.Generator]) -> None:
+    def restart(self, which: IntArray) -> None:
         """Nothing to forget."""
 
-    def read(self, climbers: Climbers) -> Array:
-        """Heights of the cells above the middle of the body: (count, rows, cells) [m]."""
-        yaw, rows = climbers.attitude[:, 2], len(self._slopes)
-        scales = np.cos(yaw)[:, None] - np.sin(yaw)[:, None] * self._slopes
-        found = np.empty((climbers.count, rows, self._cells))
-        starts = np.ascontiguousarray(climbers.position[:, [0, 2]])
-        for row in range(rows):
-            heights = np.empty((climbers.count, self._cells))
-            elevations(climbers.ground, starts, np.ascontiguousarray(scales[:, row]), CELL, heights)
-            found[:, row] = heights
-        return found
+    def read(self, climbers: Climbers, which: IntArray, generators: Sequence[np.random.Generator]) -> Array:
+        """Read the map from the course."""
+        starts, yaw = np.ascontiguousarray(climbers.position[which][:, [0, 2]]), climbers.attitude[which, 2]
+        rows = [np.empty((len(which), self._cells)) for _ in self._slopes]
+        for heights, slope in zip(rows, self._slopes, strict=True):
+            elevations(climbers.ground, which, starts, np.cos(yaw) - np.sin(yaw) * slope, CELL, heights)
+        return np.stack(rows, axis=1)
 
 
 class PerceivedElevation:
     """The ground as a panned laser sees it: one scan after each command, fused into a map.
 
     Only the lines of pan angles that have a row are scanned. The map moves by the true displacement of the robot.
+
+    Attributes:
+        map: What the robots know.
     """
 
     def __init__(self, laser: PannedLaser, count: int, cells: int, rows: int = 1) -> None:
@@ -69,31 +75,28 @@ class PerceivedElevation:
         """
         self._laser, self._rows = laser, ROWS[rows]
         self.map = ElevationMap(count, cells, self._rows)
-        self._driven, self._last, self._time = np.zeros(count), np.zeros((count, 2)), np.full(count, np.nan)
-        self._generators = [np.random.default_rng(0)] * count
+        self._driven, self._last = np.zeros(count), np.full((count, 2), np.nan)
 
-    def restart(self, which: IntArray, generators: list[np.random.Generator]) -> None:
+    def restart(self, which: IntArray) -> None:
         """Forget what these robots have seen."""
         self.map.forget(which)
-        self._driven[which], self._time[which] = 0.0, np.nan
-        for k, each in zip(np.asarray(which).tolist(), generators, strict=True):
-            self._generators[k] = each
+        self._driven[which], self._last[which] = 0.0, np.nan
 
-    def read(self, climbers: Climbers) -> Array:
-        """Scan with robots for which time has passed, and read all maps: (count, rows, cells) [m]."""
+    def read(self, climbers: Climbers, which: IntArray, generators: Sequence[np.random.Generator]) -> Array:
+        """Scan, and read the map. A robot whose simulation has exploded sees nothing new."""
         position, attitude, now = climbers.position, climbers.attitude, climbers.time
-        due = (now != self._time) & np.isfinite(position).all(axis=1) & np.isfinite(attitude).all(axis=1)
-        moved = np.where((due & (now > self._time))[:, None], position[:, :2] - self._last, 0.0)
-        yaw = attitude[:, 2]
-        self._driven += np.where(due, moved[:, 0] * np.cos(yaw) + moved[:, 1] * np.sin(yaw), 0.0)
-        self._last = np.where(due[:, None], position[:, :2], self._last)
-        self._time = np.where(due, now, self._time)
-        middles = np.ascontiguousarray(position[:, [0, 2]])
-        mount = np.array([climbers.climber.laser.ahead, climbers.climber.laser.above])
-        view = View(middles, np.ascontiguousarray(attitude), mount, np.where(due[:, None], self._pans(now), -1))
-        ranges = self._laser.scan(climbers.ground, view, self._generators)
+        looks = np.zeros(climbers.count, np.bool_)
+        looks[which] = True
+        looks &= ~climbers.exploded
+        (dx, dy), yaw = np.nan_to_num(position[:, :2] - self._last).T, attitude[:, 2]
+        self._driven[looks] += (dx * np.cos(yaw) + dy * np.sin(yaw))[looks]
+        self._last[looks] = position[looks, :2]
+        middles, laser = np.ascontiguousarray(position[:, [0, 2]]), climbers.climber.laser
+        pans = np.where(looks[:, None], self._pans(now), -1)
+        view = View(middles, np.ascontiguousarray(attitude), np.array([laser.ahead, laser.above]), pans)
+        ranges = self._laser.scan(climbers.ground, view, dict(zip(which.tolist(), generators, strict=True)))
         self.map.add(ranges, view, self._laser.fan, self._driven, now)
-        return self.map.read(self._driven, middles[:, 1], now)
+        return self.map.read(self._driven, np.nan_to_num(middles[:, 1]), now)[which]
 
     def _pans(self, now: Array) -> IntArray:
         """Pan angles that are scanned now: (count, lines), -1 for those without a row."""

@@ -69,13 +69,11 @@ class ObstaclesTask:
         course = given.course.draw(rng)
         return course, Start(rng.uniform(*given.start), rng.uniform(-given.yaw, given.yaw) if given.yaw else 0.0)
 
-    def restart(
-        self, which: IntArray, drawn: Sequence[tuple[Course, Start]], generators: list[np.random.Generator]
-    ) -> None:
-        """Put these robots at the start of what was drawn for them."""
+    def restart(self, which: IntArray, drawn: Sequence[tuple[Course, Start]]) -> None:
+        """Put these robots at the start of what was drawn for them; then they have to `look`."""
         self.climbers.restart(which, [each for each, _ in drawn], [each for _, each in drawn])
         self.finish[which] = [course.end + BEYOND for course, _ in drawn]
-        self.elevation.restart(which, generators)
+        self.elevation.restart(which)
         self._update()
         self.furthest[which], self.steepest[which] = self.x[which], self.tilt[which]
         self._marks[which], self._since[which] = self.x[which], 0.0
@@ -97,7 +95,10 @@ class ObstaclesTask:
         climbers = self.climbers
         self.position, self.attitude, self.exploded = climbers.position, climbers.attitude, climbers.exploded
         self.x, self.tilt = self.position[:, 0], climbers.tilt
-        self.ahead = self.elevation.read(climbers)
+
+    def look(self, which: IntArray, generators: Sequence[np.random.Generator]) -> None:
+        """Let robots read the elevation ahead, with the noise that their generators draw; once after each command."""
+        self.ahead[which] = self.elevation.read(self.climbers, which, generators)
 
     @property
     def passed(self) -> BoolArray:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
+import numpy as np
 from gymnasium.spaces import Box
 
 from sandlot.typing import Array, BoolArray, IntArray
@@ -37,13 +38,14 @@ class ObstaclesVector(CompiledVector[Array]):
         return None
 
     def _place(self, which: IntArray, start: None) -> None:
-        generators = [self.generators[k] for k in which.tolist()]
-        self.task.restart(which, [self.task.draw(each) for each in generators], generators)
+        self.task.restart(which, [self.task.draw(self.generators[k]) for k in which.tolist()])
 
     def _advance(self, actions: Array, running: BoolArray) -> Array:
         return self.task.command(actions)
 
     def _observe(self, mask: BoolArray) -> Array:
+        which = np.flatnonzero(mask)
+        self.task.look(which, [self.generators[k] for k in which.tolist()])
         return self.task.observe()
 
     def scenes(self) -> Iterator[Scene]:

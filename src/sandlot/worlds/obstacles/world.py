@@ -21,6 +21,8 @@ from sandlot.worlds.obstacles.task import ObstaclesTask
 from sandlot.worlds.scene import Scene
 
 ACTION = "axle angles [rad] and belt speeds [m/s]"
+ONLY = np.array([0])
+"""The robot of a single world."""
 FAR = 1e6
 """Bound of the elevation [m]."""
 RAISED = 0.5
@@ -39,12 +41,12 @@ class Obstacles(World):
     and the rear tips down. At ``fast`` both sides get the mean of both speeds. One step is 0.05 s.
 
     ## Observations
-    ``Box`` of shape (10 + rows * cells,): the ten states of the source's section 5.2, which are roll and pitch [rad], positive
-    with the nose down; velocity forward, left and up [m/s] and rates [rad/s] in the horizontal frame of the robot;
+    ``Box`` of shape (10 + rows * cells,): the ten states of the source's section 5.2, which are roll and pitch [rad],
+    positive with the nose down; velocity forward, left and up [m/s] and rates [rad/s] in the robot's horizontal frame;
     angles of the front and the rear axle [rad]. Then the elevation map ahead: the highest point of each cell of 1 cm,
-    above the middle of the body [m], from the middle of the body on; row by row, from the right one to the left one. With
-    ``perception="exact"`` the map is the true one. With ``"laser"`` it is fused from panned scans with noise and missing
-    returns (`sandlot.sensing.panned_laser`, `sandlot.mapping.elevation_map`).
+    above the middle of the body [m], from the middle of the body on; row by row, from the right one to the left one.
+    With ``perception="exact"`` the map is the true one. With ``"laser"`` it is fused from panned scans with noise and
+    missing returns (`sandlot.sensing.panned_laser`, `sandlot.mapping.elevation_map`).
 
     ## Reward
     How far the middle of the body advanced along x in the step, up to the finish [m]; 1 m less in the step in which the
@@ -103,12 +105,14 @@ class Obstacles(World):
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Array, dict[str, Any]]:
         """Begin an episode."""
         super().reset(seed=seed)
-        self.task.restart(np.array([0]), [self.task.draw(self.np_random)], [self.np_random])
+        self.task.restart(ONLY, [self.task.draw(self.np_random)])
+        self.task.look(ONLY, [self.np_random])
         return self.task.observe()[0], self._info()
 
     def step(self, action: NDArray[Any]) -> tuple[Array, float, bool, bool, dict[str, Any]]:
         """Command axles and belts and simulate until the next command."""
         rewards = self.task.command(check_action(action, (4,), ACTION)[None])
+        self.task.look(ONLY, [self.np_random])
         terminated, truncated = self.task.ends()
         return self.task.observe()[0], float(rewards[0]), bool(terminated[0]), bool(truncated[0]), self._info()
 
