@@ -1,7 +1,7 @@
 """The elevation map of the climbing robot: panned scans of 19 lines of 512 beams each, cast at stairs and mapped.
 
-The rays are those of floor plans, seen in the plane of each scan line (`sandlot.sensing.panned_laser`). MuJoCo casts the
-same beams at the same stairs, and must measure the same ranges.
+The rays are those of floor plans, seen in the plane of each scan line (`sandlot.sensing.panned_laser`). MuJoCo casts
+the same beams at the same stairs, and must measure the same ranges.
 """
 
 from functools import partial

@@ -7,6 +7,7 @@ import numpy as np
 from gymnasium.spaces import Box
 from numpy.typing import NDArray
 
+from sandlot.control.climbing.reactive import Reactive
 from sandlot.control.controller import Controller, as_controller
 from sandlot.recordings import Frame, Quantity
 from sandlot.recordings.vocabulary import quantity
@@ -69,7 +70,8 @@ class Obstacles(World):
     with the same results: `sandlot.worlds.obstacles.vector`.
 
     ## Controllers
-    ``drive`` drives on with raised front tracks; ``random``.
+    ``reactive`` points the front tracks at the highest ground ahead, and the rear tracks follow
+    (`sandlot.control.climbing.reactive`); ``drive`` drives on with raised front tracks; ``random``.
 
     ## Versions
     v0: first version.
@@ -173,7 +175,8 @@ class Obstacles(World):
     def controllers(self) -> dict[str, Controller]:
         """Those of the class docstring."""
         drive = np.array([RAISED, 0.0, NOMINAL_SPEED, NOMINAL_SPEED])
-        return {"drive": as_controller(lambda _: drive.copy())} | super().controllers()
+        reactive = Reactive(self.climbers.climber, self.settings.rows)
+        return {"reactive": reactive, "drive": as_controller(lambda _: drive.copy())} | super().controllers()
 
     def _info(self) -> dict[str, Any]:
         return {name: value[0].item() for name, value in self.task.values().items()}
