@@ -42,6 +42,8 @@ class Course:
 
     def height(self, x: float) -> float:
         """The highest surface at x [m]."""
+        if x < self.near:  # where robots start
+            return float(self.profile[0, 1])
         (found,) = self.heights(np.array([x]))
         return float(found)
 

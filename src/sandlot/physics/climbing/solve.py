@@ -8,6 +8,7 @@ up to its limit. Impulses start from those of the last step.
 from typing import Any
 
 from sandlot.kernels import kernel
+from sandlot.physics.climbing.constants import Constants
 from sandlot.physics.climbing.robot import BACK, BODY, FRONT, MOTORS
 from sandlot.typing import Array
 
@@ -33,35 +34,41 @@ TOLERANCE = 1e-3
 
 @kernel(error_model="numpy", allocates=False)
 def solve(
-    robot: Any, rows: Array, count: int, v: Array, inverse: Any, state: Array, targets: Array, step: float
+    robot: Any,
+    fixed: Constants,
+    rows: Array,
+    count: int,
+    v: Array,
+    inverse: Any,
+    state: Array,
+    targets: Array,
+    step: float,
 ) -> None:
     """Find impulses and velocities.
 
     Args:
         robot: A record of `ROBOT`.
+        fixed: Its constants.
         rows: (contacts, `ROWS`) with impulses to start from; they are replaced by those found.
         count: How many contacts there are.
         v: (`VELOCITIES`,) without contacts and motors; replaced by those with them.
-        inverse: One over the mass, over a belt pair's inertia, and of the matrix of rates the six different entries.
+        inverse: Of the matrix of rates, its six different entries.
         state: Of the robot; forces of its motors are read to start from, and replaced.
         targets: (3,) axle angles [rad] and belt speed [m/s].
         step: [s]
     """
-    im, ib, i00, i01, i02, i11, i12, i22 = inverse
+    im, ib, (i00, i01, i02, i11, i12, i22) = fixed.per_mass, fixed.per_belt, inverse
     # Axle servos: the wanted rate, and how their impulse changes the three rates.
-    top, limit = robot.axle_speed, robot.axle_torque * step
+    top, limit, soft = robot.axle_speed, fixed.axle_limit, fixed.axle_soft
     want1 = min(max(robot.axle_gain * (targets[0] - state[FRONT] + state[BODY]), -top), top)
     want2 = min(max(robot.axle_gain * (targets[1] - state[BACK] + state[BODY]), -top), top)
     d10, d11, d12 = i01 - i00, i11 - i01, i12 - i02
     d20, d21, d22 = i02 - i00, i12 - i01, i22 - i02
-    soft = 1.0 / (robot.axle_damping * step)
     m1, m2 = 1.0 / (d11 - d10 + soft), 1.0 / (d22 - d20 + soft)
     # Belt motors: their limits depend on their speed.
-    want, slope = targets[2], robot.thrust / robot.belt_speed
-    low3, high3 = step * (-robot.thrust - slope * v[5]), step * (robot.thrust - slope * v[5])
-    low4, high4 = step * (-robot.thrust - slope * v[6]), step * (robot.thrust - slope * v[6])
-    soft_belt = 1.0 / (robot.belt_damping * step)
-    mb = 1.0 / (ib + soft_belt)
+    want, soft_belt, mb = targets[2], fixed.belt_soft, fixed.belt_mass
+    low3, high3 = -fixed.belt_limit - fixed.belt_slope * v[5], fixed.belt_limit - fixed.belt_slope * v[5]
+    low4, high4 = -fixed.belt_limit - fixed.belt_slope * v[6], fixed.belt_limit - fixed.belt_slope * v[6]
 
     # In local variables, which stay in registers.
     v0, v1, v2, v3, v4, v5, v6 = v[0], v[1], v[2], v[3], v[4], v[5], v[6]

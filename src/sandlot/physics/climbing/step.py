@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from sandlot.kernels import kernel
+from sandlot.physics.climbing.constants import Constants, constants
 from sandlot.physics.climbing.contacts import GAP, MARGIN, NORMAL_X, NORMAL_Z, POINT_X, POINT_Z, find
 from sandlot.physics.climbing.ground import Ground
 from sandlot.physics.climbing.robot import BACK, BELTS, BODY, CONTACTS, FRONT, MIDDLE, PENETRATION, SPEED, X, Z
@@ -60,11 +61,13 @@ def advance(
     rows, velocities, turns = np.empty((CONTACTS, ROWS)), np.empty(VELOCITIES), np.empty(6)
     for k in range(first, last):
         state[k, PENETRATION] = 0.0
+        fixed = constants(robots[k], step)
         for part in range(3):
             turns[2 * part], turns[2 * part + 1] = math.cos(state[k, BODY + part]), math.sin(state[k, BODY + part])
         for _ in range(steps):
             _step(
                 robots[k],
+                fixed,
                 ground.segments[k],
                 ground.cells[k],
                 ground.extent[k],
@@ -79,12 +82,13 @@ def advance(
                 velocities,
                 turns,
             )
-        _find_middle(robots[k], state[k], turns)
+        _find_middle(fixed, state[k], turns)
 
 
 @kernel(error_model="numpy", allocates=False)
 def _step(
     robot: Any,
+    fixed: Constants,
     segments: Array,
     cells: IntArray,
     extent: Array,
@@ -99,15 +103,11 @@ def _step(
     v: Array,
     turns: Array,
 ) -> None:
-    span, hip, arm, straight = robot.half_span, robot.hip, 0.5 * robot.reach, robot.straight
-    mb, mf, mk = robot.body_mass, robot.front_mass, robot.back_mass
-    mass = mb + mf + mk
-    # Mass centre from the middle of the body: a part that turns with the body, one with each pair of tracks.
-    gx, gz = (mb * robot.load_x + (mf - mk) * span) / mass, (mb * robot.load_z + (mf + mk) * hip) / mass
-    gf, gk = mf * arm / mass, mk * arm / mass
+    span, hip, straight = robot.half_span, robot.hip, robot.straight
+    gf, gk = fixed.gf, fixed.gk
     c0, s0, c1, s1, c2, s2 = turns[0], turns[1], turns[2], turns[3], turns[4], turns[5]
     # Middle of the body, and the axles.
-    hx, hz = c0 * gx - s0 * gz, s0 * gx + c0 * gz
+    hx, hz = c0 * fixed.gx - s0 * fixed.gz, s0 * fixed.gx + c0 * fixed.gz
     mx, mz = state[X] - hx - gf * c1 + gk * c2, state[Z] - hz - gf * s1 + gk * s2
     fx, fz = c0 * span - s0 * hip, s0 * span + c0 * hip
     kx, kz = -c0 * span - s0 * hip, -s0 * span + c0 * hip
@@ -150,26 +150,17 @@ def _step(
         count,
     )
 
-    # Inertia: of each part, its mass centre from that of the robot as turning with body (px, pz), front, rear.
-    bx, bz = robot.load_x - gx, robot.load_z - gz
-    px, pz, qx, qz = span - gx, hip - gz, -span - gx, hip - gz
-    af, ak = arm - gf, arm - gk
-    a00 = robot.body_inertia + mb * (bx * bx + bz * bz) + mf * (px * px + pz * pz) + mk * (qx * qx + qz * qz)
-    a11 = robot.front_inertia + mf * af * af + (mb + mk) * gf * gf
-    a22 = robot.back_inertia + mk * ak * ak + (mb + mf) * gk * gk
-    sfx, sfz = mf * af * px - gf * (mb * bx + mk * qx), mf * af * pz - gf * (mb * bz + mk * qz)
-    skx, skz = gk * (mb * bx + mf * px) - mk * ak * qx, gk * (mb * bz + mf * pz) - mk * ak * qz
-    sfk = gk * (mf * af - mb * gf) + mk * gf * ak
-    ufx, ufz = c0 * sfx - s0 * sfz, s0 * sfx + c0 * sfz
-    ukx, ukz = c0 * skx - s0 * skz, s0 * skx + c0 * skz
-    a01, a02, a12 = ufx * c1 + ufz * s1, ukx * c2 + ukz * s2, sfk * (c1 * c2 + s1 * s2)
+    # Inertia of the three rates.
+    ufx, ufz = c0 * fixed.front_x - s0 * fixed.front_z, s0 * fixed.front_x + c0 * fixed.front_z
+    ukx, ukz = c0 * fixed.back_x - s0 * fixed.back_z, s0 * fixed.back_x + c0 * fixed.back_z
+    motor, a00, a11, a22 = robot.axle_inertia, fixed.body, fixed.front, fixed.back
+    a01, a02 = ufx * c1 + ufz * s1 - motor, ukx * c2 + ukz * s2 - motor
+    a12 = fixed.tracks * (c1 * c2 + s1 * s2)
     # Forces of inertia: x perpendicular to y is x across y.
-    cf, ck, cfk = ufx * s1 - ufz * c1, ukx * s2 - ukz * c2, sfk * (c1 * s2 - s1 * c2)
+    cf, ck, cfk = ufx * s1 - ufz * c1, ukx * s2 - ukz * c2, fixed.tracks * (c1 * s2 - s1 * c2)
     f0 = w1 * w1 * cf + w2 * w2 * ck
     f1 = -w0 * w0 * cf + w2 * w2 * cfk
     f2 = -w0 * w0 * ck - w1 * w1 * cfk
-    armature = robot.axle_inertia
-    a00, a11, a22, a01, a02 = a00 + 2.0 * armature, a11 + armature, a22 + armature, a01 - armature, a02 - armature
     # Its inverse.
     i00, i01, i02 = a11 * a22 - a12 * a12, a02 * a12 - a01 * a22, a01 * a12 - a02 * a11
     scale = 1.0 / (a00 * i00 + a01 * i01 + a02 * i02)
@@ -184,7 +175,7 @@ def _step(
     v[5], v[6] = state[BELTS], state[BELTS + 1]
 
     # Rows of the contacts: velocity of the touching point along normal and tangent by each coordinate.
-    inverse, belt = 1.0 / mass, 1.0 / robot.belt_inertia
+    inverse, belt = fixed.per_mass, fixed.per_belt
     for n in range(count):
         part = marks[n, 0]
         x, z = found[n, POINT_X], found[n, POINT_Z]
@@ -221,7 +212,7 @@ def _step(
                 rows[n, PUSH], rows[n, PULL] = impulses[m, 0], impulses[m, 1]
                 break
 
-    solve(robot, rows, count, v, (inverse, belt, i00, i01, i02, i11, i12, i22), state, targets, step)
+    solve(robot, fixed, rows, count, v, (i00, i01, i02, i11, i12, i22), state, targets, step)
 
     for n in range(count):
         labels[n] = 4096 * marks[n, 0] + marks[n, 1]
@@ -249,19 +240,12 @@ def _turn(turns: Array, at: int, angle: float) -> None:
 
 
 @kernel(error_model="numpy", allocates=False)
-def _find_middle(robot: Any, state: Array, turns: Array) -> None:
+def _find_middle(fixed: Constants, state: Array, turns: Array) -> None:
     """Write where the middle of the body is, and how fast: the mass centre minus its place in the robot."""
-    mb, mf, mk, arm = robot.body_mass, robot.front_mass, robot.back_mass, 0.5 * robot.reach
-    mass = mb + mf + mk
-    gx, gz = (
-        (mb * robot.load_x + (mf - mk) * robot.half_span) / mass,
-        (mb * robot.load_z + (mf + mk) * robot.hip) / mass,
-    )
-    gf, gk = mf * arm / mass, mk * arm / mass
     c0, s0, c1, s1, c2, s2 = turns[0], turns[1], turns[2], turns[3], turns[4], turns[5]
     w0, w1, w2 = state[SPEED + BODY], state[SPEED + FRONT], state[SPEED + BACK]
-    hx, hz = c0 * gx - s0 * gz, s0 * gx + c0 * gz
-    state[MIDDLE] = state[X] - hx - gf * c1 + gk * c2
-    state[MIDDLE + 1] = state[Z] - hz - gf * s1 + gk * s2
-    state[MIDDLE + 2] = state[SPEED + X] + w0 * hz + w1 * gf * s1 - w2 * gk * s2
-    state[MIDDLE + 3] = state[SPEED + Z] - w0 * hx - w1 * gf * c1 + w2 * gk * c2
+    hx, hz = c0 * fixed.gx - s0 * fixed.gz, s0 * fixed.gx + c0 * fixed.gz
+    state[MIDDLE] = state[X] - hx - fixed.gf * c1 + fixed.gk * c2
+    state[MIDDLE + 1] = state[Z] - hz - fixed.gf * s1 + fixed.gk * s2
+    state[MIDDLE + 2] = state[SPEED + X] + w0 * hz + w1 * fixed.gf * s1 - w2 * fixed.gk * s2
+    state[MIDDLE + 3] = state[SPEED + Z] - w0 * hx - w1 * fixed.gf * c1 + w2 * fixed.gk * c2
