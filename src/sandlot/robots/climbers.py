@@ -105,16 +105,17 @@ class Climbers(ABC):
             courses: One for each of them; the same as before if left out.
             starts: One for each of them; `START` if left out.
         """
-        for number, k in enumerate(np.asarray(which).tolist()):
-            if courses is not None:
-                self.courses[k] = courses[number]
+        which = np.asarray(which, np.int64)
+        if courses is not None:
+            for k, course in zip(which.tolist(), courses, strict=True):
+                self.courses[k] = course
                 self._set_ground(k)
-            self._place(k, courses is not None, START if starts is None else starts[number])
-            self._commands[k] = 0
+        self._place(which, courses is not None, [START] * len(which) if starts is None else starts)
+        self._commands[which] = 0
 
     @abstractmethod
-    def _place(self, which: int, new_course: bool, start: Start) -> None:
-        """Put one robot at its start, on ``self.courses[which]``."""
+    def _place(self, which: IntArray, new_courses: bool, starts: Sequence[Start]) -> None:
+        """Put robots (some,) at their starts, on ``self.courses``."""
 
     @property
     def time(self) -> Array:

@@ -26,7 +26,7 @@ from sandlot.physics.climbing.step import advance
 from sandlot.places.courses import Course
 from sandlot.robots.climber import Climber
 from sandlot.robots.climbers import INTERVAL, START, Climbers, Start, clearance
-from sandlot.typing import Array
+from sandlot.typing import Array, IntArray
 
 STEP = 0.005
 """Of the physics [s]."""
@@ -71,22 +71,22 @@ class FastClimbers(Climbers):
         self._impulses = np.zeros((self.count, CONTACTS, 2))
         self._ends = np.linspace(0, self.count, threads + 1).astype(np.int64).tolist()
         self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
-        for k in range(self.count):
-            self._place(k, True, START)
+        self._place(np.arange(self.count), True, [START] * self.count)
 
-    def _place(self, which: int, new_course: bool, start: Start) -> None:
-        course = self.courses[which]
-        if start.yaw != 0.0:
-            raise SettingError(
-                f"yaw={start.yaw:g} is only for fidelity=reference: the fast model drives straight ahead"
-            )
-        row = self.state[which]
-        row[:] = 0.0
-        row[[FRONT, BACK]] = start.axles
-        middle = np.array([start.x, course.height(start.x) + clearance(self.climber, start)])
-        row[[MIDDLE, MIDDLE + 1]] = middle
-        row[[X, Z]] = middle + mass_centres(self.robots[which : which + 1], row[BODY : BACK + 1, None])[0]
-        self._labels[which] = -1
+    def _place(self, which: IntArray, new_courses: bool, starts: Sequence[Start]) -> None:
+        for start in starts:
+            if start.yaw != 0.0:
+                raise SettingError(
+                    f"yaw={start.yaw:g} is only for fidelity=reference: the fast model drives straight ahead"
+                )
+        rows = np.zeros((len(which), COLUMNS))
+        rows[:, [FRONT, BACK]] = np.reshape([each.axles for each in starts], (-1, 2))
+        places = zip(which.tolist(), starts, strict=True)
+        heights = [self.courses[k].height(each.x) + clearance(self.climber, each) for k, each in places]
+        rows[:, MIDDLE], rows[:, MIDDLE + 1] = [each.x for each in starts], heights
+        offsets = mass_centres(self.robots[which], rows[:, BODY : BACK + 1].T)
+        rows[:, [X, Z]] = rows[:, MIDDLE : MIDDLE + 2] + offsets
+        self.state[which], self._labels[which] = rows, -1
 
     def _simulate(self, targets: Array) -> None:
         given = np.column_stack([targets[:, :2], targets[:, 2:].mean(axis=1)])

@@ -17,7 +17,7 @@ from sandlot.places.courses import Course
 from sandlot.robots.climber import Climber
 from sandlot.robots.climber_model import climber_model
 from sandlot.robots.climbers import INTERVAL, START, Climbers, Start, clearance
-from sandlot.typing import Array
+from sandlot.typing import Array, IntArray
 
 STEP = 0.001
 """Of the physics [s]."""
@@ -105,16 +105,16 @@ class ReferenceClimbers(Climbers):
         self._step, self._friction = step, friction or (climber.track.friction,) * 2
         self._simulations = [self._make(course) for course in courses]
         self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
-        for k in range(self.count):
-            self._place(k, False, START)
+        self._place(np.arange(self.count), False, [START] * self.count)
 
     def _make(self, course: Course) -> Simulation:
         return Simulation(self.climber, course, self._step, self._friction)
 
-    def _place(self, which: int, new_course: bool, start: Start) -> None:
-        if new_course:
-            self._simulations[which] = self._make(self.courses[which])
-        self._simulations[which].place(start, self.courses[which].height(start.x))
+    def _place(self, which: IntArray, new_courses: bool, starts: Sequence[Start]) -> None:
+        for k, start in zip(which.tolist(), starts, strict=True):
+            if new_courses:
+                self._simulations[k] = self._make(self.courses[k])
+            self._simulations[k].place(start, self.courses[k].height(start.x))
 
     def _simulate(self, targets: Array) -> None:
         lost = self.exploded
