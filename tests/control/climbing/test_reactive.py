@@ -124,7 +124,7 @@ def test_pitch_is_added():
 def test_the_rear_axle_does_the_opposite_after_the_time_of_an_axle_span():
     controller = Reactive(CLIMBER)
     controller.reset(SEEDS)
-    assert controller.delay == 11, "0.3 m at 2 km/h, in commands of 0.05 s"
+    assert controller.delay.length == 11, "0.3 m at 2 km/h, in commands of 0.05 s"
     acts = [controller.act(observe(ground=step_ahead(0.9 - 0.02 * k, 0.1)))[0] for k in range(40)]
     front, back, _, _ = np.array(acts).T
     assert (back[:11] == 0.0).all()

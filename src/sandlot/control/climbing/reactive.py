@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sandlot.control.climbing.memory import Delay
 from sandlot.control.climbing.sight import Sight, distances, split
 from sandlot.control.controller import Action, Controller, Observation
 from sandlot.robots.climber import AXLE_LIMIT, NOMINAL_SPEED, Climber
@@ -93,30 +94,30 @@ class Reactive(Controller):
 
     Attributes:
         aims: What it saw last, for each of the members that it acted for.
-        delay: Commands after which the rear axle repeats the front axle.
+        delay: After which the rear axle repeats the front axle.
     """
 
-    def __init__(self, climber: Climber, rows: int = 1, speed: float = NOMINAL_SPEED) -> None:
+    def __init__(self, climber: Climber, rows: int = 1, speed: float = NOMINAL_SPEED, stable: bool = True) -> None:
         """Begin with `reset`.
 
         Args:
             climber: The robot.
             rows: Of the elevation map.
             speed: Nominal speed of the belts [m/s], above 0.
+            stable: Whether the rules of equation 34 apply.
         """
-        self.climber, self.rows, self.speed = climber, rows, speed
-        self.delay = max(round(climber.axles.span / speed / INTERVAL), 1)
+        self.climber, self.rows, self.speed, self.stable = climber, rows, speed, stable
+        self.delay = Delay(max(round(climber.axles.span / speed / INTERVAL), 1))
         # Equation 29; `Track.taper` is the exact angle of the belt, with the arc sine.
         self._taper = math.atan((climber.track.wheel - climber.track.tip) / climber.track.reach)
 
     def reset(self, seeds: Sequence[np.random.SeedSequence], members: Sequence[int] | None = None) -> None:
         """Begin new episodes, at rest with the axles stretched."""
+        self.delay.reset(len(seeds), members)
         if members is None:
-            count = len(seeds)
-            self._before, self._table = np.zeros(count), np.zeros((count, self.delay))
-            self._next = np.zeros(count, np.int64)
+            self._before = np.zeros(len(seeds))
         else:
-            self._before[members], self._table[members], self._next[members] = 0.0, 0.0, 0
+            self._before[members] = 0.0
 
     def act(self, observations: Observation, members: Sequence[int] | None = None) -> Action:
         """(n, 4) angles of the front and the rear axle [rad], speeds of the left and the right belts [m/s]."""
@@ -125,11 +126,10 @@ class Reactive(Controller):
         self.aims = aim(self.climber, sight, self._reach(sight, who))
         # Equations 30 to 33: the angle of the axle cancels out.
         front = np.clip(self.aims.angle - self._taper + sight.pitch, -AXLE_LIMIT, AXLE_LIMIT)
-        at = self._next[who]
-        back = -self._table[who, at]
-        front, back = steady(front, back, sight.pitch)
-        self._table[who, at] = front
-        self._next[who] = (at + 1) % self.delay
+        back = -self.delay.oldest(who)
+        if self.stable:
+            front, back = steady(front, back, sight.pitch)
+        self.delay.replace(who, front)
         belts = np.full(len(who), self.speed)
         return np.stack([front, back, belts, belts], axis=1)
 

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from sandlot.control.climbing.memory import Recent
 from sandlot.control.climbing.online_net import OnlineNets, draw_net
 from sandlot.control.climbing.reactive import Reactive
 from sandlot.control.climbing.reward import Motion, reward
@@ -35,6 +36,11 @@ RATE = 1.0
 """Learning rate alpha."""
 TALL = 0.5
 """Height that is an input of 1 [m]; chosen."""
+
+
+def iteration(climber: Climber) -> int:
+    """Commands that an axle needs for the largest change."""
+    return max(math.ceil(LIMIT / climber.axles.speed / INTERVAL), 1)
 
 
 class Reinforced(Controller):
@@ -60,7 +66,8 @@ class Reinforced(Controller):
         """
         self.climber, self.rows, self.speed = climber, rows, speed
         self.reactive = Reactive(climber, rows, speed)
-        self.iteration = max(math.ceil(LIMIT / climber.axles.speed / INTERVAL), 1)
+        self.iteration = iteration(climber)
+        self._recent = Recent(self.iteration)
         self.nets = OnlineNets(np.zeros((0, NODES, INPUTS + 1)), np.zeros((0, 2, NODES + 1)))
 
     def forget(self) -> None:
@@ -70,26 +77,25 @@ class Reinforced(Controller):
     def reset(self, seeds: Sequence[np.random.SeedSequence], members: Sequence[int] | None = None) -> None:
         """Begin new episodes; nets of members that have one are kept."""
         self.reactive.reset(seeds, members)
+        self._recent.reset(len(seeds), members)
         if members is None:
             count = len(seeds)
             if len(self.nets.hidden) != count:
                 drawn = [draw_net(np.random.default_rng(seed), INPUTS, NODES, 2) for seed in seeds]
                 self.nets = OnlineNets(*(np.stack(each) for each in zip(*drawn, strict=True)))
             self.taken = np.zeros(count, np.bool_)
-            self._past = np.full((count, self.iteration, 3), np.nan)
             self._clock, self._turn = np.zeros((2, count), np.int64)
             self._search, self._last_reward, self._command = np.zeros((3, count, 2))
             self._centre, self._inputs = np.zeros((count, 2)), np.full((count, INPUTS), np.nan)
         else:
-            self.taken[members], self._past[members], self._clock[members] = False, np.nan, 0
+            self.taken[members], self._clock[members] = False, 0
 
     def act(self, observations: Observation, members: Sequence[int] | None = None) -> Action:
         """(n, 4) angles of the front and the rear axle [rad], speeds of the left and the right belts [m/s]."""
         sight = split(observations, self.rows)
         who = np.arange(len(observations)) if members is None else np.asarray(members)
         actions = self.reactive.act(observations, members)
-        self._past[who] = np.concatenate([self._past[who, 1:], sight.velocity[:, None]], axis=1)
-        velocity = self._past[who].mean(axis=1)  # NaN, which is not stuck, until an iteration has passed
+        velocity = self._recent.mean(who, sight.velocity)  # NaN, which is not stuck, until an iteration has passed
         due = self.taken[who] & (self._clock[who] == 0)
         halted = stuck(velocity)
         self._judge(who, due, sight, velocity)

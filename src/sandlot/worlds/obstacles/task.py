@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sandlot.places.course_kinds import Kind
 from sandlot.places.courses import Course
 from sandlot.robots.climber import load_climber
 from sandlot.robots.climber_models import make_climbers
@@ -63,10 +64,10 @@ class ObstaclesTask:
         self.finish, self.furthest, self.steepest = np.zeros(count), np.zeros(count), np.ones(count)
         self._since, self._marks = np.zeros(count), np.zeros(count)
 
-    def draw(self, rng: np.random.Generator) -> tuple[Course, Start]:
-        """Draw a course, and where the robot starts on it."""
+    def draw(self, rng: np.random.Generator, kind: Kind | None = None) -> tuple[Course, Start]:
+        """Draw a course of the settings' kind, or of another, and where the robot starts on it."""
         given = self.settings
-        course = given.course.draw(rng)
+        course = (given.course if kind is None else kind).draw(rng)
         return course, Start(rng.uniform(*given.start), rng.uniform(-given.yaw, given.yaw) if given.yaw else 0.0)
 
     def restart(self, which: IntArray, drawn: Sequence[tuple[Course, Start]]) -> None:

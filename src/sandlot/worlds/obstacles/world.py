@@ -8,6 +8,7 @@ from gymnasium.spaces import Box
 from numpy.typing import NDArray
 
 from sandlot.control.climbing.reactive import Reactive
+from sandlot.control.climbing.reinforced import CELLS, Reinforced
 from sandlot.control.controller import Controller, as_controller
 from sandlot.recordings import Frame, Quantity
 from sandlot.recordings.vocabulary import quantity
@@ -71,7 +72,8 @@ class Obstacles(World):
 
     ## Controllers
     ``reactive`` points the front tracks at the highest ground ahead, and the rear tracks follow
-    (`sandlot.control.climbing.reactive`); ``drive`` drives on with raised front tracks; ``random``.
+    (`sandlot.control.climbing.reactive`); ``reinforced`` also learns online what to do when that is stuck
+    (`sandlot.control.climbing.reinforced`); ``drive`` drives on with raised front tracks; ``random``.
 
     ## Versions
     v0: first version.
@@ -175,8 +177,10 @@ class Obstacles(World):
     def controllers(self) -> dict[str, Controller]:
         """Those of the class docstring."""
         drive = np.array([RAISED, 0.0, NOMINAL_SPEED, NOMINAL_SPEED])
-        reactive = Reactive(self.climbers.climber, self.settings.rows)
-        return {"reactive": reactive, "drive": as_controller(lambda _: drive.copy())} | super().controllers()
+        known: dict[str, Controller] = {"reactive": Reactive(self.climbers.climber, self.settings.rows)}
+        if self.settings.cells == CELLS:
+            known["reinforced"] = Reinforced(self.climbers.climber, self.settings.rows)
+        return known | {"drive": as_controller(lambda _: drive.copy())} | super().controllers()
 
     def _info(self) -> dict[str, Any]:
         return {name: value[0].item() for name, value in self.task.values().items()}
