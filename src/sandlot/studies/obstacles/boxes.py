@@ -92,7 +92,8 @@ class Boxes(LimitStudy):
             if name in high:
                 label = LABELS[name].capitalize()
                 claims.append(near(f"{label}: the highest box of 30 cm depth [cm].", best, high[name][at]))
-                claims.append(near(f"{label}: the highest deep box [cm].", low, float(np.median(high[name][deep]))))
+                if deep.any():
+                    claims.append(near(f"{label}: the highest deep box [cm].", low, float(np.median(high[name][deep]))))
                 top = float(depths[high[name].argmax()])
                 text = f"{label}: boxes of 30 cm depth are the best."
                 claims.append(Claim(text, "30 cm", f"{100.0 * top:.0f} cm", abs(top - BEST) < 0.051))
@@ -107,6 +108,7 @@ class Boxes(LimitStudy):
             text = "Reinforcement climbs higher than the reactive controller at every depth."
             more = f"{int((gain > 0.0).sum())} of {len(gain)}"
             claims.append(Claim(text, "all", more, bool((gain > 0.0).all()), f"least gain {gain.min():.0f} cm"))
+        if "reinforced" in high and deep.any():
             drop = {name: float(each[at] - np.median(each[deep])) for name, each in high.items() if name in SOURCE}
             text = "From 30 cm depth to deep boxes reinforcement loses least."
             said = ", ".join(f"{name} {value:.0f} cm" for name, value in drop.items())
