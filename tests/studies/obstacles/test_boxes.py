@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from claims import assert_fails, changed, failing, synthetic
+from limit_results import limits
 from sandlot.studies.obstacles.boxes import Boxes
 
 STUDY = Boxes()
@@ -14,18 +15,7 @@ CURVES = {
     "reinforced": np.interp(DEPTHS, [0.1, 0.25, 0.3, 0.7], [0.35, 0.4, 0.485, 0.45]),
     "free": np.interp(DEPTHS, [0.1, 0.25, 0.3, 0.7], [0.3, 0.4, 0.52, 0.31]),
 }
-
-
-def limit(job):
-    found = np.tile(CURVES[job["controller"]][:, None], (1, STUDY.lanes))
-    if job["fidelity"] == "reference":
-        kept = np.full_like(found, np.nan)
-        kept[list(STUDY.reference), 0] = found[list(STUDY.reference), 0]
-        return kept
-    return found
-
-
-IDEAL = {"limit": limit}
+IDEAL = {"limit": limits(STUDY, CURVES)}
 
 
 def only(name, change, fidelity="fast"):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from claims import assert_fails, changed, failing, synthetic
+from limit_results import limits
 from sandlot.studies.obstacles.stairs import Stairs
 
 STUDY = Stairs()
@@ -18,18 +19,7 @@ CURVES = {
 }
 # Of the typical staircases, the steepest needs 38.6 degrees at 254 mm.
 CURVES["reactive"][3], CURVES["neural"][3] = 38.0, 36.0
-
-
-def limit(job):
-    found = np.tile(np.radians(CURVES[job["controller"]])[:, None], (1, STUDY.lanes))
-    if job["fidelity"] == "reference":
-        kept = np.full_like(found, np.nan)
-        kept[list(STUDY.reference), 0] = found[list(STUDY.reference), 0]
-        return kept
-    return found
-
-
-IDEAL = {"limit": limit}
+IDEAL = {"limit": limits(STUDY, {name: np.radians(each) for name, each in CURVES.items()})}
 
 
 def only(name, change, fidelity=None):
