@@ -5,6 +5,7 @@ import pytest
 
 from claims import assert_fails, changed, failing, synthetic
 from limit_results import limits
+from sandlot.errors import SettingError
 from sandlot.studies.obstacles.boxes import Boxes
 
 STUDY = Boxes()
@@ -72,3 +73,9 @@ def test_a_small_run_at_both_fidelities_has_a_figure_and_strips():
     assert "5 cm" in picture.caption
     assert len(picture.figure.axes) == 12
     assert study.claims(results)
+
+
+def test_obstacles_for_the_reference_must_exist():
+    with pytest.raises(SettingError, match="allowed: indices of obstacles, 0 to 1"):
+        Boxes(depths=(0.3, 0.5), reference=(2,)).check()
+    Boxes(depths=(0.3, 0.5), reference=(1,)).check()

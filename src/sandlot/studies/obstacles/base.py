@@ -2,16 +2,18 @@
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
+from sandlot.errors import SettingError
 from sandlot.places.course_kinds import Kind
 from sandlot.recordings import Quantity
 from sandlot.robots.climber import load_climber
+from sandlot.settings import distinct
 from sandlot.studies.base import Claim, Found, Job, Study, pick
 from sandlot.studies.obstacles.ladder import CONTROLLERS, climb, make_controller, map_rows
 from sandlot.studies.plots import COLOURS
@@ -37,7 +39,12 @@ class LimitStudy(Study):
 
     outcomes: ClassVar[Mapping[str, Quantity]] = {}
 
-    controllers: tuple[Name, ...] = ("reactive", "neural", "reinforced", "free")
+    controllers: Annotated[tuple[Name, ...], Field(min_length=1), AfterValidator(distinct)] = (
+        "reactive",
+        "neural",
+        "reinforced",
+        "free",
+    )
     lanes: int = Field(5, ge=1, le=100)
     attempts: int = Field(5, ge=1, le=100)
     perception: Literal["exact", "laser"] = "exact"
@@ -56,6 +63,13 @@ class LimitStudy(Study):
     @abstractmethod
     def course(self, across: float, level: float) -> Kind:
         """An obstacle."""
+
+    def check(self) -> None:
+        """Refuse obstacles for the reference that there are not."""
+        last = len(self.across()) - 1
+        for k in self.reference:
+            if not 0 <= k <= last:
+                raise SettingError(f"reference={k} is not possible; allowed: indices of obstacles, 0 to {last}")
 
     def jobs(self) -> Iterator[Job]:
         """Every controller, at both fidelities."""
