@@ -4,7 +4,7 @@ They are listed in the order in which they are loaded here, that of the source.
 """
 
 # isort: off
-from sandlot.studies.obstacles import boxes, stairs
+from sandlot.studies.obstacles import hidden_nodes, boxes, stairs
 # isort: on
 
-__all__ = ["boxes", "stairs"]
+__all__ = ["boxes", "hidden_nodes", "stairs"]

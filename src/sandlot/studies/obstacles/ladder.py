@@ -9,7 +9,7 @@ from sandlot.control.climbing.neural import ROWS, FrontNet, Neural
 from sandlot.control.climbing.reactive import Reactive
 from sandlot.control.climbing.reinforced import Reinforced
 from sandlot.control.controller import Controller
-from sandlot.learning.imitation import learn, supervised, training_set
+from sandlot.learning.imitation import Lessons, learn, supervised, training_set
 from sandlot.places.course_kinds import Flat, Kind
 from sandlot.robots.climber import Climber, load_climber
 from sandlot.robots.climbers import INTERVAL
@@ -45,8 +45,13 @@ def map_rows(name: str) -> int:
 @lru_cache(maxsize=1)
 def taught() -> FrontNet:
     """The net of the neural controller, for the shipped robot at ``fast``; the same in every process."""
-    lessons = supervised(load_climber(), list(training_set()), LESSONS)
-    return learn(lessons, np.random.default_rng(LESSONS))[0]
+    return learn(lessons(), np.random.default_rng(LESSONS))[0]
+
+
+@lru_cache(maxsize=1)
+def lessons() -> Lessons:
+    """What the teacher does on the source's training set; the same in every process."""
+    return supervised(load_climber(), list(training_set()), LESSONS)
 
 
 def attempt(world: ObstaclesVector, controller: Controller, kinds: Sequence[Kind], seed: int) -> BoolArray:
