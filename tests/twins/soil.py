@@ -77,7 +77,7 @@ def find(ground, lowest, samples=1, in_part=False):
         ground: Not changed; no node is touched yet.
         lowest: Function of x and y: lowest point of the shape, and covered fraction of a small cell there.
         samples: At how many points across a cell it is searched.
-        in_part: Whether points less than 0.1 mm deep count in part.
+        in_part: Whether points less than 0.03 mm deep count in part.
 
     Returns:
         (n, 5) number of the node, x, y, z and covered fraction, sorted by row, then column.
@@ -103,7 +103,7 @@ def find(ground, lowest, samples=1, in_part=False):
             if covered > 0.0 and z < max(top, record["undeformed"]):
                 depth = max(top, record["undeformed"]) - z
                 hits.append(
-                    (covered * (np.clip(depth / 1e-4, 1e-6, 1.0) if in_part else 1.0), x + dx, y + dy, z, depth)
+                    (covered * (np.clip(depth / 3e-5, 1e-6, 1.0) if in_part else 1.0), x + dx, y + dy, z, depth)
                 )
         if not hits:
             continue

@@ -24,6 +24,9 @@ PATCH_NODE = np.dtype(
 )
 """A node of a patch, in one line of the processor's cache: lowest point of the body above it [m], covered fraction of
 its cell, slope of the undeformed ground, and slope of the ground as the body has deformed it."""
+MIN_NEIGHBOURS = 0.04
+"""Neighbours that are covered less than this in all count in part for the slope of a hollow, so that it does not jump
+when a body begins to touch one of them."""
 MIN_WIDTH = 1e-3
 """Minimum width of a patch in Bekker's equation [m]."""
 
@@ -91,7 +94,7 @@ def slope(
         deeper += below * (here["sinkage"] - nodes[low]["sinkage"])
     if above > 0.0:
         deeper += above * (nodes[high]["sinkage"] - here["sinkage"])
-    deeper *= per / max(below + above, 1e-9)
+    deeper *= per / max(below + above, MIN_NEIGHBOURS)
     if low < 0 or (held_high and not held_low):
         low = index
     if high < 0 or (held_low and not held_high):

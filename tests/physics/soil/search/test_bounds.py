@@ -16,7 +16,7 @@ SHAPES = {
     "box": (shapes.BOX, (0.02, 0.03, 0.15)),
 }
 TIGHT = {"sphere": 1e-2, "box": 1e-2, "capsule": 0.045, "cylinder": 0.045}
-"""How much larger the rectangle may be than the points that were found [m]; that of an ellipsoid is around all of it."""
+"""How much larger the rectangle may be than the points found [m]; that of an ellipsoid is around all of it."""
 
 
 def points_inside(kind, size, rng, count):

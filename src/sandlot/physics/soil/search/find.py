@@ -8,7 +8,7 @@ from sandlot.physics.shapes import BOX, CAPSULE, CYLINDER, MESH, SPHERE, STEEP, 
 from sandlot.physics.soil.ground import Ground
 from sandlot.physics.soil.search.bounds import around_low_part
 from sandlot.physics.soil.search.meshes import Mesh, find_mesh
-from sandlot.physics.soil.search.nodes import RELEASE_GAP, Patches
+from sandlot.physics.soil.search.nodes import RELEASE_GAP, Patches, highest_near
 from sandlot.physics.soil.search.rows import find_by_rows
 from sandlot.physics.soil.search.samples import centre_contact, find_by_samples
 
@@ -52,7 +52,13 @@ def find(ground: Ground, shape: np.void, mesh: Mesh | None, patches: Patches, st
     around = around_low_part(shape, highest)
     if around[0] > around[1]:
         return 0
-    count = find_by_samples(ground, shape, around, patches, start, step)
+    # The bound for all of the ground may be far above the nodes near the shape.
+    near = highest_near(ground, around)
+    if near < highest:
+        around = around_low_part(shape, near)
+        if around[0] > around[1]:
+            return 0
+    count = find_by_samples(ground, shape, around, min(near, highest), patches, start, step)
     if kind in (SPHERE, CAPSULE) or (kind == CYLINDER and abs(mat[8]) < STEEP):
         centre_contact(ground, shape, patches, start, start + count)
     return count

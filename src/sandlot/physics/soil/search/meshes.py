@@ -13,6 +13,7 @@ from sandlot.physics.soil.search.nodes import (
     RELEASE_GAP,
     Patches,
     cells,
+    highest_near,
     is_hidden,
     levels,
     part_of_point,
@@ -50,18 +51,6 @@ def face_normals(points: Array, faces: NDArray[np.int32]) -> Array:
 
 
 @kernel(error_model="numpy", allocates=False)
-def is_above(ground: Ground, i0: int, i1: int, j0: int, j1: int, lowest_point: float) -> bool:
-    """Whether a shape with this lowest point [m] is above all nodes of a rectangle."""
-    for i in range(i0, i1 + 1):
-        for j in range(j0, j1 + 1):
-            index = node_at(i, j, ground.ny, ground.nx, ground.wrap)
-            node = ground.nodes[index]
-            if index >= 0 and max(node["height"] + RELEASE_GAP, node["undeformed"]) > lowest_point:
-                return False
-    return True
-
-
-@kernel(error_model="numpy", allocates=False)
 def grow(around: Rectangle, a: Array, b: Array, c: Array, highest: float) -> Rectangle:
     """Make a rectangle large enough for the part of a triangle that is below a height [m]."""
     x0, x1, y0, y1 = around
@@ -79,6 +68,34 @@ def grow(around: Rectangle, a: Array, b: Array, c: Array, highest: float) -> Rec
 
 
 @kernel(error_model="numpy", allocates=False)
+def low_faces(mesh: Mesh, shape: np.void, world: Array, highest: float) -> tuple[int, Rectangle]:
+    """Collect the faces that look down and are in part below a height [m].
+
+    Args:
+        mesh: Its ``low`` receives the faces.
+        shape: Record of `sandlot.physics.soil.contacts.SOIL_SHAPE`.
+        world: (points, 3) the points of the mesh in the world [m].
+        highest: [m]
+
+    Returns:
+        The number of these faces, and the rectangle around their low parts.
+    """
+    rotation, few, around = shape["rotation"], 0, (np.inf, -np.inf, np.inf, -np.inf)
+    faces = mesh.faces[shape["faces_start"] : shape["faces_end"]]
+    normals = mesh.normals[shape["faces_start"] : shape["faces_end"]]
+    for k in range(len(faces)):
+        if normals[k, 0] * rotation[6] + normals[k, 1] * rotation[7] + normals[k, 2] * rotation[8] >= 0.0:
+            continue
+        a, b, c = world[faces[k, 0]], world[faces[k, 1]], world[faces[k, 2]]
+        if min(a[2], b[2], c[2]) < highest:
+            around = grow(around, a, b, c, highest)
+            for m in range(3):
+                mesh.low[few, m] = faces[k, m]
+            few += 1
+    return few, around
+
+
+@kernel(error_model="numpy", allocates=False)
 def find_mesh(ground: Ground, shape: np.void, mesh: Mesh, patches: Patches, start: int, step: float) -> int:
     """As `find`, for the convex hull of a mesh."""
     highest, box, position, rotation = (
@@ -93,9 +110,7 @@ def find_mesh(ground: Ground, shape: np.void, mesh: Mesh, patches: Patches, star
     if z0 > highest:
         return 0
     points = mesh.points[shape["points_start"] : shape["points_end"]]
-    faces = mesh.faces[shape["faces_start"] : shape["faces_end"]]
-    world, few = mesh.world[: len(points)], 0
-    x0, x1, y0, y1, z0 = np.inf, -np.inf, np.inf, -np.inf, np.inf
+    world, z0 = mesh.world[: len(points)], np.inf
     for k in range(len(points)):
         x, y, z = points[k, 0], points[k, 1], points[k, 2]
         for row in range(3):
@@ -105,22 +120,20 @@ def find_mesh(ground: Ground, shape: np.void, mesh: Mesh, patches: Patches, star
         z0 = min(z0, world[k, 2])
     if z0 > highest:
         return 0
-    # Only faces that are below the highest node can touch the ground, and only those that look down are the lowest.
-    normals = mesh.normals[shape["faces_start"] : shape["faces_end"]]
-    for k in range(len(faces)):
-        if normals[k, 0] * rotation[6] + normals[k, 1] * rotation[7] + normals[k, 2] * rotation[8] >= 0.0:
-            continue
-        a, b, c = world[faces[k, 0]], world[faces[k, 1]], world[faces[k, 2]]
-        if min(a[2], b[2], c[2]) < highest:
-            x0, x1, y0, y1 = grow((x0, x1, y0, y1), a, b, c, highest)
-            for m in range(3):
-                mesh.low[few, m] = faces[k, m]
-            few += 1
-    i0, i1, j0, j1 = cells(ground, x0, x1, y0, y1)
+    few, around = low_faces(mesh, shape, world, highest)
+    if few == 0:
+        return 0
+    # The bound for all of the ground may be far above the nodes near the mesh.
+    near = highest_near(ground, around)
+    if near < highest - ground.spacing:
+        few, around = low_faces(mesh, shape, world, near)
+        if few == 0:
+            return 0
+    i0, i1, j0, j1 = cells(ground, *around)
     count, end, spacing, samples = j1 - j0 + 1, start, ground.spacing, shape["samples"]
     rows = i1 - i0 + 1
     room = rows * count * samples * samples
-    if few == 0 or rows < 1 or count < 1 or room > len(mesh.bottom) or is_above(ground, i0, i1, j0, j1, z0):
+    if rows < 1 or count < 1 or room > len(mesh.bottom):
         return 0
     fine = spacing / samples
     first_x, first_y = ground.x0 + (j0 - 0.5) * spacing + 0.5 * fine, ground.y0 + (i0 - 0.5) * spacing + 0.5 * fine

@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 
 from sandlot.kernels import kernel
 from sandlot.physics.soil.ground import Ground, node_at, shelter
+from sandlot.physics.soil.search.bounds import Rectangle
 from sandlot.typing import Array, IntArray
 
 RELEASE_GAP, STEEP_GAP = 1e-3, 5.0
 """A node stays touched until the body is this far above it [m], so that the walls of a rut do not slide in under a body
 that is lifted by a few micrometres. Where a shape is searched at several points, it is so many times the spacing: the
 mean height of a steep wall above a cell depends much on how far the wall is above the cell."""
-FULL_DEPTH, MIN_PART = 1e-4, 1e-6
+FULL_DEPTH, MIN_PART = 3e-5, 1e-6
 """A point of a cell counts fully from this depth on [m]; in proportion to its depth, but no less than this, above that.
 If it counted fully from the surface on, the force would jump whenever a point begins to touch, since the hollow of a
 cell has one depth for all its points, and small feet would tremble."""
@@ -144,3 +145,17 @@ def cells(ground: Ground, x0: float, x1: float, y0: float, y1: float) -> tuple[i
     if not ground.wrap:
         i0, i1, j0, j1 = max(i0, 0), min(i1, ground.ny - 1), max(j0, 0), min(j1, ground.nx - 1)
     return i0, i1, j0, j1
+
+
+@kernel(error_model="numpy", allocates=False)
+def highest_near(ground: Ground, around: Rectangle) -> float:
+    """Height below which a shape can touch nodes in a rectangle or beside it [m]; minus infinity if there are none."""
+    i0, i1, j0, j1 = cells(ground, *around)
+    highest = -np.inf
+    for i in range(i0 - 1, i1 + 2):
+        for j in range(j0 - 1, j1 + 2):
+            index = node_at(i, j, ground.ny, ground.nx, ground.wrap)
+            if index >= 0:
+                node = ground.nodes[index]
+                highest = max(highest, node["undeformed"] + max(node["loose"] - node["sinkage"] + RELEASE_GAP, 0.0))
+    return highest

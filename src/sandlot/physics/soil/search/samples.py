@@ -13,7 +13,6 @@ from sandlot.physics.shapes import CAPSULE, CYLINDER, MISS, SPHERE, covered_frac
 from sandlot.physics.soil.ground import Ground, node_at
 from sandlot.physics.soil.search.bounds import Rectangle
 from sandlot.physics.soil.search.nodes import (
-    RELEASE_GAP,
     Patches,
     cells,
     is_hidden,
@@ -30,16 +29,16 @@ so many across a cell."""
 
 @kernel(error_model="numpy", allocates=False)
 def find_by_samples(
-    ground: Ground, shape: np.void, around: Rectangle, patches: Patches, start: int, step: float
+    ground: Ground, shape: np.void, around: Rectangle, highest: float, patches: Patches, start: int, step: float
 ) -> int:
-    """As `find`, at several points of each cell in a rectangle."""
+    """As `find`, at several points of each cell in a rectangle whose nodes are no higher than ``highest`` [m]."""
     kind, position, mat, spacing = shape["kind"], shape["position"], shape["rotation"], ground.spacing
     size, d = (shape["size"][0], shape["size"][1], shape["size"][2]), (mat[6], mat[7], mat[8])
     i0, i1, j0, j1 = cells(ground, *around)
     across = max(min(around[1] - around[0], around[3] - around[2]), 1e-9)
     if kind in (CAPSULE, CYLINDER):
         # Of its lowest part, that below the highest node.
-        above = position[2] - abs(mat[8]) * size[1] - ground.queue["highest"] - RELEASE_GAP
+        above = position[2] - abs(mat[8]) * size[1] - highest
         across = min(across, 2.0 * math.sqrt(max(size[0] * size[0] - max(above, 0.0) ** 2, 1e-18)))
     wanted = SPHERE_SAMPLES if kind in (SPHERE, CAPSULE, CYLINDER) else SAMPLES
     needed = min(max(wanted * spacing / across, 1.0), MAX_SAMPLES)
