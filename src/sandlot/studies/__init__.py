@@ -10,6 +10,7 @@ MODULES = (
     "sandlot.studies.ground",
     "sandlot.studies.indoor",
     "sandlot.studies.leveling",
+    "sandlot.studies.obstacles",
     "sandlot.studies.terrain",
     "sandlot.studies.water",
 )

@@ -113,7 +113,7 @@ def test_another_elevation_can_be_put_in_its_place():
         def read(self, climbers, which, generators):
             assert len(generators) == len(which)
             self.looked.append(which.tolist())
-            return np.zeros((len(which), 201))
+            return np.zeros((len(which), 1, 201))
 
     worlds = ObstaclesVector(3, patience=0.2)
     worlds.task.elevation = blind = Blind()

@@ -1,1 +1,1 @@
-"""Controllers of the climbing robot."""
+"""Controllers of the climbing robot (Vincent 2008): reactive, neural and reinforced."""

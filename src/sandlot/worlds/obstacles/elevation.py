@@ -5,12 +5,15 @@ from typing import Protocol
 
 import numpy as np
 
+from sandlot.mapping.elevation_map import CELL, ElevationMap
 from sandlot.physics.climbing.elevation import elevations
-from sandlot.robots.climbers import Climbers
+from sandlot.robots.climbers import INTERVAL, Climbers
+from sandlot.sensing.panned_laser import PAN_ANGLES, PANS, PannedLaser, View
 from sandlot.typing import Array, IntArray
 
-CELL = 0.01
-"""Length of a cell of the elevation map [m]."""
+ROWS = {1: np.array([9]), 5: np.array([5, 7, 9, 11, 13]), PANS: np.arange(PANS)}
+"""Pan angles of the rows, as indices of `PAN_ANGLES`, by the number of rows: straight ahead; -20 to 20 degrees in steps
+of 10 (section 5.2 of the source); -45 to 45 degrees in steps of 5 (equation 27)."""
 
 
 class Elevation(Protocol):
@@ -28,24 +31,76 @@ class Elevation(Protocol):
             generators: Of each of them, for the noise of its sensor.
 
         Returns:
-            (some, cells) heights above the middle of the body [m]. Cell i is `CELL` i ahead of the middle of the body,
-            along its heading.
+            (some, rows, cells) heights above the middle of the body [m]. Cell i of a row of pan angle p is `CELL` i
+            ahead of the middle of the body, along its heading, and tan(p) times that to the left.
         """
 
 
 class TrueElevation:
     """The ground as it is: the highest point of each cell."""
 
-    def __init__(self, cells: int) -> None:
-        """Of so many cells."""
-        self._cells = cells
+    def __init__(self, cells: int, rows: int = 1) -> None:
+        """Of so many cells and rows; ``rows`` is one of `ROWS`."""
+        self._cells, self._slopes = cells, np.tan(PAN_ANGLES[ROWS[rows]])
 
     def restart(self, which: IntArray) -> None:
         """Nothing to forget."""
 
     def read(self, climbers: Climbers, which: IntArray, generators: Sequence[np.random.Generator]) -> Array:
         """Read the map from the course."""
-        found = np.empty((len(which), self._cells))
-        starts, yaw = climbers.position[which][:, [0, 2]], climbers.attitude[which, 2]
-        elevations(climbers.ground, which, np.ascontiguousarray(starts), np.cos(yaw), CELL, found)
-        return found
+        starts, yaw = np.ascontiguousarray(climbers.position[which][:, [0, 2]]), climbers.attitude[which, 2]
+        rows = [np.empty((len(which), self._cells)) for _ in self._slopes]
+        for heights, slope in zip(rows, self._slopes, strict=True):
+            elevations(climbers.ground, which, starts, np.cos(yaw) - np.sin(yaw) * slope, CELL, heights)
+        return np.stack(rows, axis=1)
+
+
+class PerceivedElevation:
+    """The ground as a panned laser sees it: one scan after each command, fused into a map.
+
+    Only the lines of pan angles that have a row are scanned. The map moves by the true displacement of the robot.
+
+    Attributes:
+        map: What the robots know.
+    """
+
+    def __init__(self, laser: PannedLaser, count: int, cells: int, rows: int = 1) -> None:
+        """Know nothing yet.
+
+        Args:
+            laser: On each robot.
+            count: Of robots.
+            cells: Of a row.
+            rows: One of `ROWS`.
+        """
+        self._laser, self._rows = laser, ROWS[rows]
+        self.map = ElevationMap(count, cells, self._rows)
+        self._driven, self._last = np.zeros(count), np.full((count, 2), np.nan)
+
+    def restart(self, which: IntArray) -> None:
+        """Forget what these robots have seen."""
+        self.map.forget(which)
+        self._driven[which], self._last[which] = 0.0, np.nan
+
+    def read(self, climbers: Climbers, which: IntArray, generators: Sequence[np.random.Generator]) -> Array:
+        """Scan, and read the map. A robot whose simulation has exploded sees nothing new."""
+        position, attitude, now = climbers.position, climbers.attitude, climbers.time
+        looks = np.zeros(climbers.count, np.bool_)
+        looks[which] = True
+        looks &= ~climbers.exploded
+        (dx, dy), yaw = np.nan_to_num(position[:, :2] - self._last).T, attitude[:, 2]
+        self._driven[looks] += (dx * np.cos(yaw) + dy * np.sin(yaw))[looks]
+        self._last[looks] = position[looks, :2]
+        middles, laser = np.ascontiguousarray(position[:, [0, 2]]), climbers.climber.laser
+        pans = np.where(looks[:, None], self._pans(now), -1)
+        view = View(middles, np.ascontiguousarray(attitude), np.array([laser.ahead, laser.above]), pans)
+        ranges = self._laser.scan(climbers.ground, view, dict(zip(which.tolist(), generators, strict=True)))
+        self.map.add(ranges, view, self._laser.fan, self._driven, now)
+        return self.map.read(self._driven, np.nan_to_num(middles[:, 1]), now)[which]
+
+    def _pans(self, now: Array) -> IntArray:
+        """Pan angles that are scanned now: (count, lines), -1 for those without a row."""
+        if self._laser.lines == PANS:
+            return np.tile(self._rows, (len(now), 1))
+        pans = self._laser.sweep(np.rint(now / INTERVAL).astype(np.int64))
+        return np.where(np.isin(pans, self._rows), pans, -1)

@@ -7,6 +7,7 @@ from pydantic import Field, field_validator, model_validator
 
 from sandlot.places.course_kinds import CourseKind, Mixed
 from sandlot.robots.climber import SHIPPED
+from sandlot.sensing.panned_laser import PannedLaser
 from sandlot.worlds.base import WorldSettings, name_or_file
 
 Friction = Annotated[float, Field(ge=0.0, le=10.0)]
@@ -24,7 +25,10 @@ class ObstaclesSettings(WorldSettings):
         yaw: The robot starts turned by up to this, to either side [rad]; at ``reference``.
         friction: Coefficient of the left and of the right belts on the ground [1], in place of the robot's; at
             ``reference``.
-        cells: Number of cells of the elevation ahead, each 1 cm; 201 in the source.
+        perception: How the robot knows the elevation ahead: ``exact``, or with its ``laser``.
+        laser: With which it measures if it perceives.
+        cells: Number of cells of a row of the elevation map, each 1 cm; 201 in the source.
+        rows: Of the elevation map: 1, straight ahead; 5, from -20 to 20 degrees; 19, from -45 to 45 degrees.
         patience: An episode ends when the robot has not come further for this long [s].
         seconds: An episode is truncated after this long [s].
     """
@@ -35,7 +39,10 @@ class ObstaclesSettings(WorldSettings):
     start: tuple[float, float] = (-0.1, 0.1)
     yaw: float = Field(0.0, ge=0.0, le=0.5, json_schema_extra={"fidelity": "reference"})
     friction: tuple[Friction, Friction] | None = Field(None, json_schema_extra={"fidelity": "reference"})
+    perception: Literal["exact", "laser"] = "exact"
+    laser: PannedLaser = PannedLaser()
     cells: int = Field(201, ge=1, le=1000)
+    rows: Literal[1, 5, 19] = 1
     patience: float = Field(10.0, gt=0.0)
     seconds: float = Field(60.0, gt=0.0)
 

@@ -6,12 +6,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sandlot.places.course_kinds import Kind
 from sandlot.places.courses import Course
 from sandlot.robots.climber import load_climber
 from sandlot.robots.climber_models import make_climbers
 from sandlot.robots.climbers import Start
 from sandlot.typing import Array, BoolArray, IntArray
-from sandlot.worlds.obstacles.elevation import Elevation, TrueElevation
+from sandlot.worlds.obstacles.elevation import Elevation, PerceivedElevation, TrueElevation
 from sandlot.worlds.obstacles.settings import ObstaclesSettings
 
 STATES = 10
@@ -32,7 +33,7 @@ class ObstaclesTask:
     Attributes:
         climbers: The robots.
         elevation: What they know of the ground ahead; may be replaced by another `Elevation`.
-        ahead: (count, cells) what it read last [m].
+        ahead: (count, rows, cells) what it read last [m].
         finish: (count,) x at which each robot has its obstacle behind it [m].
         furthest: (count,) furthest x of each robot [m].
         steepest: (count,) least cosine of its tilt.
@@ -53,15 +54,20 @@ class ObstaclesTask:
         climber = load_climber(settings.robot)
         course = settings.course.draw(np.random.default_rng(0))
         self.climbers = make_climbers(settings.fidelity, climber, [course] * count, settings.friction, threads)
-        self.elevation: Elevation = TrueElevation(settings.cells)
-        self.ahead = np.zeros((count, settings.cells))
+        cells, rows = settings.cells, settings.rows
+        self.elevation: Elevation = (
+            TrueElevation(cells, rows)
+            if settings.perception == "exact"
+            else PerceivedElevation(settings.laser, count, cells, rows)
+        )
+        self.ahead = np.zeros((count, rows, cells))
         self.finish, self.furthest, self.steepest = np.zeros(count), np.zeros(count), np.ones(count)
         self._since, self._marks = np.zeros(count), np.zeros(count)
 
-    def draw(self, rng: np.random.Generator) -> tuple[Course, Start]:
-        """Draw a course, and where the robot starts on it."""
+    def draw(self, rng: np.random.Generator, kind: Kind | None = None) -> tuple[Course, Start]:
+        """Draw a course of the settings' kind, or of another, and where the robot starts on it."""
         given = self.settings
-        course = given.course.draw(rng)
+        course = (given.course if kind is None else kind).draw(rng)
         return course, Start(rng.uniform(*given.start), rng.uniform(-given.yaw, given.yaw) if given.yaw else 0.0)
 
     def restart(self, which: IntArray, drawn: Sequence[tuple[Course, Start]]) -> None:
@@ -122,7 +128,13 @@ class ObstaclesTask:
         return {"time": self.climbers.time, **names}
 
     def observe(self) -> Array:
-        """The observations, as `Obstacles` describes them: (count, 10 + cells)."""
+        """The observations, as `Obstacles` describes them: (count, 10 + rows * cells)."""
         climbers = self.climbers
-        states = (self.attitude[:, :2], climbers.velocity, climbers.rates, climbers.axles, self.ahead)
+        states = (
+            self.attitude[:, :2],
+            climbers.velocity,
+            climbers.rates,
+            climbers.axles,
+            self.ahead.reshape(self.count, -1),
+        )
         return np.concatenate(states, axis=1)

@@ -1,11 +1,13 @@
 """The vector form of the obstacles world: one call of the compiled kernel steps all robots."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 from gymnasium.spaces import Box
 
+from sandlot.errors import SettingError
+from sandlot.places.course_kinds import Kind
 from sandlot.typing import Array, BoolArray, IntArray
 from sandlot.worlds.base import WorldSettings
 from sandlot.worlds.obstacles.scene import obstacles_scene
@@ -18,6 +20,8 @@ from sandlot.worlds.vector import CompiledVector
 
 class ObstaclesVector(CompiledVector[Array]):
     """What ``gymnasium.make_vec("sandlot/Obstacles-v0", num_envs=...)`` gives: as so many `Obstacles`, faster.
+
+    ``reset(options={"courses": kinds})`` puts each robot on a course of its own kind, in place of the settings' one.
 
     Attributes:
         settings: What the worlds were made with. So many ``threads`` step robots in parallel.
@@ -32,13 +36,17 @@ class ObstaclesVector(CompiledVector[Array]):
 
     def _make(self, threads: int) -> tuple[Box, Box]:
         self.task = ObstaclesTask(self.settings, self.num_envs, threads)
-        return spaces(self.task.climbers.climber, self.settings.cells)
+        return spaces(self.task.climbers.climber, self.settings.cells * self.settings.rows)
 
-    def _check_start(self, options: Mapping[str, Any]) -> None:
-        return None
+    def _check_start(self, options: Mapping[str, Any]) -> Sequence[Kind] | None:
+        kinds = options.get("courses")
+        if kinds is not None and (len(kinds) != self.num_envs or not all(isinstance(kind, Kind) for kind in kinds)):
+            raise SettingError(f"courses of a reset must be {self.num_envs} course kinds, one for each world")
+        return kinds
 
-    def _place(self, which: IntArray, start: None) -> None:
-        self.task.restart(which, [self.task.draw(self.generators[k]) for k in which.tolist()])
+    def _place(self, which: IntArray, start: Sequence[Kind] | None) -> None:
+        drawn = [self.task.draw(self.generators[k], start[k] if start else None) for k in which.tolist()]
+        self.task.restart(which, drawn)
 
     def _advance(self, actions: Array, running: BoolArray) -> Array:
         return self.task.command(actions)

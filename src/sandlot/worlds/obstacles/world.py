@@ -7,6 +7,8 @@ import numpy as np
 from gymnasium.spaces import Box
 from numpy.typing import NDArray
 
+from sandlot.control.climbing.reactive import Reactive
+from sandlot.control.climbing.reinforced import CELLS, Reinforced
 from sandlot.control.controller import Controller, as_controller
 from sandlot.recordings import Frame, Quantity
 from sandlot.recordings.vocabulary import quantity
@@ -41,11 +43,12 @@ class Obstacles(World):
     and the rear tips down. At ``fast`` both sides get the mean of both speeds. One step is 0.05 s.
 
     ## Observations
-    ``Box`` of shape (10 + cells,): the ten states of the source's section 5.2, which are roll and pitch [rad], positive
-    with the nose down; velocity forward, left and up [m/s] and rates [rad/s] in the horizontal frame of the robot;
+    ``Box`` of shape (10 + rows * cells,): the ten states of the source's section 5.2, which are roll and pitch [rad],
+    positive with the nose down; velocity forward, left and up [m/s] and rates [rad/s] in the robot's horizontal frame;
     angles of the front and the rear axle [rad]. Then the elevation map ahead: the highest point of each cell of 1 cm,
-    above the middle of the body [m], from the middle of the body on. The map is the true one; `ObstaclesTask.elevation`
-    can be replaced by one that perceives.
+    above the middle of the body [m], from the middle of the body on; row by row, from the right one to the left one.
+    With ``perception="exact"`` the map is the true one. With ``"laser"`` it is fused from panned scans with noise and
+    missing returns (`sandlot.sensing.panned_laser`, `sandlot.mapping.elevation_map`).
 
     ## Reward
     How far the middle of the body advanced along x in the step, up to the finish [m]; 1 m less in the step in which the
@@ -68,7 +71,9 @@ class Obstacles(World):
     with the same results: `sandlot.worlds.obstacles.vector`.
 
     ## Controllers
-    ``drive`` drives on with raised front tracks; ``random``.
+    ``reactive`` points the front tracks at the highest ground ahead, and the rear tracks follow
+    (`sandlot.control.climbing.reactive`); ``reinforced`` also learns online what to do when that is stuck
+    (`sandlot.control.climbing.reinforced`); ``drive`` drives on with raised front tracks; ``random``.
 
     ## Versions
     v0: first version.
@@ -91,7 +96,7 @@ class Obstacles(World):
         super().__init__(render_mode, **given)
         self.task = ObstaclesTask(self.settings)
         cells = self.settings.cells
-        self.observation_space, self.action_space = spaces(self.task.climbers.climber, cells)
+        self.observation_space, self.action_space = spaces(self.task.climbers.climber, cells * self.settings.rows)
         numbers = ("time", "x", "y", "z", "roll", "pitch", "yaw", "velocity_forward", "velocity_left", "velocity_up")
         rates, pairs = ("roll_rate", "pitch_rate", "yaw_rate"), ("axle_angles", "axle_rates", "axle_torques")
         self.quantities = {
@@ -162,7 +167,7 @@ class Obstacles(World):
             "axle_torques": climbers.axle_torques[0].copy(),
             "belt_speeds": climbers.belts[0].copy(),
             "belt_forces": climbers.thrusts[0].copy(),
-            "elevation": task.ahead[0].copy(),
+            "elevation": task.ahead[0, self.settings.rows // 2].copy(),
         }
 
     def scene(self) -> Scene:
@@ -172,14 +177,17 @@ class Obstacles(World):
     def controllers(self) -> dict[str, Controller]:
         """Those of the class docstring."""
         drive = np.array([RAISED, 0.0, NOMINAL_SPEED, NOMINAL_SPEED])
-        return {"drive": as_controller(lambda _: drive.copy())} | super().controllers()
+        known: dict[str, Controller] = {"reactive": Reactive(self.climbers.climber, self.settings.rows)}
+        if self.settings.cells == CELLS:
+            known["reinforced"] = Reinforced(self.climbers.climber, self.settings.rows)
+        return known | {"drive": as_controller(lambda _: drive.copy())} | super().controllers()
 
     def _info(self) -> dict[str, Any]:
         return {name: value[0].item() for name, value in self.task.values().items()}
 
 
 def spaces(climber: Climber, cells: int) -> tuple[Box, Box]:
-    """The observation and the action space of one robot."""
+    """The observation and the action space of one robot; so many cells in all rows."""
     states = [np.pi, np.pi, *[MAX_SPEED] * 3, *[MAX_RATE] * 3, FAR, FAR]
     high, top = np.concatenate([states, np.full(cells, FAR)]), climber.belts.speed
     limits = np.array([AXLE_LIMIT, AXLE_LIMIT, top, top])

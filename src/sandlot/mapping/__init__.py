@@ -1,0 +1,1 @@
+"""From readings to maps: elevation ahead of a robot."""
