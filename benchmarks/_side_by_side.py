@@ -73,7 +73,9 @@ def number(value: float | None) -> str:
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
 
 
-def best_rates(repetitions: int, *works: Callable[[], float]) -> list[float]:
+def best_rates(
+    repetitions: int, *works: Callable[[], float], before: Callable[[], object] = lambda: None
+) -> list[float]:
     """Time several pieces of work in turns, so that a busy machine slows all of them, and keep the best rate of each.
 
     Time is that of the processor, over all threads: other programs take turns on it too, and are not our cost.
@@ -81,12 +83,14 @@ def best_rates(repetitions: int, *works: Callable[[], float]) -> list[float]:
     Args:
         repetitions: How often each work is done.
         works: Each does its work once and returns how much it was.
+        before: Called before each turn, without being timed.
 
     Returns:
         Amount of work per second, for each.
     """
     rates = [0.0] * len(works)
     for _ in range(repetitions):
+        before()
         for k, work in enumerate(works):
             start = time.process_time()
             amount = work()
@@ -127,14 +131,23 @@ def show(comparisons: Sequence[Comparison], as_json: bool) -> None:
         raise SystemExit(1)
 
 
-def main(compare: Callable[[], Sequence[Comparison]]) -> None:
-    """Run a benchmark from the command line; its help is the docstring of ``compare``."""
+def main(compare: Callable[..., Sequence[Comparison]], folder: str = "") -> None:
+    """Run a benchmark from the command line; its help is the docstring of ``compare``.
+
+    Args:
+        compare: Measures.
+        folder: Help of a folder that may be given on the command line: ``compare`` gets it, or None.
+    """
     parser = ArgumentParser(description=compare.__doc__)
+    if folder:
+        parser.add_argument("folder", nargs="?", help=folder)
     parser.add_argument("--json", action="store_true", help="print one JSON object per line, for programs")
     parser.add_argument("--keep", action="store_true", help="keep the lines in docs/results")
     parser.add_argument("--note", default="", help="keep this with every line, such as that the machine was busy")
     chosen = parser.parse_args()
-    comparisons = [replace(each, note=chosen.note or each.note) for each in compare()]
+    comparisons = [
+        replace(each, note=chosen.note or each.note) for each in (compare(chosen.folder) if folder else compare())
+    ]
     if chosen.keep and comparisons:
         keep(comparisons, Path(sys.argv[0]).stem)
     show(comparisons, chosen.json)

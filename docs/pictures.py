@@ -24,7 +24,7 @@ OF_STUDIES: dict[str, tuple[tuple[str, int], ...]] = {
     "water": (("water.deliver", 0),),
 }
 """Pictures of studies, one below the other: the study, and which of its pictures."""
-OF_EXAMPLES = {"walking": "examples/walking.py"}
+OF_EXAMPLES = {"walking": "examples/walking.py", "endless": "examples/endless.py"}
 
 
 def draw(name: str) -> None:

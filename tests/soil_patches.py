@@ -8,9 +8,11 @@ from numba import config
 from sandlot.physics import shapes
 from sandlot.physics.soil.batch import BATCH
 from sandlot.physics.soil.contacts import SOIL_LOAD, SOIL_SHAPE
-from sandlot.physics.soil.find import Mesh, Patches, find
 from sandlot.physics.soil.ground import new_ground
 from sandlot.physics.soil.patch import PATCH_NODE
+from sandlot.physics.soil.search.find import find
+from sandlot.physics.soil.search.meshes import Mesh, face_normals
+from sandlot.physics.soil.search.nodes import Patches
 from sandlot.physics.soil.stress import MAX_MODULUS, Motion, Response, deform, prepare, press
 
 SLOW = bool(config.DISABLE_JIT)
@@ -19,7 +21,8 @@ SPACING, DT, STEP = 0.02, 1e-3, 5.0
 
 def new_mesh(points, faces):
     """A mesh, with room for what `find` needs."""
-    return Mesh(points, faces, np.zeros((len(points), 3)), np.zeros((len(faces), 3), np.int32), np.zeros(100_000))
+    world, low = np.zeros((len(points), 3)), np.zeros((len(faces), 3), np.int32)
+    return Mesh(points, faces, face_normals(points, faces), world, low, np.zeros(100_000))
 
 
 NO_MESH = new_mesh(np.zeros((0, 3)), np.zeros((0, 3), np.int32))

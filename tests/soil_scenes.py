@@ -6,7 +6,9 @@ import pytest
 from numba import config
 
 from sandlot.physics.attachment import Track
+from sandlot.physics.mujoco_bridge import dynamics_arrays, simulation_arrays
 from sandlot.physics.soil import Soil
+from sandlot.physics.soil.step import exchange, leave_traces, touch
 
 SLOW = bool(config.DISABLE_JIT)
 compiled = pytest.mark.skipif(SLOW, reason="only compiled code calls MuJoCo by its address")
@@ -70,6 +72,19 @@ def hold(soil, data, z):
     """Force on a plate that is held at a height for one step [N]."""
     data.qpos[0], data.qvel[0] = z, 0.0
     soil.step(data)
+    return soil.forces[0, 2]
+
+
+def hold_by_kernels(soil, data, z):
+    """As `hold`, without MuJoCo's integrator, so that it also runs without compilation."""
+    model, contacts, simulation = data.model, soil._contacts, simulation_arrays(data)
+    data.qpos[0] = z
+    mujoco.mj_step1(model, data)
+    mujoco.mj_fwdActuation(model, data)
+    mujoco.mj_fwdAcceleration(model, data)
+    total = touch(soil._ground, contacts, simulation, DT)
+    exchange(soil._ground, soil._soils, contacts, simulation, dynamics_arrays(model, data), DT)
+    leave_traces(soil._ground, soil._soils, contacts, simulation, total, DT)
     return soil.forces[0, 2]
 
 

@@ -16,6 +16,14 @@ class Table(BaseModel):
     size: int = 1
 
 
+class Round(BaseModel):
+    form: Literal["round"] = "round"
+
+
+class Square(BaseModel):
+    form: Literal["square"] = "square"
+
+
 @pytest.mark.parametrize(
     ("kind", "words"),
     [
@@ -24,6 +32,7 @@ class Table(BaseModel):
         (Path, "a path"),
         (Table, "a table"),
         (Table | None, "a table or nothing"),
+        (Annotated[Round | Square, Field(discriminator="form")], "a table whose form is one of round, square"),
         (bool | None, "true or false, or nothing"),
         (float | tuple[float, ...], "a number or a list of numbers"),
         (Literal["hills", "heap"] | Path, "one of hills, heap, or a path"),

@@ -1,7 +1,7 @@
 """Every mistake in a setting is one line that names the key and says what is allowed."""
 
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 import pytest
 from hypothesis import given
@@ -314,3 +314,54 @@ def test_what_is_described_can_be_set(model):
     values = [f"{each.key}={each.default}" for each in describe(model) if each.default not in ("nothing", "needed")]
     values = [value for value in values if not value.startswith("rock.")]
     assert build(model, read_settings(None, values)) == model()
+
+
+class Disc(Settings):
+    """Round.
+
+    Attributes:
+        radius: [m]
+    """
+
+    form: Literal["disc"] = "disc"
+    radius: float = Field(1.0, gt=0.0)
+
+
+class Block(Settings):
+    """Not round.
+
+    Attributes:
+        width: [m]
+    """
+
+    form: Literal["block"] = "block"
+    width: float = 2.0
+
+
+class Toy(Settings):
+    """Of one of two forms.
+
+    Attributes:
+        shape: Its form.
+    """
+
+    shape: Annotated[Disc | Block, Field(discriminator="form")] = Disc()
+
+
+def test_a_table_of_several_kinds_is_described_kind_by_kind():
+    found = [(each.key, each.meaning) for each in describe(Toy)]
+    assert found == [("shape", "Its form."), ("shape.radius", "disc: [m]"), ("shape.width", "block: [m]")]
+
+
+@pytest.mark.parametrize(
+    ("shape", "said"),
+    [
+        ({"form": "disc", "radius": 0.0}, "shape.radius=0.0 is not possible; allowed: a number above 0"),
+        ({"form": "block", "radius": 1.0}, "no setting 'shape.radius'"),
+        ({"form": "cone"}, "allowed: a table whose form is one of block, disc"),
+        ({"radius": 1.0}, "allowed: a table whose form is one of block, disc"),
+    ],
+)
+def test_mistakes_in_a_table_of_several_kinds_are_explained(shape, said):
+    with pytest.raises(SettingError, match=said):
+        build(Toy, {"shape": shape})

@@ -21,6 +21,8 @@ def allowed(node: Node, schema: Node) -> str:
         options = [allowed(option, schema) for option in node["anyOf"]]
         many = any(mark in option for option in options[:-1] for mark in (",", " or ", " and ", " of "))
         return (", or " if many else " or ").join(options)
+    if kinds := tagged(node, schema):
+        return f"a table whose {node['discriminator']['propertyName']} is one of {', '.join(kinds)}"
     if "enum" in node:
         return f"one of {', '.join(map(str, node['enum']))}"
     if "const" in node:
@@ -45,6 +47,12 @@ def without_null(node: Node, schema: Node) -> Node:
     node = resolve(node, schema)
     options = [option for option in node.get("anyOf", []) if option.get("type") != "null"]
     return without_null(options[0], schema) if len(options) == 1 else node
+
+
+def tagged(node: Node, schema: Node) -> dict[str, Node]:
+    """The kinds of a table by the value of the key that tells them apart; none if a node is no such table."""
+    mapping: dict[str, str] = resolve(node, schema).get("discriminator", {}).get("mapping", {})
+    return {tag: resolve({"$ref": reference}, schema) for tag, reference in mapping.items()}
 
 
 def inside(node: Node, part: int | str) -> Node | None:

@@ -11,7 +11,7 @@ import math
 import re
 import types
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self, TypeVar, Union, get_args, get_origin
 
@@ -20,7 +20,7 @@ from pydantic_core import PydanticUndefined, to_jsonable_python
 
 from sandlot.errors import QUOTED, SettingError, quote
 from sandlot.reading import MAX_NESTING, parse_toml, read_toml
-from sandlot.schema import allowed, inside, without_null
+from sandlot.schema import allowed, inside, tagged, without_null
 
 MAX_NUMBER = 1e12
 """Largest magnitude of a setting that is a float; with larger ones, squares and products overflow."""
@@ -95,6 +95,9 @@ def _explain(model: type[BaseModel], kind: str, place: tuple[int | str, ...], me
     node, key, known = schema, "", 0
     for part in place:
         holder, prefix = without_null(node, schema), f"{key}." if key else ""
+        if part in (kinds := tagged(holder, schema)):
+            node, known = kinds[str(part)], known + 1
+            continue
         found = inside(holder, part)
         if found is None:
             if kind == "extra_forbidden" and "properties" in holder:
@@ -182,19 +185,28 @@ def describe(model: type[BaseModel], prefix: str = "", usual: BaseModel | None =
     rows, tables = [], []
     for name, field in model.model_fields.items():
         default = getattr(usual, name) if usual else field.get_default(call_default_factory=True)
-        table = _table(field.annotation)
-        if table is not field.annotation:
+        inner = _tables(field.annotation)
+        if field.annotation not in inner:
             about = allowed(schema["properties"][name], schema), _written(default), meanings.get(name, "")
             rows.append(Setting(prefix + name, *about))
-        if table is not None:
-            tables += describe(table, f"{prefix}{name}.", default if isinstance(default, table) else None)
+        tag = field.discriminator
+        for table in inner:
+            found = describe(table, f"{prefix}{name}.", default if isinstance(default, table) else None)
+            if isinstance(tag, str):  # a table of several kinds
+                kind = table.model_fields[tag].default
+                found = [
+                    replace(each, meaning=f"{kind}: {each.meaning}")
+                    for each in found
+                    if each.key != f"{prefix}{name}.{tag}"
+                ]
+            tables += found
     return rows + tables
 
 
-def _table(annotation: Any) -> type[BaseModel] | None:
-    """The model among the types of an annotation, if there is one."""
+def _tables(annotation: Any) -> list[type[BaseModel]]:
+    """The models among the types of an annotation."""
     options = get_args(annotation) if get_origin(annotation) in (Union, types.UnionType) else (annotation,)
-    return next((each for each in options if isinstance(each, type) and issubclass(each, BaseModel)), None)
+    return [each for each in options if isinstance(each, type) and issubclass(each, BaseModel)]
 
 
 def _written(value: object) -> str:

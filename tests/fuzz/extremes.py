@@ -36,6 +36,13 @@ MAX_JOBS = 1_000_000
 SMALL: dict[str, dict[str, dict[str, Any]]] = {
     "leveling": {"": {}},
     "indoor": {"": {"laser": {"beams": 36}}},
+    "obstacles": {
+        "mixed": {},
+        "box": {"course": {"kind": "box"}},
+        "stairs": {"course": {"kind": "stairs"}},
+        "rubble": {"course": {"kind": "rubble"}},
+        "reference": {"fidelity": "reference", "course": {"kind": "ramp"}},
+    },
     "water": {
         "fast": {"snake": {"links": 6, "mass": 112.5}},
         "reference": {"fidelity": "reference", "snake": {"links": 6, "mass": 112.5}},
@@ -88,7 +95,7 @@ def numeric(model: type[BaseModel]) -> Iterator[tuple[str, int | None]]:
 
     def walk(node: dict[str, Any], key: str) -> Iterator[tuple[str, int | None]]:
         node = resolve(node, schema)
-        for option in node.get("anyOf", [node]):
+        for option in node.get("anyOf", node.get("oneOf", [node])):
             option = resolve(option, schema)
             if option.get("type") in ("number", "integer"):
                 yield key, None

@@ -28,6 +28,7 @@ from sandlot.places.plans import load_plan
 from sandlot.places.terrains import from_image
 from sandlot.recordings.logs import FORMATS, Pose, Scan, Source
 from sandlot.recordings.logs.scans import MAX_BEAMS, quantities
+from sandlot.robots.climber import load_climber
 from sandlot.robots.meshes import read_mesh
 from sandlot.robots.rover import BODIES, load_rover
 from sandlot.robots.rover_layout import find_layout
@@ -124,6 +125,10 @@ def make_rover(folder: Path) -> None:
     for suffix in (".toml", ".urdf"):
         content = (BODIES / f"wheeled{suffix}").read_text().replace('urdf = "wheeled"', 'urdf = "wheeled.urdf"')
         (folder / f"wheeled{suffix}").write_text(content)
+
+
+def make_climber(folder: Path) -> None:
+    shutil.copy(BODIES / "climber.toml", folder)
 
 
 def make_bag(kind: str) -> Callable[[Path], object]:
@@ -257,6 +262,7 @@ READERS: dict[str, Reader] = {
     "height map, PNG": Reader(image("a.png"), lambda folder: from_image(folder / "a.png")),
     "height map, TIFF": Reader(image("a.tif"), lambda folder: from_image(folder / "a.tif")),
     "rover, TOML and URDF": Reader(make_rover, lambda folder: find_layout(load_rover(folder / "wheeled.toml")), 100),
+    "climbing robot, TOML": Reader(make_climber, lambda folder: load_climber(folder / "climber.toml")),
     "log, carmen": Reader(text("a.log", CARMEN), read_log("carmen")),
     "log, posegraph": Reader(text("a.log", GRAPH), read_log("posegraph")),
     "log, rover5": Reader(text("a.log", ROVER5), read_log("rover5")),

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import sandlot
-from sandlot.kernels.cache import PACKAGE, closure, digest
+from sandlot.kernels.cache import PACKAGE, announce, closure, digest
 
 RUN = """
 import numpy as np
@@ -89,6 +89,15 @@ def test_a_cache_that_cannot_be_written_costs_one_warning(filled, tmp_path):
     again, warnings = result(package, blocked)
     assert again == value
     assert re.fullmatch(rf"cannot read or write compiled kernels in {blocked}/\S+: Not a directory; .*\n", warnings)
+
+
+def test_only_a_user_at_a_terminal_is_told_that_kernels_compile(monkeypatch, capsys):
+    for terminal, lines in ((False, 0), (True, 1)):
+        monkeypatch.setattr(sys.stderr, "isatty", lambda terminal=terminal: terminal)
+        announce.cache_clear()
+        announce()
+        announce()
+        assert capsys.readouterr().err.count("\n") == lines
 
 
 def test_a_kernel_depends_on_what_it_imports_only():

@@ -144,7 +144,7 @@ def test_a_command_with_nan_is_refused(fidelity):
 
 
 def test_the_fast_model_refuses_to_start_turned():
-    with pytest.raises(SettingError, match="yaw=0.2 is only for fidelity=reference"):
+    with pytest.raises(SettingError, match=r"yaw=0\.2 is only for fidelity=reference"):
         FastClimbers(CLIMBER, courses(Flat())).restart(np.array([0]), None, [Start(yaw=0.2)])
 
 

@@ -70,13 +70,14 @@ def box_mesh(size):
     return corners, np.array([f for a, b, c, d in quads for f in ((a, b, c), (a, c, d))], np.int32)
 
 
-def find(ground, lowest, samples=1):
+def find(ground, lowest, samples=1, in_part=False):
     """Every node of the ground, and of its copies beyond the edges if it wraps, that a shape touches.
 
     Args:
         ground: Not changed; no node is touched yet.
         lowest: Function of x and y: lowest point of the shape, and covered fraction of a small cell there.
         samples: At how many points across a cell it is searched.
+        in_part: Whether points less than 0.1 mm deep count in part.
 
     Returns:
         (n, 5) number of the node, x, y, z and covered fraction, sorted by row, then column.
@@ -100,7 +101,10 @@ def find(ground, lowest, samples=1):
             z, covered = lowest(x + dx, y + dy)
             z -= slope_x * dx + slope_y * dy
             if covered > 0.0 and z < max(top, record["undeformed"]):
-                hits.append((covered, x + dx, y + dy, z, max(top, record["undeformed"]) - z))
+                depth = max(top, record["undeformed"]) - z
+                hits.append(
+                    (covered * (np.clip(depth / 1e-4, 1e-6, 1.0) if in_part else 1.0), x + dx, y + dy, z, depth)
+                )
         if not hits:
             continue
         covered, xs, ys, z, depth = np.array(hits).T

@@ -103,7 +103,7 @@ class KernelCache(NullCache):
         try:
             data = self._file(signature, context.codegen()).read_bytes()
         except FileNotFoundError:
-            return None
+            return announce()
         except OSError as error:
             return self._warn(error)
         try:
@@ -143,6 +143,13 @@ class KernelCache(NullCache):
             logging.getLogger("sandlot").warning(
                 "cannot read or write compiled kernels in %s: %s; compiling them again", self._directory, why
             )
+
+
+@functools.cache
+def announce() -> None:
+    """Tell a user at a terminal why nothing happens for a while."""
+    if sys.stderr.isatty():
+        print("Compiling for the first use, which takes up to half a minute, once ...", file=sys.stderr)
 
 
 def _delete_unused(directory: Path) -> None:

@@ -93,15 +93,14 @@ def update_pose(shape: np.void, simulation: Simulation) -> None:
 
 
 @kernel(error_model="numpy", allocates=False)
-def apply_loads(records: NDArray[np.void], loads: NDArray[np.void], simulation: Simulation) -> None:
-    """Add the loads on all shapes to the applied forces of a simulation."""
-    for k in range(len(records)):
-        body, dof, force, torque = records[k]["body"], records[k]["dof"], loads[k]["force"], loads[k]["torque"]
-        for m in range(3):
-            simulation.xfrc_applied[body, m] += force[m]
-            simulation.xfrc_applied[body, 3 + m] += torque[m]
-        if dof >= 0:
-            simulation.qfrc_applied[dof] += loads[k]["drive_torque"]
+def apply_load(record: np.void, load: np.void, simulation: Simulation) -> None:
+    """Add the load on a shape to the applied forces of a simulation."""
+    body, dof, force, torque = record["body"], record["dof"], load["force"], load["torque"]
+    for m in range(3):
+        simulation.xfrc_applied[body, m] += force[m]
+        simulation.xfrc_applied[body, 3 + m] += torque[m]
+    if dof >= 0:
+        simulation.qfrc_applied[dof] += load["drive_torque"]
 
 
 def shape_records(

@@ -7,6 +7,7 @@ from sandlot.physics import shapes
 from sandlot.physics.soil import PRESETS, SoilKind
 from sandlot.physics.soil.batch import BATCH, BATCH_SIZE, belt_directions, gather
 from sandlot.physics.soil.ground import NODE
+from sandlot.physics.soil.kinds import soil_records
 from sandlot.physics.soil.patch import MIN_WIDTH, PATCH_NODE, Patch, patch_width, slope, slopes
 from sandlot.physics.soil.stress import prepare
 from sandlot.physics.soil.sums import press_part
@@ -25,6 +26,9 @@ from soil_patches import (
     shape_at,
 )
 from twins import soil as twin
+
+ALIKE = np.zeros(3, np.uint8)
+"""Kinds of three nodes."""
 
 
 @pytest.mark.parametrize("degrees", [0.0, 17.0, 30.0, 45.0, 90.0, 120.0])
@@ -67,7 +71,7 @@ def test_the_slope_under_a_body_is_that_of_the_touched_nodes(neighbours, touched
     nodes = np.zeros(3, NODE)
     nodes["undeformed"], nodes["height"], nodes["covered"] = (1.0, 2.0, 5.0), 7.0, 1.0
     nodes["contact"][list(touched)] = STEP
-    free, hollow, between = slope(nodes, 1, *neighbours, 10.0, STEP)
+    free, hollow, between = slope(nodes, ALIKE, 1, *neighbours, 10.0, STEP)
     assert between == ({*neighbours} <= {*touched})
     assert free == hollow == pytest.approx(10.0 * expected)
 
@@ -84,9 +88,27 @@ def test_the_slope_under_a_body_is_that_of_the_touched_nodes(neighbours, touched
 def test_neighbours_count_for_the_slope_of_a_hollow_as_far_as_they_are_covered(covered, expected):
     nodes = np.zeros(3, NODE)
     nodes["sinkage"], nodes["contact"], nodes["covered"] = (0.1, 0.9, 0.3), STEP, (covered[0], 1.0, covered[1])
-    assert slope(nodes, 1, 0, 2, 10.0, STEP)[:2] == pytest.approx((0.0, -10.0 * expected))
+    assert slope(nodes, ALIKE, 1, 0, 2, 10.0, STEP)[:2] == pytest.approx((0.0, -10.0 * expected))
     nodes["contact"][2] = 0.0
-    assert slope(nodes, 1, 0, 2, 10.0, STEP)[1] == pytest.approx(-8.0 if covered[0] > 0.0 else 0.0), "not touched"
+    assert slope(nodes, ALIKE, 1, 0, 2, 10.0, STEP)[1] == pytest.approx(-8.0 if covered[0] > 0.0 else 0.0), (
+        "not touched"
+    )
+
+
+@pytest.mark.parametrize(
+    ("kinds", "expected"), [((1, 1, 1), -1.0), ((1, 1, 2), -8.0), ((2, 1, 1), 6.0), ((2, 1, 0), 0.0)]
+)
+def test_a_neighbour_of_another_kind_of_soil_is_no_slope_of_the_hollow(kinds, expected):
+    """But the undeformed ground has its slope there."""
+    nodes = np.zeros(3, NODE)
+    nodes["undeformed"], nodes["sinkage"], nodes["contact"], nodes["covered"] = (
+        (0.0, 0.0, 0.4),
+        (0.1, 0.9, 0.3),
+        STEP,
+        1.0,
+    )
+    rise, hollow, between = slope(nodes, np.array(kinds, np.uint8), 1, 0, 2, 10.0, STEP)
+    assert (rise, hollow - rise, between) == (pytest.approx(2.0), pytest.approx(expected), True)
 
 
 @pytest.mark.parametrize("wrap", [False, True])
@@ -109,8 +131,8 @@ def test_slopes_of_a_patch_are_those_of_its_nodes(share, wrap):
         if wrap:
             beside = [(a % ny, b % nx) for a, b in beside]
         west, east, south, north = (a * nx + b if 0 <= a < ny and 0 <= b < nx else -1 for a, b in beside)
-        slope_x, hollow_x, within = slope(nodes, index, west, east, 1.0 / SPACING, STEP)
-        slope_y, hollow_y, between = slope(nodes, index, south, north, 1.0 / SPACING, STEP)
+        slope_x, hollow_x, within = slope(nodes, ground.marks["kind"], index, west, east, 1.0 / SPACING, STEP)
+        slope_y, hollow_y, between = slope(nodes, ground.marks["kind"], index, south, north, 1.0 / SPACING, STEP)
         expected = [slope_x, slope_y, hollow_x, hollow_y]
         assert columns(row, "slope_x", "slope_y", "hollow_x", "hollow_y") == pytest.approx(expected, rel=1e-12)
         if not (within and between):
@@ -158,14 +180,15 @@ def test_the_force_on_a_part_is_the_sum_over_its_nodes(kind, form):
     width = patch_width(contact, SPACING)
     how, moves = response(kind, width=width, rest=0.5), motion(velocity, centre, belt_speed)
     shape["patch_end"], shape["mass"], shape["inertia"] = len(index), 2.0, 0.3
-    load["modulus"], load["rest"], load["damping"] = how.modulus, 0.5, 4.0
+    load["rest"], load["damping"] = 0.5, 4.0
     for k, first in enumerate(range(0, len(index), BATCH_SIZE)):
         some = slice(first, min(first + BATCH_SIZE, len(index)))
         gather(ground, index[some], contact[some], batches[k])
+        batches[k]["count"], batches[k]["modulus"], shape["batch_end"] = some.stop - first, how.modulus, k + 1
         if form == shapes.TRACK:
             belt_directions(batches[k], some.stop - first, shape)
         prepare(batches[k], some.stop - first, parameters(kind), how, moves)
-    press_part(shape, load, batches, parameters(kind), moves, DT, SPACING)
+    press_part(shape, load, batches, soil_records([kind]), moves, DT, SPACING)
     wrench, tangent = np.zeros(7), np.zeros((7, 7))
     wrench[:3], wrench[3:6] = -4.0 * 2.0 * velocity[:3], -4.0 * 0.3 * velocity[3:]
     tangent[range(6), range(6)] = 4.0 * np.repeat([2.0, 0.3], 3)

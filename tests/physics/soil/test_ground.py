@@ -25,6 +25,7 @@ EXAMPLES, LOOKS = (5, 4_000) if SLOW else (40, 2_000_000)
 STEP = 7.0
 """Number of the current step."""
 SPACING, REPOSE = 0.05, np.tan(np.radians(30.0))
+REPOSES = np.array([REPOSE])
 ROUND_OFF = 1e-12
 
 seeds = st.integers(0, 2**32 - 1)
@@ -71,7 +72,7 @@ def settle(ground, max_nodes=LOOKS):
     """Check all queued nodes, again and again."""
     while ground.queue["count"] > 0 and max_nodes > 0:
         looks = int(ground.queue["count"])
-        slide(ground, REPOSE, STEP, looks)
+        slide(ground, REPOSES, STEP, looks)
         max_nodes -= looks
     return ground.queue["count"] == 0
 
@@ -119,8 +120,8 @@ def check(ground):
 
 def check_ring(ground):
     who = waiting(ground)
-    assert len(set(who)) == len(who) == ground.queue["count"] == np.count_nonzero(ground.queued)
-    assert np.all(ground.queued[who])
+    assert len(set(who)) == len(who) == ground.queue["count"] == np.count_nonzero(ground.marks["queued"])
+    assert np.all(ground.marks["queued"][who])
     assert 0 <= ground.queue["first"] < len(ground.ring)
 
 
@@ -242,7 +243,7 @@ def test_the_queue_holds_no_node_twice(ground, seed, moves):
         if rng.random() < 0.7:
             enqueue(ground, rng.integers(len(ground.nodes)))
         else:
-            slide(ground, REPOSE, STEP, rng.integers(4))
+            slide(ground, REPOSES, STEP, rng.integers(4))
         check_ring(ground)
 
 
@@ -252,10 +253,10 @@ def test_nodes_are_checked_in_the_order_in_which_they_were_queued():
     for index in (5, 2, 8, 0, 2):
         enqueue(ground, index)
     assert list(waiting(ground)) == [5, 2, 8, 0]
-    slide(ground, REPOSE, STEP, 3)
+    slide(ground, REPOSES, STEP, 3)
     assert list(waiting(ground)) == [0]
     assert ground.queue["first"] == 1
-    slide(ground, REPOSE, STEP, 3)
+    slide(ground, REPOSES, STEP, 3)
     assert ground.queue["count"] == 0
 
 
@@ -263,7 +264,7 @@ def test_nodes_are_checked_in_the_order_in_which_they_were_queued():
 @given(grounds(rough=1.0), st.integers(0, 500))
 def test_slides_keep_the_volume(ground, looks):
     before, held = ground.nodes.copy(), under(ground)
-    slide(ground, REPOSE, STEP, looks)
+    slide(ground, REPOSES, STEP, looks)
     assert volume(ground) == pytest.approx(before["height"].sum(), rel=ROUND_OFF)
     check(ground)
     assert np.array_equal(ground.nodes[held], before[held]), "bodies hold the nodes they touch"
@@ -303,7 +304,7 @@ def test_slopes_below_the_angle_of_repose_do_not_slide():
     slope = 0.99 * REPOSE * SPACING
     ground.nodes["height"] = ground.nodes["undeformed"] = slope * (np.arange(81) % 9)
     before = ground.nodes.copy()
-    slide(awake(ground), REPOSE, STEP, 1000)
+    slide(awake(ground), REPOSES, STEP, 1000)
     assert np.array_equal(ground.nodes, before)
 
 
@@ -330,7 +331,7 @@ def test_displaced_soil_goes_to_the_rim(ground, amount, x, y, room):
         check(ground)
         assert len(set(rim)) == len(rim)
         assert not set(rim) & set(touched)
-        assert np.all(ground.queued[rim])
+        assert np.all(ground.marks["queued"][rim])
         others = np.setdiff1d(np.arange(len(before)), rim)
         assert np.array_equal(ground.nodes["height"][others], before["height"][others])
         beside_it = {
@@ -404,7 +405,7 @@ def test_pushed_soil_goes_to_untouched_neighbours(ground, amount, seed):
     assert volume(ground) + left == pytest.approx(before["height"].sum() + amount, rel=ROUND_OFF)
     changed = set(np.flatnonzero(nodes["height"] != before["height"]))
     assert changed <= free
-    assert np.all(ground.queued[list(free)])
+    assert np.all(ground.marks["queued"][list(free)])
     check(ground)
 
 
@@ -440,7 +441,7 @@ def test_releasing_nodes_keeps_heights(ground, seed):
     others = np.setdiff1d(np.arange(len(nodes)), gone)
     assert np.array_equal(nodes[others], before[others]), "nodes that are still touched, and those that never were"
     assert all(np.all(nodes[name][gone] == 0.0) for name in ("shear_x", "shear_y", "covered"))
-    assert np.all(ground.queued[gone])
+    assert np.all(ground.marks["queued"][gone])
     _, free, sunk, loose = layers(nodes, gone)
     assert free - sunk + loose == pytest.approx(nodes["height"][gone], abs=1e-12)
     assert np.all(sunk >= 0.0)

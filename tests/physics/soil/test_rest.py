@@ -131,7 +131,8 @@ class TestRest:
     @pytest.mark.parametrize("body", BODIES)
     def test_a_body_that_falls_on_its_edge_comes_to_rest(self, kind, body):
         (model, data), soil = loose_body(BODIES[body], turn=(10, 5, 20)), field(kind=kind)
-        soil.attach(model).step(data, 5000)
+        # An ellipsoid turns in its hollow for a while: its angular velocity falls to a third in 2.3 s.
+        soil.attach(model).step(data, 8000)
         before = data.qpos.copy()
         soil.step(data, 1000)
         # Round bodies may roll on rigid ground for a while.

@@ -1,25 +1,20 @@
 """A step of soil: it carries a plate, returns no more energy than it has stored, and damps slow motion."""
 
-import mujoco
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sandlot.physics.mujoco_bridge import dynamics_arrays, simulation_arrays
 from sandlot.physics.soil import PRESETS
-from sandlot.physics.soil.step import (
+from sandlot.physics.soil.damping import (
     MAX_REPAID,
     REST_DAMPING,
     REST_DAMPING_SPEED,
     damping_rate,
-    exchange,
-    leave_traces,
     squared_speed,
-    touch,
 )
 from soil_patches import DT, motion, new_load, shape_at
-from soil_scenes import YIELDING, field, plate
+from soil_scenes import YIELDING, field, hold_by_kernels, plate
 
 
 @given(seed=st.integers(0, 2**32 - 1), slow=st.booleans())
@@ -44,14 +39,7 @@ def test_steps_press_a_plate_by_bekkers_law_and_keep_the_volume(kind):
     (model, data), soil, known = plate(), field(spacing=0.05, kind=kind), PRESETS[kind]
     soil.attach(model)
     for depth in np.linspace(2e-3, 0.02, 10):
-        data.qpos[0] = -depth
-        mujoco.mj_step1(model, data)
-        mujoco.mj_fwdActuation(model, data)
-        mujoco.mj_fwdAcceleration(model, data)
-        simulation, contacts = simulation_arrays(data), soil._contacts
-        total = touch(soil._ground, contacts, simulation, DT)
-        exchange(soil._ground, soil._parameters, contacts, simulation, dynamics_arrays(model, data), DT)
-        leave_traces(soil._ground, soil._parameters, contacts, simulation, total, DT)
+        hold_by_kernels(soil, data, -depth)
         pressure = (known.kphi + known.kc / 0.2) * depth**known.exponent
         assert soil.forces[0, 2] == pytest.approx(0.08 * pressure, rel=0.02)
     assert soil.surface().min() == pytest.approx(-0.02, abs=1e-3)

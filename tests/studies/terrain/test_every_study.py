@@ -14,6 +14,7 @@ pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="MuJoCo is call
 SMALL = {
     "terrain.plate": {"spacings": [0.05]},
     "terrain.wheel": {"spacings": [0.05, 0.04], "slips": [0.0, 0.3], "seconds": 0.2},
+    "terrain.low_slip": {"slips": [0.0, 0.1], "seconds": 0.1},
     "terrain.turning": {"seconds": 0.2},
     "terrain.slope": {"angles": [0.0, 10.0], "seconds": 0.1},
     "terrain.heaps": {"frictions": [0.2, 0.9], "length": 14, "width": 4, "layers": 4},

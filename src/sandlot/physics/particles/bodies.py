@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sandlot.kernels import kernel
-from sandlot.physics.attachment import LOAD, SHAPE, apply_loads, update_pose
+from sandlot.physics.attachment import LOAD, SHAPE, apply_load, update_pose
 from sandlot.physics.mujoco_bridge import Simulation, empty_simulation
 from sandlot.physics.particles.contacts import add, collide, move, relax, respond
 from sandlot.physics.particles.distance import to_shape
@@ -270,5 +270,6 @@ def advance(law: Law, state: State, bodies: Bodies, dt: float, first: int, steps
         collide(law, state, state.awake, 0, state.counters[0]["awake"], dt)
         move(law, state, state.awake, 0, state.counters[0]["awake"], dt)
         state.counters[0]["step"] += 1
-    apply_loads(bodies.shapes, loads, bodies.simulation)
+    for k in range(len(loads)):
+        apply_load(bodies.shapes[k], loads[k], bodies.simulation)
     return steps

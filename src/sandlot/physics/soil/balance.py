@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from sandlot.kernels import kernel
 from sandlot.physics.mujoco_bridge import Dynamics, Simulation
-from sandlot.physics.soil.kinds import SoilParameters
 from sandlot.physics.soil.parts import (
     COMPONENTS,
     joint_tangent,
@@ -113,7 +112,9 @@ def solve(matrix: Array, count: int, vector: Array) -> None:
 
 
 @kernel(error_model="numpy", allocates=False)
-def residual(joints: Joints, tree: np.void, shapes: NDArray[np.void], loads: NDArray[np.void], dt: float) -> None:
+def residual(
+    joints: Joints, tree: np.void, touched: IntArray, shapes: NDArray[np.void], loads: NDArray[np.void], dt: float
+) -> None:
     """Momentum that is missing for a balance, into ``vectors[3]``; from the change of velocity in ``vectors[1]``."""
     first, count, mass, vectors = tree["first"], tree["count"], joints.mass, joints.vectors
     for a in range(count):
@@ -121,9 +122,9 @@ def residual(joints: Joints, tree: np.void, shapes: NDArray[np.void], loads: NDA
         for b in range(count):
             total += mass[a, b] * vectors[1, b]
         vectors[3, a] = total
-    for s in range(len(shapes)):
+    for s in touched:
         shape = shapes[s]
-        if shape["tree_dof"] == first and shape["patch_end"] > shape["patch_start"]:
+        if shape["tree_dof"] == first:
             for row in range(COMPONENTS):
                 force = dt * wrench_row(loads[s], row)
                 for k in range(shape["columns"]):
@@ -134,10 +135,11 @@ def residual(joints: Joints, tree: np.void, shapes: NDArray[np.void], loads: NDA
 def evaluate(
     joints: Joints,
     tree: np.void,
+    touched: IntArray,
     shapes: NDArray[np.void],
     loads: NDArray[np.void],
     batches: NDArray[np.void],
-    soil: SoilParameters,
+    soils: NDArray[np.void],
     dt: float,
     spacing: float,
 ) -> None:
@@ -145,17 +147,17 @@ def evaluate(
     first, count, vectors = tree["first"], tree["count"], joints.vectors
     for a in range(count):
         vectors[1, a] = vectors[0, a] - vectors[5, a]
-    for s in range(len(shapes)):
+    for s in touched:
         shape, load = shapes[s], loads[s]
-        if shape["tree_dof"] == first and shape["patch_end"] > shape["patch_start"]:
+        if shape["tree_dof"] == first:
             part_velocity(joints.dofs[s, : shape["columns"]], joints.jacobians[s], vectors[0], first, load["velocity"])
-            press_part(shape, load, batches, soil, motion_of(load["velocity"], load["centre"]), dt, spacing)
-    residual(joints, tree, shapes, loads, dt)
+            press_part(shape, load, batches, soils, motion_of(load["velocity"], load["centre"]), dt, spacing)
+    residual(joints, tree, touched, shapes, loads, dt)
 
 
 @kernel(error_model="numpy", allocates=False)
 def newton_step(
-    joints: Joints, tree: np.void, shapes: NDArray[np.void], loads: NDArray[np.void], dt: float
+    joints: Joints, tree: np.void, touched: IntArray, shapes: NDArray[np.void], loads: NDArray[np.void], dt: float
 ) -> tuple[float, bool]:
     """Find Newton's next step, into ``vectors[4]``.
 
@@ -166,9 +168,9 @@ def newton_step(
     for a in range(count):
         for b in range(a + 1):
             matrix[a, b] = joints.mass[a, b]
-    for s in range(len(shapes)):
+    for s in touched:
         shape = shapes[s]
-        if shape["tree_dof"] == first and shape["patch_end"] > shape["patch_start"]:
+        if shape["tree_dof"] == first:
             joint_tangent(shape, loads[s], joints.jacobians[s], loads[s]["room"], joints.product)
             for a in range(shape["columns"]):
                 i = joints.dofs[s, a] - first
@@ -183,9 +185,9 @@ def newton_step(
     for a in range(count):
         removed -= vectors[3, a] * vectors[4, a]
     largest, change = 0.0, 0.0
-    for s in range(len(shapes)):
+    for s in touched:
         shape, load = shapes[s], loads[s]
-        if shape["tree_dof"] == first and shape["patch_end"] > shape["patch_start"]:
+        if shape["tree_dof"] == first:
             part_velocity(joints.dofs[s, : shape["columns"]], joints.jacobians[s], vectors[4], first, load["room"])
             now, lost = 0.0, 0.0
             for row in range(3):
@@ -199,10 +201,11 @@ def newton_step(
 def balance(
     joints: Joints,
     tree: np.void,
+    touched: IntArray,
     shapes: NDArray[np.void],
     loads: NDArray[np.void],
     batches: NDArray[np.void],
-    soil: SoilParameters,
+    soils: NDArray[np.void],
     qvel: Array,
     dynamics: Dynamics,
     dt: float,
@@ -213,10 +216,11 @@ def balance(
     Args:
         joints: With the Jacobians of all parts that soil touches.
         tree: Record of TREE.
+        touched: Numbers of the shapes that soil touches.
         shapes: (shapes,) of SOIL_SHAPE.
         loads: (shapes,) of SOIL_LOAD. Forces, tangents and the velocities for which they are right are changed.
         batches: Nodes under all shapes.
-        soil: Parameters of the soil.
+        soils: (kinds,) of `sandlot.physics.soil.kinds.SOIL`.
         qvel: Present velocities.
         dynamics: How forces accelerate the tree; its mass matrix is changed.
         dt: Length of the step [s].
@@ -228,9 +232,9 @@ def balance(
         dof = first + a
         vectors[0, a] = vectors[5, a] = qvel[dof]
         vectors[2, a] = dt * (dynamics.qfrc_smooth[dof] + dynamics.qfrc_constraint[dof])
-    evaluate(joints, tree, shapes, loads, batches, soil, dt, spacing)
+    evaluate(joints, tree, touched, shapes, loads, batches, soils, dt, spacing)
     for iteration in range(MAX_ITERATIONS):
-        removed, settled = newton_step(joints, tree, shapes, loads, dt)
+        removed, settled = newton_step(joints, tree, touched, shapes, loads, dt)
         if settled or iteration == MAX_ITERATIONS - 1:
             break
         # The residual along the step is -removed at its start. A full step may go too far, since soil does not pull:
@@ -241,7 +245,7 @@ def balance(
             for a in range(count):
                 vectors[0, a] += (share - taken) * vectors[4, a]
             taken = share
-            evaluate(joints, tree, shapes, loads, batches, soil, dt, spacing)
+            evaluate(joints, tree, touched, shapes, loads, batches, soils, dt, spacing)
             along = 0.0
             for a in range(count):
                 along += vectors[3, a] * vectors[4, a]
@@ -254,9 +258,9 @@ def balance(
                 above = 0.5 * above
                 low, below = share, along
             share = (low * above - high * below) / (above - below)
-    for s in range(len(shapes)):
+    for s in touched:
         shape, load = shapes[s], loads[s]
-        if shape["tree_dof"] != first or shape["patch_end"] <= shape["patch_start"]:
+        if shape["tree_dof"] != first:
             continue
         if tree["coupled"]:
             # The force at the present velocity; MuJoCo's acceleration changes it by the tangent.
@@ -288,14 +292,16 @@ def add_tangent(shape: np.void, load: np.void, joints: Joints, s: int, dynamics:
 
 @kernel(error_model="numpy", allocates=False)
 def finish(
-    joints: Joints, shapes: NDArray[np.void], loads: NDArray[np.void], simulation: Simulation, dt: float
+    joints: Joints,
+    touched: IntArray,
+    shapes: NDArray[np.void],
+    loads: NDArray[np.void],
+    simulation: Simulation,
+    dt: float,
 ) -> None:
     """Correct the forces by the velocities that MuJoCo found, and count the energy that the soil gave."""
-    for s in range(len(shapes)):
+    for s in touched:
         shape, load = shapes[s], loads[s]
-        if shape["patch_end"] <= shape["patch_start"]:
-            load["energy_before"] = load["energy_debt"] = 0.0
-            continue
         room = load["room"]
         part_velocity(joints.dofs[s, : shape["columns"]], joints.jacobians[s], simulation.qvel, 0, room)
         if joints.trees[shape["tree"]]["coupled"]:

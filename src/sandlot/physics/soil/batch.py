@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sandlot.kernels import kernel
-from sandlot.physics.soil.ground import Ground, loosen, uncover
+from sandlot.physics.soil.ground import Ground, KindArray, loosen, uncover
 from sandlot.physics.soil.rims import push_aside
 from sandlot.typing import IntArray
 
@@ -27,8 +27,9 @@ BATCH = np.dtype(
             *("c_xx", "c_xy", "c_xz", "c_yy", "c_yz", "c_zz", "pressed", "pushed", "elastic_energy"),
         )
     ]
+    + [("first", np.int64), ("count", np.int64), ("kind", np.int64), ("modulus", np.float64), ("unused", np.int64, 4)]
 )
-"""Nodes of a patch.
+"""Nodes of a patch, all on one kind of soil.
 
 First come the fields of `sandlot.physics.soil.patch.PATCH_NODE`, then those of `sandlot.physics.soil.ground.NODE`. The
 ``covered`` of the latter is ``covered_before`` here; ``undeformed`` and ``sinkage`` are those of the fill, if there is
@@ -42,7 +43,19 @@ path from ``start``; and ``begin_stress``, its stress there [Pa]. ``press`` sets
 ``now`` [m]; ``plastic``, Bekker's stress there, and ``stress``, without damping [Pa]; the new shear; the force on the
 body [N]; and ``c_xx`` to ``c_zz``, how much of that force is lost by velocity [N*s/m]. ``deform`` sets ``pressed``,
 soil that the body presses down, and ``pushed``, soil that it pushes aside as it covers more of a cell, both as heights
-of the cell [m]; and ``elastic_energy``, the energy that the node stores [J]."""
+of the cell [m]; and ``elastic_energy``, the energy that the node stores [J].
+
+Last come what all nodes share: where they are in the room for patches, their number, the number of their kind of soil,
+and Bekker's modulus of that kind for this patch [Pa/m^n]; and room that fills a line of the processor's cache."""
+
+
+@kernel(error_model="numpy", allocates=False)
+def batch_end(kinds: KindArray, indices: IntArray, first: int, end: int) -> int:
+    """Where the batch ends that begins at ``first`` of nodes that are sorted by kind, and end at ``end``."""
+    last = min(first + BATCH_SIZE, end)
+    while kinds[indices[last - 1]] != kinds[indices[first]]:
+        last -= 1
+    return last
 
 
 @kernel(error_model="numpy", allocates=False)

@@ -13,11 +13,13 @@ from sandlot.physics.attachment import LOAD, SHAPE, Track, shape_records
 from sandlot.physics.geoms import choose_geoms
 from sandlot.physics.soil.balance import TREE, Joints
 from sandlot.physics.soil.batch import BATCH, BATCH_SIZE
-from sandlot.physics.soil.find import MAX_SAMPLES, Mesh, Patches
 from sandlot.physics.soil.ground import aligned
 from sandlot.physics.soil.parts import COMPONENTS
 from sandlot.physics.soil.patch import PATCH_NODE
 from sandlot.physics.soil.rims import RIM_NODE
+from sandlot.physics.soil.search.meshes import Mesh, face_normals
+from sandlot.physics.soil.search.nodes import Patches
+from sandlot.physics.soil.search.samples import MAX_SAMPLES
 from sandlot.physics.soil.sizes import check_sizes, drop_small
 from sandlot.typing import Array, IntArray
 
@@ -29,6 +31,7 @@ SOIL_SHAPE = [
     ("faces_end", np.int64),
     ("box", np.float64, 6),
     ("samples", np.int64),
+    ("radius", np.float64),
     ("mass", np.float64),
     ("inertia", np.float64),
     ("tree", np.int64),
@@ -38,14 +41,15 @@ SOIL_SHAPE = [
     ("patch_start", np.int64),
     ("patch_end", np.int64),
     ("batch_start", np.int64),
+    ("batch_end", np.int64),
     ("edge_start", np.int64),
     ("edge_end", np.int64),
 ]
 """A shape on soil: what `SHAPE` has; where the points and faces of a mesh are in `Mesh`, centre and half sides of a box
-around it in its frame [m], and at how many points across a cell it is searched; mass [kg] and mean moment of inertia
-[kg*m^2] of its body; its kinematic tree, and the first degree of freedom of that; how many degrees of freedom move it
-or its belt, and how many of these its body; where its patch is in `Contacts.patches`, in `Contacts.batches`, and the
-edge of its patch in `Contacts.edge`."""
+around it in its frame [m], and at how many points across a cell it is searched; radius of a sphere around it [m]; mass
+[kg] and mean moment of inertia [kg*m^2] of its body; its kinematic tree, and the first degree of freedom of that; how
+many degrees of freedom move it or its belt, and how many of these its body; where its patch is in `Contacts.patches`,
+in `Contacts.batches`, and the edge of its patch in `Contacts.edge`."""
 
 SOIL_LOAD = [
     *LOAD,
@@ -54,7 +58,6 @@ SOIL_LOAD = [
     ("velocity", np.float64, COMPONENTS),
     ("room", np.float64, COMPONENTS),
     ("centre", np.float64, 3),
-    ("modulus", np.float64),
     ("rest", np.float64),
     ("damping", np.float64),
     ("displaced", np.float64),
@@ -66,20 +69,21 @@ SOIL_LOAD = [
 ]
 """What soil does to a shape in a step: what `LOAD` has; force along the belt [N]; how much force, torque and belt force
 it loses by a velocity, the velocity for which the force is right, and room for another one, as in
-`sandlot.physics.soil.parts`; centre of mass of its body [m]; Bekker's modulus for its patch [Pa/m^n]; ``rest`` as in
-`sandlot.physics.soil.stress.Response`; rate at which all motion of its body is damped [1/s]; displaced soil as a height
-of one cell [m], and its first moments in x and y [m^2]; elastic energy that the soil stores now, and stored in the step
-before [J]; and energy that the soil gave though it had not stored it, and has yet to take back [J]."""
+`sandlot.physics.soil.parts`; centre of mass of its body [m]; ``rest`` as in `sandlot.physics.soil.stress.Response`;
+rate at which all motion of its body is damped [1/s]; displaced soil as a height of one cell [m], and its first moments
+in x and y [m^2]; elastic energy that the soil stores now, and stored in the step before [J]; and energy that the soil
+gave though it had not stored it, and has yet to take back [J]."""
 
 KINDS = (shapes.SPHERE, shapes.CAPSULE, shapes.ELLIPSOID, shapes.CYLINDER, shapes.BOX, shapes.MESH)
 """Kinds of geoms that soil can touch."""
 MAX_POINTS = 150
 """A hull of more points is replaced by that of its outermost points in so many directions. Of a sphere, that is smaller
-by 0.4% of its radius."""
+by 1.3% of its radius on average."""
 MESH_SAMPLES = 12
 """A mesh is searched at this many points across, if that takes no more than `MAX_SAMPLES` across a cell."""
-COUNTERS = np.dtype([("step", np.float64), ("rim", np.float64), ("held", np.int64)])
-"""Steps and rims since soil was attached, and number of nodes that were touched in the last step."""
+COUNTERS = np.dtype([("step", np.float64), ("rim", np.float64), ("held", np.int64), ("shapes", np.int64)])
+"""Steps and rims since soil was attached; in the last step, nodes that were touched or sheltered, and shapes that
+touched any."""
 
 
 class Contacts(NamedTuple):
@@ -92,6 +96,7 @@ class Contacts(NamedTuple):
         shapes: (shapes,) of SOIL_SHAPE.
         loads: (shapes,) of SOIL_LOAD.
         counters: Record of COUNTERS.
+        touched: (shapes,) first the numbers of the shapes that touch the ground.
         mesh: Points and faces of meshes, if there are any.
         patches: Contact patches of this step.
         edge: (room,) nodes at the edges of the patches.
@@ -104,6 +109,7 @@ class Contacts(NamedTuple):
     shapes: NDArray[np.void]
     loads: NDArray[np.void]
     counters: Any
+    touched: IntArray
     mesh: Mesh | None
     patches: Patches
     edge: IntArray
@@ -119,6 +125,7 @@ def new_contacts(
     tracks: Sequence[Track],
     spacing: float,
     nodes: int,
+    kinds: int = 1,
 ) -> Contacts:
     """The shapes of a model that touch soil.
 
@@ -128,6 +135,7 @@ def new_contacts(
         tracks: As there.
         spacing: Distance of nodes [m].
         nodes: Number of nodes of the ground.
+        kinds: Number of kinds of soil.
 
     Raises:
         ModelError: If a shape is too small for the spacing, and as `shape_records`.
@@ -140,9 +148,9 @@ def new_contacts(
     check_sizes(model, records, spacing)
     mesh = _add_meshes(model, records, spacing)
     _add_masses(model, records)
-    is_track = records["kind"] == shapes.TRACK
-    extent = np.where(is_track, records["size"].sum(axis=1), model.geom_rbound[records["geom"]])
-    across = (2.0 * extent / spacing + 3.0).astype(np.int64)
+    is_track, radii = records["kind"] == shapes.TRACK, model.geom_rbound[records["geom"]]
+    records["radius"] = np.where(is_track, records["size"].sum(axis=1), radii)
+    across = (2.0 * records["radius"] / spacing + 3.0).astype(np.int64)
     room, columns = int(np.sum(across**2)), int(across.max()) + 3
     patches = Patches(
         indices=np.zeros(room, np.int64),
@@ -155,12 +163,13 @@ def new_contacts(
         shapes=records,
         loads=np.zeros(len(records), SOIL_LOAD),
         counters=np.zeros(1, COUNTERS)[0],
+        touched=np.zeros(len(records), np.int64),
         mesh=mesh,
         patches=patches,
         edge=np.zeros(room, np.int64),
         before=np.zeros(2 * room, np.int64),
         rim=np.zeros(4 * int(across.max()) ** 2, RIM_NODE),
-        batches=aligned(BATCH, int(np.sum(across**2 // BATCH_SIZE + 1))),
+        batches=aligned(BATCH, int(np.sum(across**2 // BATCH_SIZE + np.minimum(across**2, kinds)))),
         joints=new_joints(model, records),
     )
 
@@ -189,8 +198,8 @@ def _hull(model: mujoco.MjModel, mesh: int) -> tuple[Array, NDArray[np.int32]]:
         points = points[np.unique(np.argmax(_directions(MAX_POINTS) @ points.T, axis=1))]
         faces = ConvexHull(points).simplices.astype(np.int32)
     # Every face is counterclockwise, seen from outside.
-    a, b, c = points[faces[:, 0]], points[faces[:, 1]], points[faces[:, 2]]
-    inward = np.einsum("ij,ij->i", np.cross(b - a, c - a), a - points.mean(axis=0)) < 0.0
+    outward = points[faces[:, 0]] - points.mean(axis=0)
+    inward = np.einsum("ij,ij->i", face_normals(points, faces), outward) < 0.0
     faces[inward] = faces[inward][:, ::-1]
     return points, faces
 
@@ -217,7 +226,8 @@ def _add_meshes(model: mujoco.MjModel, records: NDArray[np.void], spacing: float
         cells = np.linalg.norm(high - low) / spacing + 4.0
         room = max(room, int((cells * shape["samples"]) ** 2) + 1)
     world, low = np.zeros((max(map(len, points)), 3)), np.zeros((max(map(len, faces)), 3), np.int32)
-    return Mesh(np.concatenate(points), np.concatenate(faces), world, low, np.zeros(room))
+    normals = [face_normals(*each) for each in zip(points, faces, strict=True)]
+    return Mesh(np.concatenate(points), np.concatenate(faces), np.concatenate(normals), world, low, np.zeros(room))
 
 
 def _add_masses(model: mujoco.MjModel, records: NDArray[np.void]) -> None:
@@ -262,13 +272,8 @@ def new_joints(model: mujoco.MjModel, records: NDArray[np.void]) -> Joints:
         moving, dof = _chain(model, int(shape["body"])), int(shape["dof"])
         belt = _chain(model, int(model.dof_bodyid[dof])) if dof >= 0 else []
         belt = belt[: belt.index(dof) + 1] if belt else []
-        chain = (
-            belt
-            if belt[: len(moving)] == moving
-            else [*moving, *([dof] if dof not in moving else [])]
-            if belt
-            else moving
-        )
+        aside = [*moving, *([dof] if dof not in moving else [])] if belt else moving
+        chain = belt if belt[: len(moving)] == moving else aside
         shape["columns"], shape["moving"] = len(chain), len(moving)
         tree = int(model.dof_treeid[chain[0]]) if chain else -1
         shape["tree"], shape["tree_dof"] = tree, model.tree_dofadr[tree] if chain else -1

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sandlot.kernels import kernel
-from sandlot.typing import Array, BoolArray, IntArray
+from sandlot.typing import Array, IntArray
 
 NODE = np.dtype(
     [
@@ -41,8 +41,23 @@ in its rut; a negative value is minus the number of the last rim that it was par
 cell that a body covers. Where that is 0 or 1, ``height`` is the height at which bodies touch loose soil.
 """
 
+MARK = np.dtype([("queued", np.bool_), ("kind", np.uint8)])
+"""Whether a node is in the queue, and the number of its kind of soil; together, because arrays make `Ground` slow to
+pass: Numba passes each as seven words."""
+KindArray = NDArray[np.uint8]
+"""Numbers of kinds of soil."""
+
 QUEUE = np.dtype([("first", np.int64), ("count", np.int64), ("highest", np.float64)])
 """Position of the first queued node in the ring, number of queued nodes, and a height that no node exceeds [m]."""
+
+WINDOW = np.dtype(
+    [("row", np.int64), ("column", np.int64)]
+    + [(name, np.float64) for name in ("x", "y", "reach_x", "reach_y", "room_x", "room_y")]
+)
+"""A window of endless ground, which follows the bodies on it: its first row and column of nodes, NO_WINDOW for other
+ground; its middle [m]; how far the middle of the bodies may be from there [m], and how far any of them may be [m]."""
+NO_WINDOW = -9
+"""A row and a column that is not next to any."""
 
 NO_STEP, NEVER_TOUCHED = -0.5, -0.25
 """Numbers that no step and no rim has: of a step in which nothing is touched, and of nodes that nothing has touched."""
@@ -67,9 +82,10 @@ class Ground(NamedTuple):
         spacing: Distance of nodes [m].
         x0: x of the first node [m].
         y0: y of the first node [m].
-        queued: (ny * nx,) whether a node is in the queue.
+        marks: (ny * nx,) of MARK.
         ring: (ny * nx,) ring buffer of the queue: numbers of nodes.
         queue: Record of QUEUE.
+        window: Record of WINDOW.
     """
 
     nodes: NDArray[np.void]
@@ -79,22 +95,34 @@ class Ground(NamedTuple):
     spacing: float
     x0: float
     y0: float
-    queued: BoolArray
+    marks: NDArray[np.void]
     ring: IntArray
     queue: Any
+    window: Any
 
 
-def new_ground(heights: Array, spacing: float, corner: Array, wrap: bool) -> Ground:
-    """Ground of undisturbed soil, with an empty queue; arguments as of `sandlot.physics.soil.Soil`."""
+def new_ground(heights: Array, spacing: float, corner: Array, wrap: bool, kinds: KindArray | None = None) -> Ground:
+    """Ground of undisturbed soil, with an empty queue.
+
+    Args:
+        heights: As for `sandlot.physics.soil.Soil`, and so are ``spacing``, ``corner`` and ``wrap``.
+        spacing: [m]
+        corner: [m]
+        wrap: Whether it continues at its opposite edge.
+        kinds: (ny, nx) numbers of the kinds of soil of the nodes; all 0 if not given.
+    """
     ny, nx = heights.shape
     nodes = aligned(NODE, ny * nx)
     nodes["height"] = nodes["undeformed"] = heights.ravel()
     nodes["contact"] = NEVER_TOUCHED
     x0, y0 = corner.tolist()
-    queued, ring = np.zeros(ny * nx, np.bool_), np.zeros(ny * nx, np.int64)
+    marks, ring = np.zeros(ny * nx, MARK), np.zeros(ny * nx, np.int64)
+    marks["kind"] = 0 if kinds is None else kinds.ravel()
     queue = np.zeros(1, QUEUE)[0]
     queue["highest"] = heights.max()
-    return Ground(nodes, ny, nx, wrap, spacing, x0, y0, queued, ring, queue)
+    window = np.zeros(1, WINDOW)[0]
+    window["row"] = window["column"] = NO_WINDOW
+    return Ground(nodes, ny, nx, wrap, spacing, x0, y0, marks, ring, queue, window)
 
 
 def aligned(dtype: np.dtype[Any], count: int) -> NDArray[np.void]:
@@ -116,8 +144,8 @@ def node_at(i: int, j: int, ny: int, nx: int, wrap: bool) -> int:
 @kernel(error_model="numpy", allocates=False)
 def enqueue(ground: Ground, index: int) -> None:
     """Put a node into the queue, unless it is there."""
-    if not ground.queued[index]:
-        ground.queued[index] = True
+    if not ground.marks[index]["queued"]:
+        ground.marks[index]["queued"] = True
         end = ground.queue["first"] + ground.queue["count"]
         ground.ring[end if end < len(ground.ring) else end - len(ground.ring)] = index
         ground.queue["count"] += 1

@@ -1,10 +1,13 @@
 """Kinds of soil: their parameters, and presets."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field
 
+from sandlot.kernels import kernel
 from sandlot.settings import Settings
 from sandlot.typing import Array
 
@@ -42,6 +45,10 @@ class SoilParameters(NamedTuple):
     exponent: float
     firm_layer: float
     powers: Array
+
+
+SOIL = np.dtype([(name, np.float64, POWERS if name == "powers" else ()) for name in SoilParameters._fields])
+"""The same as a record. Kernels take an array of these, so that they are compiled once for any number of kinds."""
 
 
 class SoilKind(Settings):
@@ -88,6 +95,30 @@ class SoilKind(Settings):
             firm_layer=self.firm_layer,
             powers=np.power(POWER_STEP * np.arange(POWERS, dtype=np.float64), self.exponent, dtype=np.float64),
         )
+
+
+def soil_records(kinds: Sequence[SoilKind]) -> NDArray[np.void]:
+    """The parameters of several kinds: (kinds,) of SOIL."""
+    return np.array([tuple(kind.parameters()) for kind in kinds], SOIL)
+
+
+@kernel(error_model="numpy", allocates=False)
+def soil_of(soils: NDArray[np.void], kind: int) -> SoilParameters:
+    """The parameters of one of several kinds, (kinds,) of SOIL, by its number."""
+    soil = soils[kind]
+    return SoilParameters(
+        soil["kphi"],
+        soil["kc"],
+        soil["cohesion"],
+        soil["friction"],
+        soil["shear"],
+        soil["elastic"],
+        soil["damping"],
+        soil["repose"],
+        soil["exponent"],
+        soil["firm_layer"],
+        soil["powers"],
+    )
 
 
 PRESETS = {

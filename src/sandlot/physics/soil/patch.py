@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sandlot.kernels import kernel
-from sandlot.physics.soil.ground import Ground, node_at
+from sandlot.physics.soil.ground import Ground, KindArray, node_at
 from sandlot.typing import IntArray
 
 PATCH_NODE = np.dtype(
@@ -60,16 +60,18 @@ def patch_width(contact: NDArray[np.void], spacing: float) -> float:
 
 @kernel(error_model="numpy", allocates=False)
 def slope(
-    nodes: NDArray[np.void], index: int, low: int, high: int, per: float, step: float
+    nodes: NDArray[np.void], kinds: KindArray, index: int, low: int, high: int, per: float, step: float
 ) -> tuple[float, float, bool]:
     """Slope of the ground at a node, between its neighbours on both sides (-1 for none).
 
     The rim of a patch does not carry the body: if a body touches one neighbour in this step, the other one counts only
     if it is touched too. In the slope of the hollow, neighbours count as far as they were covered in the step before,
-    so that it does not jump when the body begins to touch one of them.
+    so that it does not jump when the body begins to touch one of them. Those of another kind of soil do not count: a
+    flat body sinks deeper into the softer kind, which is no slope.
 
     Args:
         nodes: (n,) of NODE.
+        kinds: (n,) numbers of their kinds of soil.
         index: Number of the node.
         low: Number of the neighbour on the lower side.
         high: Number of the neighbour on the higher side.
@@ -82,8 +84,8 @@ def slope(
     here = nodes[index]
     held_low = low >= 0 and nodes[low]["contact"] == step
     held_high = high >= 0 and nodes[high]["contact"] == step
-    below = nodes[low]["covered"] if held_low else 0.0
-    above = nodes[high]["covered"] if held_high else 0.0
+    below = nodes[low]["covered"] if held_low and kinds[low] == kinds[index] else 0.0
+    above = nodes[high]["covered"] if held_high and kinds[high] == kinds[index] else 0.0
     deeper = 0.0
     if below > 0.0:
         deeper += below * (here["sinkage"] - nodes[low]["sinkage"])
@@ -101,9 +103,33 @@ def slope(
 
 
 @kernel(error_model="numpy", allocates=False)
+def sort_by_kind(kinds: KindArray, indices: IntArray, contact: NDArray[np.void]) -> None:
+    """Sort the nodes of a patch by the numbers of their kinds of soil; slopes are not moved with them."""
+    done = 0
+    while done < len(indices):
+        kind = kinds[indices[done]]
+        for k in range(done, len(indices)):
+            kind = min(kind, kinds[indices[k]])
+        for k in range(done, len(indices)):
+            if kinds[indices[k]] == kind:
+                if k > done:
+                    a, b = contact[k], contact[done]
+                    indices[k], indices[done] = indices[done], indices[k]
+                    a["x"], b["x"] = b["x"], a["x"]
+                    a["y"], b["y"] = b["y"], a["y"]
+                    a["z"], b["z"] = b["z"], a["z"]
+                    a["covered"], b["covered"] = b["covered"], a["covered"]
+                done += 1
+
+
+@kernel(error_model="numpy", allocates=False)
 def slopes(ground: Ground, patch: Patch, step: float) -> int:
-    """Find the slopes of the ground at every node of a patch, and its edge; returns the number of nodes there."""
-    index, edge = patch.indices, patch.edge
+    """Find the slopes of the ground at every node of a patch, and its edge; returns the number of nodes there.
+
+    The nodes are sorted by kind.
+    """
+    index, edge, kinds = patch.indices, patch.edge, ground.marks["kind"]
+    mixed = len(index) > 0 and kinds[index[0]] != kinds[index[len(index) - 1]]
     nodes, ny, nx, wrap, per = ground.nodes, ground.ny, ground.nx, ground.wrap, 1.0 / ground.spacing
     count, i, first, half_per = 0, 0, 0, 0.5 * per
     for k in range(len(index)):
@@ -113,7 +139,10 @@ def slopes(ground: Ground, patch: Patch, step: float) -> int:
             first = i * nx
         j = here - first
         west, east, south, north = here - 1, here + 1, here - nx, here + nx
-        if 0 < i < ny - 1 and 0 < j < nx - 1:
+        if not (0 < i < ny - 1 and 0 < j < nx - 1):
+            west, east = node_at(i, j - 1, ny, nx, wrap), node_at(i, j + 1, ny, nx, wrap)
+            south, north = node_at(i - 1, j, ny, nx, wrap), node_at(i + 1, j, ny, nx, wrap)
+        if min(west, east, south, north) >= 0 and not mixed:
             w, e, s, n = nodes[west], nodes[east], nodes[south], nodes[north]
             across = (w["contact"] == step) & (e["contact"] == step)
             full = w["covered"] + e["covered"] + s["covered"] + n["covered"] == 4.0
@@ -124,11 +153,8 @@ def slopes(ground: Ground, patch: Patch, step: float) -> int:
                 node["hollow_x"] = (rise_x - e["sinkage"] + w["sinkage"]) * half_per
                 node["hollow_y"] = (rise_y - n["sinkage"] + s["sinkage"]) * half_per
                 continue
-        else:
-            west, east = node_at(i, j - 1, ny, nx, wrap), node_at(i, j + 1, ny, nx, wrap)
-            south, north = node_at(i - 1, j, ny, nx, wrap), node_at(i + 1, j, ny, nx, wrap)
-        node["slope_x"], node["hollow_x"], within = slope(nodes, here, west, east, per, step)
-        node["slope_y"], node["hollow_y"], between = slope(nodes, here, south, north, per, step)
+        node["slope_x"], node["hollow_x"], within = slope(nodes, kinds, here, west, east, per, step)
+        node["slope_y"], node["hollow_y"], between = slope(nodes, kinds, here, south, north, per, step)
         if not (within and between):
             edge[count] = here
             count += 1

@@ -40,8 +40,16 @@ def add_picture(spec: Any, name: str, heights: Array, spacing: float, corner: Ar
     )
 
 
-def write_picture(model: mujoco.MjModel, name: str, heights: Array) -> int:
-    """Write heights into the height field of a model; returns its number. Arguments as of `Soil.write_to`."""
+def write_picture(model: mujoco.MjModel, name: str, heights: Array, middle: Array | None = None) -> int:
+    """Write heights into the height field of a model; returns its number.
+
+    Args:
+        model: As for `Soil.write_to`.
+        name: As there.
+        heights: (ny, nx) [m]
+        middle: x and y of the middle of ground that moves (2,) [m]: the height field is moved there, and up or down if
+            the heights are beyond its range.
+    """
     field = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_HFIELD, name)
     geom = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_GEOM, name)
     if field < 0 or geom < 0:
@@ -50,6 +58,10 @@ def write_picture(model: mujoco.MjModel, name: str, heights: Array) -> int:
     if shape != heights.shape:
         raise ModelError(f"height field {name!r} is of shape {shape}; allowed: {heights.shape}, as the soil")
     low, tall, start = float(model.geom_pos[geom, 2]), float(model.hfield_size[field, 2]), model.hfield_adr[field]
+    if middle is not None:
+        if heights.min() < low or heights.max() > low + tall:
+            low = 0.5 * float(heights.min() + heights.max() - tall)
+        model.geom_pos[geom] = [*middle, low]
     # MuJoCo keeps 0 for the lowest height that can be drawn, and 1 for the highest.
     scaled = (heights - low) / tall
     if scaled.min() < 0.0 or scaled.max() > 1.0:

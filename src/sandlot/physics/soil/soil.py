@@ -13,7 +13,7 @@ import mujoco
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sandlot.errors import DivergedError, ModelError, SettingError
+from sandlot.errors import DivergedError, ModelError
 from sandlot.physics.attachment import Track, check_data, shape_name
 from sandlot.physics.floors import Replaces, replace_floors
 from sandlot.physics.geoms import choose_geoms
@@ -22,11 +22,12 @@ from sandlot.physics.mujoco_bridge import AppliedForces, Prepared, applied_force
 from sandlot.physics.soil import state as states
 from sandlot.physics.soil.contacts import Contacts, new_contacts
 from sandlot.physics.soil.ground import NEVER_TOUCHED, NO_STEP, new_ground, release
-from sandlot.physics.soil.kinds import PRESETS, SoilKind
+from sandlot.physics.soil.inputs import Kind, distinct, read_heights, read_kinds, read_place, read_spacing, read_which
+from sandlot.physics.soil.kinds import SoilKind, soil_records
 from sandlot.physics.soil.picture import add_picture, write_picture
 from sandlot.physics.soil.readings import Contact, read_contacts
-from sandlot.physics.soil.slides import slide
-from sandlot.physics.soil.step import MAX_VALUE, advance
+from sandlot.physics.soil.slides import slide, steep
+from sandlot.physics.soil.step import FOLLOW, MAX_VALUE, advance
 from sandlot.typing import Array, IntArray
 
 
@@ -34,7 +35,7 @@ class Soil:
     """Ground that deforms under the bodies of a MuJoCo model.
 
     Attributes:
-        kind: What it is made of.
+        kinds: What it is made of.
         spacing: Distance of nodes [m].
         corner: x and y of the first node [m].
         wrap: Whether the ground continues at its opposite edge.
@@ -44,46 +45,31 @@ class Soil:
         self,
         heights: ArrayLike,
         spacing: float,
-        kind: str | SoilKind = "soft",
+        kind: Kind | Sequence[Kind] = "soft",
         corner: Sequence[float] | None = None,
         wrap: bool = False,
+        which: ArrayLike | None = None,
     ) -> None:
         """Undisturbed ground.
 
         Args:
             heights: (ny, nx) of the surface [m]: rows along y, columns along x.
             spacing: Distance of nodes [m].
-            kind: Name of a preset, or what the ground is made of.
+            kind: Name of a preset, or what the ground is made of; with ``which``, a list of these.
             corner: x and y of the first node [m]; if not given, the centre of the ground is at the origin.
             wrap: Whether the ground continues at its opposite edge.
+            which: (ny, nx) numbers of the kinds at the nodes, from 0 on.
 
         Raises:
             SettingError: If an argument is unknown or impossible.
         """
-        allowed = "allowed: finite numbers, at least 3 by 3"
-        try:
-            field = np.array(heights, np.float64)
-        except (TypeError, ValueError):
-            raise SettingError(f"heights are not a grid of numbers; {allowed}") from None
-        if field.ndim != 2 or min(field.shape) < 3:
-            raise SettingError(f"heights are of shape {field.shape}; {allowed}")
-        if not np.isfinite(field).all():
-            raise SettingError(f"{np.sum(~np.isfinite(field))} of {field.size} heights are NaN or infinite; {allowed}")
-        if not 0.0 < spacing < np.inf:
-            raise SettingError(f"spacing={spacing:g} is not possible; allowed: greater than 0")
-        if isinstance(kind, str) and kind not in PRESETS:
-            raise SettingError(f"unknown soil {kind!r}; allowed: {', '.join(PRESETS)}")
-        if not isinstance(kind, str | SoilKind):
-            raise SettingError(f"kind={kind!r} is not possible; allowed: a SoilKind, or {', '.join(PRESETS)}")
-        if corner is not None and (np.shape(corner) != (2,) or not np.isfinite(corner).all()):
-            raise SettingError(f"corner={corner!r} is not possible; allowed: x and y, finite")
-        self.kind = PRESETS[kind] if isinstance(kind, str) else kind
-        ny, nx = field.shape
-        centred = (-0.5 * spacing * (nx - 1), -0.5 * spacing * (ny - 1))
-        self.spacing, self.wrap = float(spacing), wrap
-        self.corner = np.array(centred if corner is None else corner, np.float64)
-        self._ground = new_ground(field, self.spacing, self.corner, wrap)
-        self._parameters = self.kind.parameters()
+        field, self.spacing, self.wrap = read_heights(heights), read_spacing(spacing), wrap
+        given, (ny, nx) = read_kinds(kind, which), field.shape
+        centred = (-0.5 * self.spacing * (nx - 1), -0.5 * self.spacing * (ny - 1))
+        self.corner = read_place("corner", centred if corner is None else corner)
+        self.kinds, numbers = distinct(given)
+        self._soils, kinds = soil_records(self.kinds), numbers[read_which(which, len(given), field.shape)]
+        self._ground = new_ground(field, self.spacing, self.corner, wrap, kinds)
         self._heights = field
         self._model: Any = None
         self._tracks: Sequence[Track] = ()
@@ -91,17 +77,20 @@ class Soil:
         self._samples: IntArray
         self._constraint: Array
         self._user: AppliedForces
+        self._prepared: Prepared | None = None
         self._enqueue_steep()
 
     def _enqueue_steep(self) -> None:
         """Queue every node of a slope of undisturbed ground that is steeper than the angle of repose."""
-        ground, heights = self._ground, self._heights
-        steep = np.zeros(heights.shape, np.bool_)
-        beyond = np.pad(heights, 1, mode="wrap") if self.wrap else np.pad(heights, 1, constant_values=np.nan)
-        for i, j in ((1, 2), (2, 1), (2, 2), (2, 0)):
-            fall = np.abs(heights - beyond[i : i + ground.ny, j : j + ground.nx])
-            steep |= np.nan_to_num(fall) > self._parameters.repose * self.spacing * np.hypot(i - 1, j - 1)
-        states.enqueue_only(ground, np.flatnonzero(steep))
+        repose = self._soils["repose"][self._ground.marks["kind"]].reshape(self._heights.shape)
+        states.enqueue_only(self._ground, np.flatnonzero(steep(self._heights, repose, self.spacing, self.wrap)))
+
+    @property
+    def kind(self) -> SoilKind:
+        """What it is made of, if that is one kind of soil."""
+        if len(self.kinds) > 1:
+            raise ModelError(f"this ground has {len(self.kinds)} kinds of soil; use kinds instead of kind")
+        return self.kinds[0]
 
     def surface(self) -> Array:
         """Heights of the surface at the nodes: (ny, nx) [m]. A read-only view that changes with every step."""
@@ -132,7 +121,7 @@ class Soil:
         queue, step = self._ground.queue, float(self._contacts.counters["step"]) if self._model is not None else 0.0
         while queue["count"] > 0 and max_nodes > 0:
             checks = min(int(queue["count"]), max_nodes)
-            slide(self._ground, self._parameters.repose, step if step > 0.0 else NO_STEP, checks)
+            slide(self._ground, self._soils["repose"], step if step > 0.0 else NO_STEP, checks)
             max_nodes -= checks
 
     def attach(
@@ -160,7 +149,7 @@ class Soil:
         Warns:
             RobotWarning: If a floor still touches these bodies, or geoms are too small for the spacing.
         """
-        contacts = new_contacts(model, geoms, tracks, self.spacing, len(self._ground.nodes))
+        contacts = new_contacts(model, geoms, tracks, self.spacing, len(self._ground.nodes), len(self.kinds))
         # Geoms that are left out as too small must not stand on a floor either.
         bodies = [*model.geom_bodyid[choose_geoms(model, geoms, len(tracks))], *contacts.shapes["body"]]
         replace_floors(model, bodies, replaces, stacklevel=2)
@@ -175,6 +164,7 @@ class Soil:
         """Remember the shapes of a model."""
         self._model, self._contacts, self._tracks, self._user = model, contacts, tracks, applied_forces(model)
         self._samples, self._constraint = contacts.shapes["samples"].copy(), np.zeros(model.nv)
+        self._prepared = None
 
     def step(self, data: mujoco.MjData, steps: int = 1) -> None:
         """Make steps of the simulation, as ``mj_step`` does, with the forces of the soil.
@@ -184,12 +174,13 @@ class Soil:
             DivergedError: If the simulation diverges; ``data`` keeps the state in which it did.
         """
         check_data(self._model, data, "this soil is")
+        if self._prepared is None or self._prepared.data is not data:
+            self._prepared = prepare(self._model, data)
         with without_reset(self._model):
-            wrong = self._advance(prepare(self._model, data), steps)
+            wrong = self._advance(self._prepared, steps)
         if wrong:
-            raise DivergedError(
-                f"the simulation {wrong}; allowed: finite velocities, and accelerations below {MAX_VALUE:g}"
-            )
+            allowed = f"allowed: finite velocities, and accelerations below {MAX_VALUE:g}"
+            raise DivergedError(f"the simulation {wrong}; {allowed}")
 
     def _advance(self, prepared: Prepared, steps: int) -> str:
         """Make steps of a simulation; returns when and where it diverged, if it did."""
@@ -197,34 +188,45 @@ class Soil:
         start, dt = data.time, model.opt.timestep
         # The first guess of a step is that constraints do what they did in the last one, whatever was computed since.
         data.qfrc_constraint[:] = self._constraint
-        made, worst = advance(
-            self._ground,
-            self._parameters,
-            contacts,
-            prepared.simulation,
-            prepared.dynamics,
-            self._user,
-            prepared.addresses,
-            dt,
-            steps,
-        )
+        made, worst, begun = 0, FOLLOW, False
+        while worst == FOLLOW:
+            if begun:
+                self._follow()
+            more, worst = advance(
+                self._ground,
+                self._soils,
+                contacts,
+                prepared.simulation,
+                prepared.dynamics,
+                self._user,
+                prepared.addresses,
+                dt,
+                steps - made,
+                begun,
+            )
+            made, begun = made + more, True
         self._constraint[:] = data.qfrc_constraint
         if worst < 0:
             return ""
         force, name = np.linalg.norm(contacts.loads[worst]["force"]), shape_name(model, contacts.shapes[worst])
         return f"diverged at {start + made * dt:.4g} s, with {force:.3g} N on {name}"
 
+    def _follow(self) -> None:
+        """Move the ground to where the bodies are: only endless ground does."""
+
+    def _check_attached(self) -> None:
+        if self._model is None:
+            raise ModelError("this soil is attached to no model; use attach first")
+
     @property
     def forces(self) -> Array:
         """On the body of each attached shape in the last step: (shapes, 6) force [N], torque about its centre [N*m]."""
-        if self._model is None:
-            raise ModelError("this soil is attached to no model; use attach first")
+        self._check_attached()
         return np.concatenate([self._contacts.loads["force"], self._contacts.loads["torque"]], axis=1)
 
     def contacts(self) -> list[Contact]:
         """What the soil did to each attached shape in the last step, in the order of `forces`."""
-        if self._model is None:
-            raise ModelError("this soil is attached to no model; use attach first")
+        self._check_attached()
         return read_contacts(self._model, self._ground, self._contacts)
 
     def reset(self) -> None:
@@ -255,13 +257,18 @@ class Soil:
             states.set_contacts(self._contacts, state)
             self._constraint[:] = state["constraint"]
 
-    def copy(self) -> "Soil":
+    def _anew(self) -> Self:
+        """Undisturbed ground as this one was made, attached to nothing."""
+        which = self._ground.marks["kind"].reshape(self._heights.shape)
+        return type(self)(self._heights, self.spacing, self.kinds, self.corner.tolist(), self.wrap, which)
+
+    def copy(self) -> Self:
         """Independent soil in the same state, attached to the same model, for another simulation of that model."""
-        twin = Soil(self._heights, self.spacing, self.kind, self.corner.tolist(), self.wrap)
+        twin = self._anew()
         if self._model is not None:
-            shapes = self._contacts.shapes
-            geoms = [int(geom) for geom in shapes["geom"] if geom >= 0]
-            contacts = new_contacts(self._model, geoms, self._tracks, self.spacing, len(self._ground.nodes))
+            geoms = [int(geom) for geom in self._contacts.shapes["geom"] if geom >= 0]
+            room = len(self._ground.nodes), len(self.kinds)
+            contacts = new_contacts(self._model, geoms, self._tracks, self.spacing, *room)
             twin._set_contacts(self._model, contacts, self._tracks)
         twin.restore(self.state())
         return twin

@@ -43,6 +43,7 @@ class Soils(Sequence[Soil]):
         corner: Sequence[float] | None = None,
         wrap: bool = False,
         threads: int | None = None,
+        which: ArrayLike | None = None,
     ) -> None:
         """Undisturbed ground under every robot.
 
@@ -50,10 +51,12 @@ class Soils(Sequence[Soil]):
             count: Number of robots.
             heights: (ny, nx) of every ground, or (count, ny, nx) [m].
             spacing: Distance of nodes [m].
-            kind: What every ground is made of, or a list with one kind for each; as for `Soil`.
+            kind: What every ground is made of, or a list with one kind for each; as for `Soil`. With ``which``, the
+                kinds of soil on every ground.
             corner: As for `Soil`.
             wrap: As for `Soil`.
             threads: Number of threads; if not given, as many as Numba may use, which is one for each core.
+            which: (ny, nx) numbers of the kinds at the nodes of every ground, or an array (count, ny, nx).
 
         Raises:
             SettingError: If an argument is unknown or impossible.
@@ -71,10 +74,14 @@ class Soils(Sequence[Soil]):
             fields = np.broadcast_to(fields, (count, *fields.shape))
         if len(fields) != count:
             raise SettingError(f"heights are {len(fields)} grids; {allowed}")
-        kinds: list[Any] = [*kind] if isinstance(kind, list | tuple) else [kind] * count
+        kinds: list[Any] = [*kind] if isinstance(kind, list | tuple) and which is None else [kind] * count
         if len(kinds) != count:
             raise SettingError(f"kind is a list of {len(kinds)}; allowed: one kind of soil, or {count}")
-        self._soils = [Soil(field, spacing, each, corner, wrap) for field, each in zip(fields, kinds, strict=True)]
+        numbers: list[Any] = [*which] if isinstance(which, np.ndarray) and which.ndim == 3 else [which] * count
+        if len(numbers) != count:
+            raise SettingError(f"which is {len(numbers)} grids; allowed: one grid of numbers, or {count}")
+        made = zip(fields, kinds, numbers, strict=True)
+        self._soils = [Soil(field, spacing, each, corner, wrap, these) for field, each, these in made]
         self._model: mujoco.MjModel | None = None
         self._prepared: list[Prepared] = []
         # It starts its threads when they are first needed.

@@ -31,8 +31,8 @@ def fill(ground: Ground, heights: Array) -> None:
 
 def enqueue_only(ground: Ground, which: IntArray) -> None:
     """Replace the queue by these nodes, in this order."""
-    ground.queued[:] = False
-    ground.queued[which] = True
+    ground.marks["queued"] = False
+    ground.marks["queued"][which] = True
     ground.ring[: len(which)] = which
     ground.queue["first"], ground.queue["count"] = 0, len(which)
 
@@ -46,12 +46,18 @@ def clear(contacts: Contacts, samples: IntArray) -> None:
     contacts.shapes["samples"] = samples
 
 
+def queued_nodes(ground: Ground) -> IntArray:
+    """A copy of the queue: (n,) nodes in order."""
+    order = (int(ground.queue["first"]) + np.arange(int(ground.queue["count"]))) % len(ground.ring)
+    found: IntArray = ground.ring[order]
+    return found
+
+
 def ground_state(ground: Ground) -> State:
     """Copies of the arrays of the ground."""
-    order = (int(ground.queue["first"]) + np.arange(int(ground.queue["count"]))) % len(ground.ring)
     return {
         "nodes": ground.nodes.reshape(ground.ny, ground.nx).copy(),
-        "queue": ground.ring[order],
+        "queue": queued_nodes(ground),
         "highest": np.array(ground.queue["highest"]),
     }
 
@@ -108,4 +114,6 @@ def set_contacts(contacts: Contacts, state: Mapping[str, NDArray[Any]]) -> None:
     contacts.patches.indices[: len(state["touched"])] = state["touched"]
     for name, column in zip(PATCHES, np.transpose(state["patches"]), strict=True):
         contacts.shapes[name] = column
+    touched = np.flatnonzero(contacts.shapes["patch_end"] > contacts.shapes["patch_start"])
+    contacts.touched[: len(touched)] = touched
     contacts.loads[...] = state["loads"]

@@ -5,8 +5,7 @@ from numpy.typing import NDArray
 
 from sandlot.kernels import kernel
 from sandlot.physics.shapes import Three
-from sandlot.physics.soil.batch import BATCH_SIZE
-from sandlot.physics.soil.kinds import SoilParameters
+from sandlot.physics.soil.kinds import soil_of
 from sandlot.physics.soil.stress import Motion, Response, press
 
 
@@ -106,7 +105,7 @@ def press_part(
     shape: np.void,
     load: np.void,
     batches: NDArray[np.void],
-    soil: SoilParameters,
+    soils: NDArray[np.void],
     motion: Motion,
     dt: float,
     spacing: float,
@@ -117,7 +116,7 @@ def press_part(
         shape: Record of `sandlot.physics.soil.contacts.SOIL_SHAPE`.
         load: Record of `sandlot.physics.soil.contacts.SOIL_LOAD`, whose force and tangent are replaced.
         batches: Nodes under all shapes, as `prepare` leaves them.
-        soil: Parameters of the soil.
+        soils: (kinds,) of `sandlot.physics.soil.kinds.SOIL`.
         motion: How the part moves.
         dt: Length of the step [s].
         spacing: Distance of nodes [m].
@@ -132,16 +131,14 @@ def press_part(
         force[k], torque[k] = -damped * motion.linear[k], -turned * motion.angular[k]
         tangent[k, k], tangent[3 + k, 3 + k] = damped, turned
     load["belt_force"] = 0.0
-    response = Response(dt, spacing, load["modulus"], load["rest"])
-    batch, left = shape["batch_start"], shape["patch_end"] - shape["patch_start"]
-    while left > 0:
-        count = min(left, BATCH_SIZE)
-        press(batches[batch], count, soil, response, motion)
-        add_forces(batches[batch], count, motion.centre, load)
-        add_tangents(batches[batch], count, motion.centre, load)
+    for k in range(shape["batch_start"], shape["batch_end"]):
+        batch, count = batches[k], batches[k]["count"]
+        response = Response(dt, spacing, batch["modulus"], load["rest"])
+        press(batch, count, soil_of(soils, batch["kind"]), response, motion)
+        add_forces(batch, count, motion.centre, load)
+        add_tangents(batch, count, motion.centre, load)
         if shape["dof"] >= 0:
-            add_belt(batches[batch], count, motion.centre, load)
-        batch, left = batch + 1, left - count
+            add_belt(batch, count, motion.centre, load)
     for a in range(7):
         for b in range(a):
             tangent[b, a] = tangent[a, b]

@@ -4,8 +4,8 @@ They are listed in the order in which they are loaded here.
 """
 
 # isort: off
-from sandlot.studies.terrain import plate, wheel, turning, slope, heaps, volume, particles, steps, energy
+from sandlot.studies.terrain import plate, wheel, low_slip, turning, slope, heaps, volume, particles, steps, energy
 from sandlot.studies.terrain import drive
 # isort: on
 
-__all__ = ["drive", "energy", "heaps", "particles", "plate", "slope", "steps", "turning", "volume", "wheel"]
+__all__ = ["drive", "energy", "heaps", "low_slip", "particles", "plate", "slope", "steps", "turning", "volume", "wheel"]

@@ -56,6 +56,7 @@ class Ride:
         step: float = 0.001,
         above: float = 0.0,
         heights: ArrayLike | None = None,
+        chassis: bool = True,
     ) -> None:
         """Put a rover on the ground; it has not sunk in yet.
 
@@ -66,6 +67,7 @@ class Ride:
             step: Time step [s].
             above: Height above the ground [m].
             heights: (ny, nx) of periodic ground [m]; level if not given.
+            chassis: Whether soil touches its chassis, too, and not only its wheels or tracks.
         """
         self.soil = Soil(np.zeros((NODES, NODES)) if heights is None else heights, SPACING, ground, wrap=True)
         corners = [(x, y) for x in (-0.12, 0.0, 0.12) for y in (-0.1, 0.0, 0.1)]
@@ -76,7 +78,9 @@ class Ride:
         angle = np.radians(slope)
         self.model.opt.gravity[:] = -GRAVITY * np.sin(angle), 0.0, -GRAVITY * np.cos(angle)
         self.data = mujoco.MjData(self.model)
-        self.soil.attach(self.model, self.parts.ground, self.parts.tracks)
+        wheels = {wheel.body for wheel in self.parts.wheels}
+        touched = [geom for geom in self.parts.ground if chassis or int(self.model.geom_bodyid[geom]) in wheels]
+        self.soil.attach(self.model, touched, self.parts.tracks)
         mujoco.mj_forward(self.model, self.data)
 
     def go(self, linear: float, angular: float, seconds: float) -> None:

@@ -196,17 +196,17 @@ class Wheel(Study):
             Claim(
                 "A wheel sinks as deep as in Project Chrono.",
                 "within 15%",
-                _percentages(where, sinkages),
+                percentages(where, sinkages),
                 at_most(np.abs(sinkages), 0.15),
                 "by soil and slip; Chrono's bulldozing was off",
             ),
             Claim(
                 "A wheel pulls as much as in Project Chrono.",
                 "within 15% of W tan(phi)",
-                _percentages(where, pulls),
+                percentages(where, pulls),
                 at_most(np.abs(pulls), 0.15),
                 f"by soil and slip, as a share of W tan(phi). As a share of Chrono's own pull, which crosses zero: "
-                f"{_percentages(where, ratios)}; {within} of {len(ratios)} within 15%",
+                f"{percentages(where, ratios)}; {within} of {len(ratios)} within 15%",
             ),
         ]
 
@@ -239,5 +239,6 @@ def _crossings(slips: Array, pull: Array) -> str:
     return ", ".join(f"{slips[k]:g} and {slips[k + 1]:g}" for k in where) or "never"
 
 
-def _percentages(where: Sequence[str], shares: Sequence[float]) -> str:
+def percentages(where: Sequence[str], shares: Sequence[float]) -> str:
+    """Names with shares in percent, as one text."""
     return "; ".join(f"{name}: {100 * share:+.0f}%" for name, share in zip(where, shares, strict=True))

@@ -1,0 +1,1 @@
+"""Which nodes of the ground a shape touches, and where it is above each of them."""
