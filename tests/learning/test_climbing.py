@@ -5,7 +5,7 @@ import pytest
 
 from sandlot.control.climbing.senses import BEHIND, CELL, STATES
 from sandlot.learning.climber import ClimberTraining, train
-from sandlot.learning.climbing import ClimbTraining, Randomness
+from sandlot.learning.climbing import ClimbBatch, Randomness
 from sandlot.learning.obstacle_pool import KINDS, LEVELS, Pool
 from sandlot.learning.ppo import Ppo
 from sandlot.robots.climber import load_climber
@@ -16,7 +16,7 @@ DRIVE = np.array([0.0, 0.0, 0.8])
 
 
 def batch(count=24, **given):
-    return ClimbTraining(CLIMBER, count, np.random.default_rng(0), each=2, **given)
+    return ClimbBatch(CLIMBER, count, np.random.default_rng(0), each=2, **given)
 
 
 def test_the_profile_is_the_highest_ground_of_each_cell():

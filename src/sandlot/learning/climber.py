@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 from pydantic import Field
 
-from sandlot.learning.climbing import ClimbTraining, Randomness, Reward
+from sandlot.learning.climbing import ClimbBatch, Randomness, Reward
 from sandlot.learning.obstacle_pool import KINDS
 from sandlot.learning.ppo import Ppo, Update, learn
 from sandlot.models.card import Card
@@ -53,7 +53,7 @@ def train(
         The net, for `sandlot.control.climbing.policy.ClimbPolicy`, and its card.
     """
     robots_seed, net_seed = np.random.SeedSequence(settings.seed).spawn(2)
-    batch = ClimbTraining(
+    batch = ClimbBatch(
         climber,
         settings.robots,
         np.random.default_rng(robots_seed),

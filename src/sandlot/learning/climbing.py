@@ -7,24 +7,33 @@ followed by a higher one of its kind, one that is not by a lower one.
 import numpy as np
 from pydantic import Field
 
-from sandlot.control.climbing.senses import ACTIONS, BEHIND, CELL, FEATURES, SPEED, sense, steer
+from sandlot.control.climbing.senses import (
+    ACTIONS,
+    AXLES,
+    BEHIND,
+    CELL,
+    FEATURES,
+    PITCH,
+    PITCH_RATE,
+    SPEED,
+    STATES,
+    sense,
+    steer,
+)
 from sandlot.learning.obstacle_pool import DISTANCE, KINDS, LEVELS, Pool
 from sandlot.physics.climbing.elevation import elevations
 from sandlot.physics.climbing.ground import Ground
 from sandlot.robots.climber import Climber
-from sandlot.robots.climbers import Start
+from sandlot.robots.climbers import INTERVAL, Start
 from sandlot.robots.fast_climbers import FastClimbers, record
 from sandlot.settings import Settings
 from sandlot.typing import Array, BoolArray, IntArray
+from sandlot.worlds.obstacles.task import BEYOND, PROGRESS
 
-BEYOND = 0.6
-"""An obstacle is behind a robot whose middle is this far past its end [m]."""
 FALLEN = -0.2
 """Cosine of the tilt beyond which a robot has fallen; stricter than in the world, to keep policies away from it."""
 PATIENCE = 80
 """A robot that has not come further in so many steps is stuck."""
-PROGRESS = 0.02
-"""Least advance of a robot that is not stuck [m]."""
 
 
 class Randomness(Settings):
@@ -75,7 +84,7 @@ class Reward(Settings):
     tilt: float = 0.02
 
 
-class ClimbTraining:
+class ClimbBatch:
     """A batch of robots for `sandlot.learning.ppo`: `reset` once, then `step`; robots that end begin again.
 
     Attributes:
@@ -115,7 +124,7 @@ class ClimbTraining:
             step: Of the physics [s].
             threads: Among which the robots are divided.
         """
-        self.count, self._rng, self._limit = count, rng, round(seconds / 0.05)
+        self.count, self._rng, self._limit = count, rng, round(seconds / INTERVAL)
         self._randomness, self._reward = randomness or Randomness(), reward or Reward()
         self._nominal, self.pool = record(climber)[0], Pool(each, rng)
         self.climbers = FastClimbers(climber, [self.pool.courses[0]] * count, step=step, threads=threads)
@@ -154,7 +163,7 @@ class ClimbTraining:
         exploded = climbers.exploded
         effort = np.square(climbers.axle_torques / self._nominal.axle_torque).mean(axis=1)
         gained = np.minimum(self._x, self._finish) - before + reward.height * (self._z - low)
-        gained -= reward.time + reward.torque * effort + reward.turning * np.square(self._states[:, 6])
+        gained -= reward.time + reward.torque * effort + reward.turning * np.square(self._states[:, PITCH_RATE])
         gained -= reward.tilt * (self._tilt < 0.2)
         self._age += 1
         advanced = self._x > self._furthest + PROGRESS
@@ -224,10 +233,10 @@ class ClimbTraining:
 
     def _observe(self) -> Array:
         given, rng = self._randomness, self._rng
-        profile = np.empty((self.count, FEATURES - 14))
+        profile = np.empty((self.count, FEATURES - STATES))
         starts = np.column_stack([self._x - (BEHIND - 0.5) * CELL, self._z]) + self._bias
         elevations(self.climbers.ground, np.arange(self.count), starts, np.ones(self.count), CELL, profile)
         profile += given.noise * rng.standard_normal(profile.shape)
         states = self._states.copy()
-        states[:, [1, 8, 9]] += given.angle * rng.standard_normal((self.count, 3))
+        states[:, [PITCH, AXLES, AXLES + 1]] += given.angle * rng.standard_normal((self.count, 3))
         return sense(states, self._targets, self._speeds, profile)

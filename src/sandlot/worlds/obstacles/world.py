@@ -1,12 +1,14 @@
 """The obstacles world: a robot changes its shape to climb."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 from gymnasium.spaces import Box
 from numpy.typing import NDArray
 
+from sandlot.control.climbing.policy import load_policy
 from sandlot.control.controller import Controller, as_controller
 from sandlot.recordings import Frame, Quantity
 from sandlot.recordings.vocabulary import quantity
@@ -68,7 +70,8 @@ class Obstacles(World):
     with the same results: `sandlot.worlds.obstacles.vector`.
 
     ## Controllers
-    ``drive`` drives on with raised front tracks; ``random``.
+    ``drive`` drives on with raised front tracks; ``trained`` is a net trained by reinforcement at ``fast``, with other
+    robots and noise (`sandlot.learning.climber`); ``random``. A net that you trained is loaded from its directory.
 
     ## Versions
     v0: first version.
@@ -172,7 +175,16 @@ class Obstacles(World):
     def controllers(self) -> dict[str, Controller]:
         """Those of the class docstring."""
         drive = np.array([RAISED, 0.0, NOMINAL_SPEED, NOMINAL_SPEED])
-        return {"drive": as_controller(lambda _: drive.copy())} | super().controllers()
+        made = {"drive": as_controller(lambda _: drive.copy()), "trained": load_policy()}
+        return made | super().controllers()
+
+    def load_controller(self, path: Path) -> Controller:
+        """Load a trained net.
+
+        Raises:
+            ModelError: If it is not a climber.
+        """
+        return load_policy(path)
 
     def _info(self) -> dict[str, Any]:
         return {name: value[0].item() for name, value in self.task.values().items()}
