@@ -12,7 +12,7 @@ from sandlot.extras import need
 EXTRAS = {
     "evolve": ["deap", "neat", "cma"],
     "logs": ["rosbags", "lz4", "backports"],
-    "learn": ["sklearn", "SALib", "threadpoolctl"],
+    "learn": ["sklearn", "SALib", "threadpoolctl", "torch"],
     "cluster": ["ray"],
 }
 HIDE = """

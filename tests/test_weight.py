@@ -8,7 +8,7 @@ import sys
 import pytest
 
 HEAVY = {"pydantic", "numba", "mujoco", "scipy", "xarray", "zarr", "matplotlib", "joblib", "ray", "sklearn", "deap"}
-HEAVY |= {"neat", "cma", "rosbags", "PIL", "pettingzoo", "pandas", "jinja2", "SALib"}
+HEAVY |= {"neat", "cma", "rosbags", "PIL", "pettingzoo", "pandas", "jinja2", "SALib", "torch"}
 IMPORT = "import sandlot"
 HELP = (
     "import sys; sys.argv = ['sandlot', '--help']; from sandlot.cli import main\ntry: main()\nexcept SystemExit: pass"

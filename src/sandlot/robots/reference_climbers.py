@@ -23,6 +23,10 @@ STEP = 0.001
 """Of the physics [s]."""
 
 
+FACE = 0.9
+"""Least cosine between the normal of a contact and that of the flat part of a belt or of the body."""
+SOFT = 1e-12
+"""Stiffness that leaves a contact without force."""
 BELTS = slice(8, 12)
 """Of the belts among the speeds of a model; those before are of the body and the axles."""
 
@@ -40,6 +44,7 @@ class Simulation:
         self._climber, self._step, self._made = climber, step, climber_model(climber, course, step, friction)
         self.model, self.data = self._made.model, mujoco.MjData(self._made.model)
         self._belt_of_geoms = self._made.belt_of[self._made.belt_geoms]
+        self._flat = (self.model.geom_type == mujoco.mjtGeom.mjGEOM_BOX) & (self.model.geom_bodyid > 0)
 
     def place(self, start: Start, ground: float) -> None:
         """Put the robot at its start, on ground of a height [m]."""
@@ -58,8 +63,25 @@ class Simulation:
             model.actuator_forcerange[2:, 0], model.actuator_forcerange[2:, 1] = -thrust - line, thrust - line
             model.geom_surfacevel[made.belt_geoms] = made.per_speed * data.qvel[BELTS][self._belt_of_geoms, None]
             mujoco.mj_step1(model, data)
+            self._leave_out_edges()
             self._couple()
             mujoco.mj_step2(model, data)
+
+    def _leave_out_edges(self) -> None:
+        """Leave out contacts at the edges of flat parts, which lie within round ones.
+
+        They would clamp a corner of the ground between both, with forces of 1e5 N that throw the robot.
+        """
+        data, contacts = self.data, self.data.contact
+        geoms, first = contacts.geom, contacts.efc_address
+        if not len(first):
+            return
+        flat = np.where(self._flat[geoms[:, 0]], geoms[:, 0], geoms[:, 1])
+        chosen = np.flatnonzero(self._flat[flat] & (first >= 0))
+        across = data.geom_xmat[flat[chosen]].reshape(-1, 3, 3)[:, :, 2]
+        edges = chosen[np.abs((contacts.frame[chosen, :3] * across).sum(axis=1)) < FACE]
+        rows = first[edges, None] + np.arange(3)
+        data.efc_D[rows], data.efc_R[rows] = SOFT, 1.0 / SOFT
 
     def _couple(self) -> None:
         """Let contacts act on the belts: add the belts' columns to the Jacobian of the contacts."""

@@ -1,12 +1,14 @@
 """The obstacles world: a robot changes its shape to climb."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 from gymnasium.spaces import Box
 from numpy.typing import NDArray
 
+from sandlot.control.climbing.policy import SHIPPED, load_policy
 from sandlot.control.climbing.reactive import Reactive
 from sandlot.control.climbing.reinforced import CELLS, Reinforced
 from sandlot.control.controller import Controller, as_controller
@@ -73,7 +75,9 @@ class Obstacles(World):
     ## Controllers
     ``reactive`` points the front tracks at the highest ground ahead, and the rear tracks follow
     (`sandlot.control.climbing.reactive`); ``reinforced`` also learns online what to do when that is stuck
-    (`sandlot.control.climbing.reinforced`); ``drive`` drives on with raised front tracks; ``random``.
+    (`sandlot.control.climbing.reinforced`); ``trained`` is a net trained by reinforcement at ``fast``, with other robots
+    and noise (`sandlot.learning.climber`); ``drive`` drives on with raised front tracks; ``random``. A net that you
+    trained is loaded from its directory.
 
     ## Versions
     v0: first version.
@@ -180,7 +184,16 @@ class Obstacles(World):
         known: dict[str, Controller] = {"reactive": Reactive(self.climbers.climber, self.settings.rows)}
         if self.settings.cells == CELLS:
             known["reinforced"] = Reinforced(self.climbers.climber, self.settings.rows)
-        return known | {"drive": as_controller(lambda _: drive.copy())} | super().controllers()
+        known |= {"trained": self.load_controller(SHIPPED), "drive": as_controller(lambda _: drive.copy())}
+        return known | super().controllers()
+
+    def load_controller(self, path: Path) -> Controller:
+        """Load a trained net.
+
+        Raises:
+            ModelError: If it is not a climber.
+        """
+        return load_policy(path, self.settings.rows)
 
     def _info(self) -> dict[str, Any]:
         return {name: value[0].item() for name, value in self.task.values().items()}

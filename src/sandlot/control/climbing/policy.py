@@ -1,0 +1,156 @@
+"""A climber that was trained: a small net that runs for many robots at once.
+
+The world's map begins at the middle of the body. The controller remembers what lies behind, moved by the velocities
+that it observes. `sandlot.control.climbing.senses` defines the inputs and outputs of the net, which is a model of kind
+``dense``.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from sandlot.control.climbing.senses import (
+    ACTIONS,
+    AHEAD,
+    AXLES,
+    BEHIND,
+    CELL,
+    FEATURES,
+    FORWARD,
+    SPEED,
+    UP,
+    sense,
+    steer,
+)
+from sandlot.control.controller import Action, Controller, Observation
+from sandlot.errors import ModelError
+from sandlot.kernels import kernel
+from sandlot.models.dense import Dense, forward, load_dense
+from sandlot.robots.climbers import INTERVAL
+from sandlot.typing import Array, IntArray
+
+SHIPPED = Path(__file__).parent / "trained"
+"""The policy that comes with the package; ``docs/train_climber.py`` made it."""
+FINE = 0.01
+"""Length of a cell of the world's map [m]."""
+POOL = round(CELL / FINE)
+"""Cells of the map in one of the profile."""
+
+
+@kernel(error_model="numpy", allocates=False)
+def remember(maps: Array, members: IntArray, ahead: Array, moved: IntArray, climbed: Array, profile: Array) -> None:
+    """Move the maps of robots on and read their profiles.
+
+    Args:
+        maps: (robots, (BEHIND + AHEAD) * POOL) heights above the middle of the body, from far behind on [m]; changed in
+            place.
+        members: (n,) which robots.
+        ahead: (n, cells) the world's map [m].
+        moved: (n,) cells that each robot advanced.
+        climbed: (n,) height that it gained [m].
+        profile: (n, BEHIND + AHEAD) the highest of each `POOL` cells [m], written here.
+    """
+    behind, total = BEHIND * POOL, (BEHIND + AHEAD) * POOL
+    for row in range(len(members)):
+        own, step = maps[members[row]], moved[row]
+        # The order of copying is that in which no cell is overwritten before it is read.
+        for k in range(total):
+            to = k if step >= 0 else total - 1 - k
+            own[to] = own[min(max(to + step, 0), total - 1)] - climbed[row]
+        for k in range(behind, total):
+            own[k] = ahead[row, min(k - behind, ahead.shape[1] - 1)]
+        for cell in range(BEHIND + AHEAD):
+            highest = own[cell * POOL]
+            for k in range(cell * POOL + 1, (cell + 1) * POOL):
+                highest = max(highest, own[k])
+            profile[row, cell] = highest
+
+
+class ClimbPolicy(Controller):
+    """A trained climber."""
+
+    def __init__(self, net: Dense, rows: int = 1) -> None:
+        """Take the net.
+
+        Args:
+            net: With the inputs and outputs of `sandlot.control.climbing.senses`.
+            rows: Of the world's map; it uses the middle one, which is straight ahead.
+
+        Raises:
+            ModelError: If it has other inputs or outputs than a climber.
+        """
+        if (net.sizes[0], net.sizes[-1]) != (FEATURES, ACTIONS):
+            raise ModelError(
+                f"a net with {net.sizes[0]} inputs and {net.sizes[-1]} outputs is not a climber; "
+                f"it has {FEATURES} inputs and {ACTIONS} outputs"
+            )
+        self._net, self._rows = net, rows
+        self._make(0)
+
+    def _make(self, count: int) -> None:
+        self._fresh = np.ones(count, np.bool_)
+        self._maps = np.zeros((count, (BEHIND + AHEAD) * POOL))
+        self._targets, self._speeds = np.zeros((count, 2)), np.zeros(count)
+        self._velocity, self._left = np.zeros((count, 2)), np.zeros(count)
+
+    def reset(self, seeds: Sequence[np.random.SeedSequence], members: Sequence[int] | None = None) -> None:
+        """Begin new episodes."""
+        if members is None:
+            self._make(len(seeds))
+        else:
+            self._fresh[list(members)] = True
+
+    def act(self, observations: Observation, members: Sequence[int] | None = None) -> Action:
+        """Front and rear axle angle [rad], left and right belt speed [m/s]: (n, 4)."""
+        rows = np.asarray(observations, np.float64)
+        who = np.arange(len(rows)) if members is None else np.asarray(members, np.int64)
+        self._begin(rows, who)
+        states, axles = rows[:, :10], rows[:, AXLES : AXLES + 2]
+        features = sense(states, self._targets[who], self._speeds[who], self._profile(rows, who))
+        actions = forward(self._net, features)
+        self._targets[who], self._speeds[who] = steer(actions, axles, self._targets[who])
+        belts = SPEED * self._speeds[who]
+        return np.column_stack([self._targets[who], belts, belts])
+
+    def _ahead(self, rows: Array) -> Array:
+        """The heights straight ahead: (n, cells) [m]."""
+        cells = (rows.shape[1] - 10) // self._rows
+        first = 10 + self._rows // 2 * cells
+        return np.ascontiguousarray(rows[:, first : first + cells])
+
+    def _begin(self, rows: Array, who: IntArray) -> None:
+        """Robots that have just been reset know nothing of what lies behind them: it is as below them."""
+        new = self._fresh[who]
+        which, seen = who[new], rows[new]
+        self._maps[which] = self._ahead(seen)[:, :1]
+        self._targets[which], self._speeds[which] = seen[:, AXLES : AXLES + 2], 0.0
+        self._velocity[which], self._left[which] = seen[:, [FORWARD, UP]], 0.0
+        self._fresh[which] = False
+
+    def _profile(self, rows: Array, who: IntArray) -> Array:
+        velocity = rows[:, [FORWARD, UP]]
+        advance, climbed = (0.5 * INTERVAL * (velocity + self._velocity[who])).T
+        cells = self._left[who] + advance / FINE
+        moved = np.round(cells).astype(np.int64)
+        self._left[who], self._velocity[who] = cells - moved, velocity
+        profile = np.empty((len(rows), BEHIND + AHEAD))
+        remember(self._maps, who, self._ahead(rows), moved, climbed, profile)
+        return profile
+
+
+def load_policy(path: Path = SHIPPED, rows: int = 1) -> ClimbPolicy:
+    """Read a trained climber; the one that comes with the package if no path is given.
+
+    Args:
+        path: Its directory.
+        rows: Of the world's map.
+
+    Raises:
+        ModelError: If it cannot be read, or is not a climber.
+    """
+    net, _ = load_dense(path)
+    try:
+        return ClimbPolicy(net, rows)
+    except ModelError as error:
+        raise ModelError(f"{path}: {error}") from None

@@ -1,0 +1,85 @@
+"""Training of the climber that comes with the package: `train` makes the net and its card."""
+
+from collections.abc import Callable
+
+import numpy as np
+from pydantic import Field
+
+from sandlot.learning.climbing import ClimbBatch, Randomness, Reward
+from sandlot.learning.obstacle_pool import KINDS
+from sandlot.learning.ppo import Ppo, Update, learn
+from sandlot.models.card import Card
+from sandlot.models.dense import Dense
+from sandlot.robots.climber import Climber
+from sandlot.settings import Settings
+
+
+class ClimberTraining(Settings):
+    """Settings of the training.
+
+    Attributes:
+        robots: How many robots step together.
+        ppo: Settings of the search.
+        randomness: How robots differ.
+        reward: What a step is worth.
+        courses: Obstacles of each kind and level.
+        seed: Of everything random.
+    """
+
+    robots: int = Field(2048, ge=1)
+    ppo: Ppo = Ppo()
+    randomness: Randomness = Randomness()
+    reward: Reward = Reward()
+    courses: int = Field(40, ge=1)
+    seed: int = Field(0, ge=0)
+
+
+def train(
+    climber: Climber,
+    settings: ClimberTraining,
+    threads: int = 1,
+    progress: Callable[[Update, dict[str, tuple[float, float]]], None] = lambda update, kinds: None,
+) -> tuple[Dense, Card]:
+    """Train a climber at fidelity ``fast``.
+
+    Args:
+        climber: The robot that all robots are like.
+        settings: Of the training.
+        threads: That simulate robots; the result does not depend on it.
+        progress: Called after each iteration with, of each kind of obstacle, the mean level from 0 to 9, and the share
+            of episodes since the last call that passed; NaN if none ended.
+
+    Returns:
+        The net, for `sandlot.control.climbing.policy.ClimbPolicy`, and its card.
+    """
+    robots_seed, net_seed = np.random.SeedSequence(settings.seed).spawn(2)
+    batch = ClimbBatch(
+        climber,
+        settings.robots,
+        np.random.default_rng(robots_seed),
+        randomness=settings.randomness,
+        reward=settings.reward,
+        each=settings.courses,
+        threads=threads,
+    )
+    shares: dict[str, float] = {}
+
+    def report(update: Update) -> None:
+        kinds = {}
+        for number, name in enumerate(KINDS):
+            ended, passed = batch.outcomes[number].tolist()
+            share = passed / ended if ended else float("nan")
+            kinds[name] = float(batch.levels[batch.kinds == number].mean()), share
+            if ended:
+                shares[f"failures on {name} in training [1]"] = 1.0 - share
+        batch.outcomes[:] = 0
+        progress(update, kinds)
+
+    net = learn(batch, settings.ppo, net_seed, report)
+    card = Card(
+        kind="dense",
+        description="climber: axle rates and belt speed of a tracked robot, trained by PPO at fidelity fast",
+        errors={name: round(share, 4) for name, share in shares.items()},
+        settings={"training": settings.model_dump(mode="json")},
+    )
+    return net, card

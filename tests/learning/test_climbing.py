@@ -1,0 +1,84 @@
+"""The batch of climbing robots that policies are trained in."""
+
+import numpy as np
+import pytest
+
+from sandlot.control.climbing.senses import BEHIND, CELL, STATES
+from sandlot.learning.climber import ClimberTraining, train
+from sandlot.learning.climbing import ClimbBatch, Randomness
+from sandlot.learning.obstacle_pool import KINDS, LEVELS, Pool
+from sandlot.learning.ppo import Ppo
+from sandlot.robots.climber import load_climber
+
+CLIMBER = load_climber()
+EXACT = Randomness(size=0.0, mass=0.0, motor=0.0, load=0.0, friction=0.0, bias=0.0, noise=0.0, angle=0.0)
+DRIVE = np.array([0.0, 0.0, 0.8])
+
+
+def batch(count=24, **given):
+    return ClimbBatch(CLIMBER, count, np.random.default_rng(0), each=2, **given)
+
+
+def test_the_profile_is_the_highest_ground_of_each_cell():
+    robots = batch(randomness=EXACT)
+    seen = robots.reset()
+    heights = seen[:, STATES:] / 2.0
+    for k in range(robots.count):
+        x, _, z = robots.climbers.position[k]
+        for cell in (0, BEHIND, BEHIND + 13, BEHIND + 19):
+            low = x + (cell - BEHIND) * CELL
+            course = robots.climbers.courses[k]
+            corners = course.profile[(course.profile[:, 0] >= low) & (course.profile[:, 0] <= low + CELL), 0]
+            there = course.heights(np.array([low + 1e-9, low + CELL - 1e-9, *corners])).max() - z
+            assert heights[k, cell] == pytest.approx(np.clip(there, -1.0, 1.0), abs=1e-6)
+
+
+def test_robots_that_pass_go_up_a_level_and_those_that_do_not_go_down():
+    robots = batch()
+    robots.reset()
+    before = robots.levels.copy()
+    ended_once = np.zeros(robots.count, np.bool_)
+    for _ in range(500):
+        now = robots.levels.copy()
+        _, rewards, ended, late = robots.step(np.tile(DRIVE, (robots.count, 1)))
+        over = ended | late
+        ended_once |= over
+        assert (robots.levels[~over] == now[~over]).all()
+        passed = over & (rewards > 0.5)
+        assert (robots.levels[passed & (now < LEVELS - 1)] == now[passed & (now < LEVELS - 1)] + 1).all()
+        failed = ended & (rewards < 0.0)
+        assert (robots.levels[failed] == np.maximum(now[failed] - 1, 0)).all()
+    assert ended_once.all()
+    assert robots.outcomes[:, 0].sum() >= robots.count
+    assert (robots.levels != before).any()
+
+
+def test_robots_differ_and_masses_are_as_given():
+    robots = batch(count=200)
+    robots.reset()
+    masses = robots.climbers.robots.body_mass / CLIMBER.body.mass
+    assert 0.8 <= masses.min() < 0.85
+    assert 1.15 < masses.max() <= 1.2
+    exact = batch(randomness=EXACT)
+    exact.reset()
+    np.testing.assert_allclose(exact.climbers.robots.body_mass, CLIMBER.body.mass)
+
+
+def test_higher_levels_are_higher():
+    pool = Pool(3, np.random.default_rng(0))
+    heights = np.array([np.ptp(each.profile[:, 1]) for each in pool.courses]).reshape(len(KINDS), LEVELS, 3)
+    for kind, name in enumerate(KINDS):
+        if name != "trench":  # it grows in width
+            assert heights[kind, -1].max() > 2.0 * heights[kind, 0].max()
+
+
+def test_a_short_training_makes_a_climber_and_its_card():
+    pytest.importorskip("torch")
+    settings = ClimberTraining(robots=64, courses=1, ppo=Ppo(iterations=2, horizon=8))
+    reports = []
+    net, card = train(CLIMBER, settings, progress=lambda update, kinds: reports.append(kinds))
+    again, _ = train(CLIMBER, settings, threads=2)
+    assert net.sizes.tolist() == [46, 64, 64, 3]
+    np.testing.assert_array_equal(net.weights, again.weights)
+    assert list(reports[-1]) == list(KINDS)
+    assert ClimberTraining.model_validate(card.settings["training"]) == settings
