@@ -75,9 +75,9 @@ class Obstacles(World):
     ## Controllers
     ``reactive`` points the front tracks at the highest ground ahead, and the rear tracks follow
     (`sandlot.control.climbing.reactive`); ``reinforced`` also learns online what to do when that is stuck
-    (`sandlot.control.climbing.reinforced`); ``trained`` is a net trained by reinforcement at ``fast``, with other robots
-    and noise (`sandlot.learning.climber`); ``drive`` drives on with raised front tracks; ``random``. A net that you
-    trained is loaded from its directory.
+    (`sandlot.control.climbing.reinforced`); ``trained`` is a net trained by reinforcement at ``fast``, with other
+    robots and noise (`sandlot.learning.climber`); ``drive`` drives on with raised front tracks; ``random``. A net that
+    you trained is loaded from its directory.
 
     ## Versions
     v0: first version.
