@@ -297,6 +297,10 @@ class TestMistakes:
         ("given", "words"),
         [
             ({"height": np.nan}, ["height=nan", "finite number, or a function"]),
+            ({"height": np.zeros((3, 3))}, [r"height=of shape \(3, 3\)", "finite number, or a function"]),
+            ({"height": "x"}, ["height='x'", "finite number, or a function"]),
+            ({"size": ("a", "b")}, ["size=", "x and y"]),
+            ({"spacing": "x"}, ["spacing='x'", "greater than 0"]),
             ({"height": lambda x, y: np.where(x > 0.15, np.nan, 0.0)}, ["height is nan at x=0.2", "finite"]),
             ({"height": lambda x, y: np.zeros(3)}, ["height", "points"]),
             ({"size": (1.0,)}, ["size=", "x and y"]),

@@ -39,8 +39,8 @@ def test_a_study_as_the_source_reports_it_holds():
             only("neural", lambda x: np.where(DEPTHS[:, None] < 0.3, 0.1, x)),
             ["every narrow box", "Neural: both"],
         ),
-        (only("free", lambda x: np.full_like(x, 0.2)), ["equation 34", "Reactive without (34): both"]),
-        (only("free", lambda x: x + 0.03, "reference"), ["Reactive without (34): both"]),
+        (only("free", lambda x: np.full_like(x, 0.2)), ["equation 34", "Reactive without stability rules: both"]),
+        (only("free", lambda x: x + 0.03, "reference"), ["Reactive without stability rules: both"]),
         (
             only("reinforced", lambda x: np.where(DEPTHS[:, None] > 0.69, 0.3, x)),
             ["highest deep box", "roughly 15 cm", "controller at every", "loses least", "Reinforced: both"],

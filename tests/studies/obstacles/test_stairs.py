@@ -39,7 +39,7 @@ def test_a_study_as_the_source_reports_it_holds():
         ),
         (only("reactive", lambda x: x + np.radians(1.0), "fast"), ["Only reinforcement", "40% of treads"]),
         (only("neural", lambda x: np.where(TREADS[:, None] > 0.5, 0.1, x)), ["40% of treads", "deeper than 51"]),
-        (only("free", lambda x: x + 0.1, "reference"), ["Reactive without (34): both"]),
+        (only("free", lambda x: x + 0.1, "reference"), ["Reactive without stability rules: both"]),
     ],
     ids=["reinforced lower", "reactive steeper", "neural deep", "reference steeper"],
 )

@@ -150,7 +150,7 @@ def test_the_reference_starts_at_a_random_yaw():
         ({"yaw": 0.2}, r"^yaw=0.2 is only for fidelity=reference, not fast; leave it out"),
         (
             {"start": (0.0, 5.0)},
-            r"^start=\[0.0, 5.0\]: allowed are two ascending numbers from -20 to the obstacle at 1",
+            r"^start=\[0.0, 5.0\]: allowed are two ascending numbers from -20 to 0.48, where the robot reaches",
         ),
     ],
 )

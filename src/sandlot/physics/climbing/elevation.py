@@ -17,7 +17,7 @@ def elevations(ground: Ground, which: IntArray, starts: Array, scales: Array, ce
         starts: (some, 2) x of the middle of the first cell, and the height that counts as zero [m].
         scales: (some,) how far x moves per distance ahead: the cosine of the yaw.
         cell: Length of a cell [m].
-        found: (some, cells) heights [m], written here.
+        found: (some, cells) heights [m], written here; 0 for robots whose position is NaN or infinite.
     """
     for k in range(len(which)):
         robot = which[k]
@@ -25,8 +25,11 @@ def elevations(ground: Ground, which: IntArray, starts: Array, scales: Array, ce
         # Cells are counted along x; with the robot turned back, from the last one on.
         ahead = scales[k] >= 0.0
         low = starts[k, 0] - 0.5 * size if ahead else starts[k, 0] - (number - 0.5) * size
+        valid = math.isfinite(low) and math.isfinite(zero)
         for i in range(number):
-            found[k, i] = -math.inf
+            found[k, i] = -math.inf if valid else 0.0
+        if not valid:
+            continue
         extent = ground.extent[robot]
         last = int(extent[1]) - 1
         first_cell = min(max(int((low - extent[0]) / CELL), 0), last)

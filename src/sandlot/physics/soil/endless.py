@@ -72,8 +72,9 @@ class EndlessSoil(Soil):
         least = (MIN_NODES - 1) * spacing
         if min(sides) < least * (1.0 - 1e-9):
             raise SettingError(f"size={size!r} is not possible; allowed: at least {least:g} by {least:g}")
-        if not (callable(height) or np.isfinite(height)):
-            raise SettingError(f"height={height!r} is not possible; allowed: a finite number, or a function of x and y")
+        if not (callable(height) or (isinstance(height, int | float) and np.isfinite(height))):
+            said = f"of shape {np.shape(height)}" if np.ndim(height) else repr(height)
+            raise SettingError(f"height={said} is not possible; allowed: a finite number, or a function of x and y")
         if not (which is None or callable(which)):
             raise SettingError(f"which={which!r} is not possible; allowed: a function of x and y")
         nx, ny = (np.rint(sides / spacing).astype(int) + 1).tolist()

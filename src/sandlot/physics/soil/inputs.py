@@ -21,7 +21,7 @@ def read_heights(heights: ArrayLike) -> Array:
     """A copy of heights: (ny, nx) [m].
 
     Raises:
-        SettingError: If they are none.
+        SettingError: If they are not a grid of finite numbers.
     """
     allowed = "allowed: finite numbers, at least 3 by 3"
     try:
@@ -41,20 +41,28 @@ def read_spacing(spacing: float) -> float:
     Raises:
         SettingError: If it is not possible.
     """
-    if not 0.0 < spacing < np.inf:
-        raise SettingError(f"spacing={spacing:g} is not possible; allowed: greater than 0")
-    return float(spacing)
+    try:
+        number = float(spacing)
+    except (TypeError, ValueError):
+        number = np.nan
+    if not 0.0 < number < np.inf:
+        raise SettingError(f"spacing={spacing!r} is not possible; allowed: a number greater than 0")
+    return number
 
 
 def read_place(name: str, place: Any) -> Array:
     """Two coordinates or lengths, by name: (2,) [m].
 
     Raises:
-        SettingError: If it is none.
+        SettingError: If they are not two finite numbers.
     """
-    if np.shape(place) != (2,) or not np.isfinite(place).all():
+    try:
+        found = np.array(place, np.float64)
+    except (TypeError, ValueError):
+        found = np.full(2, np.nan)
+    if found.shape != (2,) or not np.isfinite(found).all():
         raise SettingError(f"{name}={place!r} is not possible; allowed: x and y, finite")
-    return np.array(place, np.float64)
+    return found
 
 
 def read_kinds(kind: Kind | Sequence[Kind], which: object) -> tuple[SoilKind, ...]:

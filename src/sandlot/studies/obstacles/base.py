@@ -21,7 +21,12 @@ from sandlot.typing import Array
 from sandlot.worlds.obstacles.settings import ObstaclesSettings
 
 Name = Literal["reactive", "neural", "reinforced", "free"]
-LABELS = {"reactive": "reactive", "neural": "neural", "reinforced": "reinforced", "free": "reactive without (34)"}
+LABELS = {
+    "reactive": "reactive",
+    "neural": "neural",
+    "reinforced": "reinforced",
+    "free": "reactive without stability rules",
+}
 
 
 class LimitStudy(Study):

@@ -70,8 +70,9 @@ class Stairs(LimitStudy):
         """
         figure, (left, right) = canvas(2, 10.0, 4.2)
         self.curves(left, results, DEGREES)
-        for name, line in zip(self.controllers, left.get_lines()[::2], strict=True):
-            right.plot(self.treads, self.risers(results, name), color=line.get_color())
+        colours = {line.get_label(): line.get_color() for line in left.get_lines()}
+        for name in self.controllers:
+            right.plot(self.treads, self.risers(results, name), color=colours[LABELS[name]])
         corners = [(tread, riser) for tread in TREADS for riser in RISERS]
         angles = [float(np.degrees(np.arctan2(riser, tread))) for tread, riser in corners]
         left.fill(
@@ -99,18 +100,20 @@ class Stairs(LimitStudy):
             text = "Only reinforcement climbs the full range of typical staircases."
             full = [name for name, share in typical.items() if share == "both"]
             claims.append(Claim(text, "reinforced", said, full == ["reinforced"], "at treads of 254 and 304 mm"))
-            middle = (treads >= 0.2 - 1e-9) & (treads <= 0.34 + 1e-9)
-            text = "Reinforcement climbs stairs of treads from 20 to 34 cm up to about 45 degrees [deg]."
-            claims.append(near(text, 45.0, float(np.median(steep["reinforced"][middle]))))
-            text = "Reinforcement climbs risers up to about 30 cm for treads deeper than 30 cm [cm]."
-            claims.append(near(text, 30.0, float(self.risers(results, "reinforced")[treads > 0.3].max())))
+            middle, long = (treads >= 0.2 - 1e-9) & (treads <= 0.34 + 1e-9), treads > 0.3
+            if middle.any():
+                text = "Reinforcement climbs stairs of treads from 20 to 34 cm up to about 45 degrees [deg]."
+                claims.append(near(text, 45.0, float(np.median(steep["reinforced"][middle]))))
+            if long.any():
+                text = "Reinforcement climbs risers up to about 30 cm for treads deeper than 30 cm [cm]."
+                claims.append(near(text, 30.0, float(self.risers(results, "reinforced")[long].max())))
             for name in ("reactive", "neural"):
                 if name in steep:
                     gain = steep["reinforced"] - steep[name]
                     text = f"Reinforcement climbs steeper stairs than the {LABELS[name]} controller at every tread."
                     said = f"{int((gain > 0.0).sum())} of {len(gain)}"
                     claims.append(Claim(text, "all", said, bool((gain > 0.0).all()), f"least {gain.min():+.0f} deg"))
-        if "reactive" in steep:
+        if "reactive" in steep and (treads < 0.254).any() and (treads > 0.4).any():
             small, deep = (float(steep["reactive"][each].mean()) for each in (treads < 0.254, treads > 0.4))
             text = "The reactive controller climbs less steep stairs if treads are deeper [deg]."
             claims.append(Claim(text, "less", f"{small:.0f} to {deep:.0f}", deep < small, "below 25, above 40 cm"))
@@ -130,10 +133,11 @@ class Stairs(LimitStudy):
             text = "The neural controller is better than the reactive one at 40% of treads, and worse at 35%."
             close = abs(more - 0.4) <= 0.15 and abs(less - 0.35) <= 0.15
             claims.append(Claim(text, "40% and 35%", f"{more:.0%} and {less:.0%}", close, "holds within 15%"))
-            text = "For treads deeper than 51 cm the neural controller is better."
             deeper = gain[treads > 0.51 + 1e-9]
-            said = f"{int((deeper > 0.0).sum())} of {len(deeper)}"
-            claims.append(Claim(text, "all", said, bool((deeper > 0.0).all())))
+            if len(deeper):
+                text = "For treads deeper than 51 cm the neural controller is better."
+                said = f"{int((deeper > 0.0).sum())} of {len(deeper)}"
+                claims.append(Claim(text, "all", said, bool((deeper > 0.0).all())))
         return claims + self.agreement(results, 3.0, "deg", DEGREES)
 
     def _typical(self, steep: Array) -> str:

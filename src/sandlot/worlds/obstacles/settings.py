@@ -5,8 +5,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from sandlot.places.course_kinds import CourseKind, Mixed
-from sandlot.robots.climber import SHIPPED
+from sandlot.places.course_kinds import CourseKind, Flat, Mixed
+from sandlot.robots.climber import SHIPPED, load_climber
 from sandlot.sensing.panned_laser import PannedLaser
 from sandlot.worlds.base import WorldSettings, name_or_file
 
@@ -54,9 +54,12 @@ class ObstaclesSettings(WorldSettings):
     @model_validator(mode="after")
     def _starts_before_the_obstacle(self) -> Self:
         low, high = self.start
-        if not -20.0 <= low <= high <= self.course.distance:
+        last = self.course.distance
+        if not isinstance(self.course, Flat):
+            last -= load_climber(self.robot).reach
+        if not -20.0 <= low <= high <= last:
             raise ValueError(
-                f"start={[low, high]}: allowed are two ascending numbers from -20 to the obstacle at "
-                f"{self.course.distance:g}"
+                f"start={[low, high]}: allowed are two ascending numbers from -20 to {last:.3g}, where the robot "
+                f"reaches the obstacle at {self.course.distance:g}"
             )
         return self

@@ -108,7 +108,7 @@ class ObstaclesTask:
 
     @property
     def overturned(self) -> BoolArray:
-        """Which robots lie on their backs or sides: (count,)."""
+        """Which robots are tilted by more than 120 degrees: (count,)."""
         return self.tilt < OVERTURNED
 
     @property
