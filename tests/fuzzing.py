@@ -10,8 +10,8 @@ import numpy as np
 from hypothesis import strategies as st
 
 from sandlot.errors import SandlotError
-from sandlot.recordings.logs.scans import MAX_BEAMS, Scan
 from sandlot.recordings.logs.source import Source
+from sandlot.recordings.scans import MAX_BEAMS, Scan
 
 ALLOWANCE = 2**24
 """Memory beyond ten times the file: loaded modules, file buffers, one long line [bytes]."""

@@ -13,6 +13,7 @@ EXTRAS = {
     "evolve": ["deap", "neat", "cma"],
     "logs": ["rosbags", "lz4", "backports"],
     "learn": ["sklearn", "SALib", "threadpoolctl", "torch"],
+    "maps": ["cv2"],
     "cluster": ["ray"],
 }
 HIDE = """

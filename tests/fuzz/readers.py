@@ -27,7 +27,7 @@ from sandlot.models.dense import forward, load_dense, make_dense, save_dense
 from sandlot.places.plans import load_plan
 from sandlot.places.terrains import from_image
 from sandlot.recordings.logs import FORMATS, Pose, Scan, Source
-from sandlot.recordings.logs.scans import MAX_BEAMS, quantities
+from sandlot.recordings.scans import MAX_BEAMS, quantities
 from sandlot.robots.climber import load_climber
 from sandlot.robots.meshes import read_mesh
 from sandlot.robots.rover import BODIES, load_rover

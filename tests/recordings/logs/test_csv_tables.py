@@ -12,8 +12,8 @@ from fuzzing import damaged, survive
 from sandlot import recordings
 from sandlot.recordings.logs import export_log, import_log
 from sandlot.recordings.logs.csv_tables import read_csv
-from sandlot.recordings.logs.scans import Pose, Scan, quantities
 from sandlot.recordings.logs.source import DamagedError, Source
+from sandlot.recordings.scans import Pose, Scan, quantities
 
 TABLE = """time,x,y,yaw,speed,range_-0.5,range_0,range_0.5
 1.5,0.25,-3,0.125,,2.5,,1e1

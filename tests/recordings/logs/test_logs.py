@@ -15,7 +15,7 @@ from sandlot.errors import SandlotError
 from sandlot.recordings.logs import FORMATS, Pose, Scan, Source, export_log, guess_format, import_log
 from sandlot.recordings.logs.exporting import OPTIONAL
 from sandlot.recordings.logs.findings import Tally
-from sandlot.recordings.logs.scans import quantities
+from sandlot.recordings.scans import quantities
 
 LINE = "FLASER 2 1.5 {range} {x} 2 0.5 {x} 2.5 0.4 {time} host {time}\n"
 CARMEN = "".join(LINE.format(x=0.5 * n, time=10 + 0.25 * n, range=3 if n % 4 else 81.83) for n in range(8))

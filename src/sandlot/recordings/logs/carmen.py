@@ -13,8 +13,8 @@ import numpy as np
 
 from sandlot.errors import quote
 from sandlot.geometry.planar import between, compose
-from sandlot.recordings.logs.scans import MAX_ANGLE, MAX_BEAMS, Pose, Scan, no_returns
 from sandlot.recordings.logs.source import Source, count, numbers
+from sandlot.recordings.scans import MAX_ANGLE, MAX_BEAMS, Pose, Scan, no_returns
 from sandlot.typing import Array
 
 MAX_RANGE = 80.0

@@ -15,8 +15,8 @@ import numpy as np
 import xarray as xr
 
 from sandlot.errors import quote
-from sandlot.recordings.logs.scans import MAX_BEAMS, NUMBERS, Pose, Scan
 from sandlot.recordings.logs.source import Source, numbers
+from sandlot.recordings.scans import MAX_BEAMS, NUMBERS, Pose, Scan
 from sandlot.typing import Array
 
 RANGE = "range_"

@@ -11,10 +11,10 @@ import xarray as xr
 from sandlot.errors import RecordingError, quote
 from sandlot.extras import need
 from sandlot.recordings.logs.csv_tables import CsvWriter
-from sandlot.recordings.logs.scans import quantities
 from sandlot.recordings.logs.source import Progress
 from sandlot.recordings.reader import open as open_recording
 from sandlot.recordings.reader import settings
+from sandlot.recordings.scans import quantities
 from sandlot.writing import drafted
 
 OPTIONAL = frozenset({"odometry_x", "odometry_y", "odometry_yaw", "speed", "turn_rate"})

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sandlot.recordings.logs.scans import Scan
+from sandlot.recordings.scans import Scan
 
 MIN_GAP = 1.0
 """Shortest time without a scan that counts as a gap [s]."""

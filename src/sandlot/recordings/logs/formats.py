@@ -16,8 +16,8 @@ from sandlot.recordings.logs.carmen import is_carmen, read_carmen
 from sandlot.recordings.logs.csv_tables import is_csv, read_csv
 from sandlot.recordings.logs.posegraph import is_posegraph, read_posegraph
 from sandlot.recordings.logs.rover5 import WORDS, is_rover5, read_rover5
-from sandlot.recordings.logs.scans import Scan
 from sandlot.recordings.logs.source import Source
+from sandlot.recordings.scans import Scan
 
 
 class Format(NamedTuple):

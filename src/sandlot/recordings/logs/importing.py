@@ -10,8 +10,8 @@ import numpy as np
 from sandlot.errors import LogError, RecordingError, os_reason, quote
 from sandlot.recordings.logs.findings import Findings, Tally
 from sandlot.recordings.logs.formats import FORMATS, guess_format
-from sandlot.recordings.logs.scans import Scan, quantities
 from sandlot.recordings.logs.source import DamagedError, Progress, Source
+from sandlot.recordings.scans import Scan, quantities
 from sandlot.recordings.writer import Writer
 from sandlot.typing import Array
 from sandlot.writing import drafted

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 from sandlot.errors import quote
 from sandlot.recordings.logs.carmen import laser_mount, parse_robotlaser, split
-from sandlot.recordings.logs.scans import Pose, Scan
 from sandlot.recordings.logs.source import Source, numbers
+from sandlot.recordings.scans import Pose, Scan
 
 VERTICES = ("VERTEX2", "VERTEX_SE2")
 OTHERS = ("EDGE2", "EDGE_SE2", "EQUIV", "FIX")

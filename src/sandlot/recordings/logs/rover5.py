@@ -13,8 +13,8 @@ import numpy as np
 
 from sandlot.errors import quote
 from sandlot.geometry.planar import wrap
-from sandlot.recordings.logs.scans import Pose, Scan, no_returns
 from sandlot.recordings.logs.source import Source
+from sandlot.recordings.scans import Pose, Scan, no_returns
 
 BEAMS = 360
 WORDS = 3 + BEAMS

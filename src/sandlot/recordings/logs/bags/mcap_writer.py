@@ -19,7 +19,7 @@ from rosbags.rosbag2 import Writer as BagWriter
 from sandlot.errors import RecordingError
 from sandlot.geometry.planar import compose, invert
 from sandlot.recordings.logs.bags.decoding import TYPES, typestore
-from sandlot.recordings.logs.scans import NUMBERS, Pose
+from sandlot.recordings.scans import NUMBERS, Pose
 from sandlot.typing import Array
 
 TOPICS = {"/scan": "LaserScan", "/odom": "Odometry", "/tf": "TFMessage", "/tf_static": "TFMessage"}

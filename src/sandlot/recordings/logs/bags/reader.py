@@ -12,8 +12,8 @@ from sandlot.recordings.logs.bags.decoding import decode
 from sandlot.recordings.logs.bags.files import read_messages
 from sandlot.recordings.logs.bags.survey import LaserScan, Layout, Survey, read_scan
 from sandlot.recordings.logs.bags.transforms import directions
-from sandlot.recordings.logs.scans import Pose, Scan
 from sandlot.recordings.logs.source import Source
+from sandlot.recordings.scans import Pose, Scan
 
 SORT_BYTES = 2**25
 """Maximum bytes of scans that are held in memory to sort them."""

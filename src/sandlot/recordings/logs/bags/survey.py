@@ -18,8 +18,8 @@ from sandlot.recordings.logs.bags.files import read_messages
 from sandlot.recordings.logs.bags.messages import WANTED, Message
 from sandlot.recordings.logs.bags.trajectory import LAST_TIME, Moment, Trajectory
 from sandlot.recordings.logs.bags.transforms import FrameTree, matrix, project
-from sandlot.recordings.logs.scans import MAX_ANGLE, MAX_BEAMS, no_returns
 from sandlot.recordings.logs.source import DamagedError, Source
+from sandlot.recordings.scans import MAX_ANGLE, MAX_BEAMS, no_returns
 from sandlot.typing import Array
 
 BASES = ("base_footprint", "base_link")

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from sandlot.geometry.planar import interpolate
 from sandlot.recordings.logs.findings import GAP_INTERVALS, MIN_GAP
-from sandlot.recordings.logs.scans import UNKNOWN_POSE, Pose
+from sandlot.recordings.scans import UNKNOWN_POSE, Pose
 from sandlot.typing import Array
 
 MAX_POSES = 2**19

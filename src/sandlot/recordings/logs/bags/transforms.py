@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from sandlot.recordings.logs.scans import Pose
+from sandlot.recordings.scans import Pose
 from sandlot.typing import Array
 
 MAX_FRAMES = 1000

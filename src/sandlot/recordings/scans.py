@@ -1,4 +1,4 @@
-"""A laser scan with the pose of the robot: what every log importer yields, and how a recording keeps it."""
+"""A laser scan with the pose of the robot: what lidars, log importers and mappers share, and how it is recorded."""
 
 import math
 from dataclasses import dataclass
@@ -42,6 +42,7 @@ class Scan:
         odometry: Pose by odometry.
         speed: Forward [m/s]; NaN if unknown.
         turn_rate: Counter-clockwise [rad/s]; NaN if unknown.
+        ages: (beams,) how long before ``time`` each beam was measured [s]; None if all were measured at once.
     """
 
     time: float
@@ -51,6 +52,7 @@ class Scan:
     odometry: Pose = UNKNOWN_POSE
     speed: float = math.nan
     turn_rate: float = math.nan
+    ages: Array | None = None
 
     def frame(self) -> Frame:
         """The scan as a frame of a recording."""
