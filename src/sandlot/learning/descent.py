@@ -154,7 +154,7 @@ def scaled_conjugate(problem: Problem, weights: Array, epochs: int) -> Fit:
     residual = -problem.gradient(weights)
     direction, curvature = residual, 0.0
     for epoch in range(1, epochs + 1):
-        size = direction @ direction
+        size = float(direction @ direction)
         if success:
             small = SIGMA / np.sqrt(size)
             curvature = float(direction @ (problem.gradient(weights + small * direction) + residual)) / small

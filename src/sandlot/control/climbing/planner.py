@@ -220,9 +220,10 @@ def search(robot: Any, segments: Array, cells: IntArray, extent: Array, grid: Gr
             to = (point // shapes + move) * shapes + f * bends + b
             if not (0 <= f < bends and 0 <= b < bends) or to < 0:
                 continue
-            if move != 0:
-                if not holds(robot, segments, cells, extent, grid, found, rest, move, touching, labels, tableau, basis):
-                    continue
+            if move != 0 and not holds(
+                robot, segments, cells, extent, grid, found, rest, move, touching, labels, tableau, basis
+            ):
+                continue
             if found.first[to] < 0:
                 if total + RESTS > room:
                     return -2

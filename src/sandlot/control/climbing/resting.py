@@ -134,7 +134,7 @@ def rests(robot: Any, segments: Array, x: float, front: float, back: float, turn
     """
     count, low = 0, -STEEPEST
     low_z, low_touching = come_down(robot, segments, x, low, low + front, low + back)
-    for k in range(1, int(round(2.0 * STEEPEST / turn)) + 1):
+    for k in range(1, round(2.0 * STEEPEST / turn) + 1):
         end = -STEEPEST + k * turn
         end_z, end_touching = come_down(robot, segments, x, end, end + front, end + back)
         while low_touching != end_touching and count < len(found):

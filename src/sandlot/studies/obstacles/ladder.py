@@ -28,14 +28,15 @@ LESSONS = 0
 """Seed of the teacher's drives."""
 
 
-def make_controller(name: str, climber: Climber) -> Controller:
-    """One of `CONTROLLERS`."""
+def make_controller(name: str, climber: Climber, rows: int | None = None) -> Controller:
+    """One of `CONTROLLERS`, for maps of so many rows; of as many as it needs if left out."""
+    rows = map_rows(name) if rows is None else rows
     made: dict[str, Callable[[], Controller]] = {
-        "reactive": lambda: Reactive(climber),
-        "free": lambda: Reactive(climber, stable=False),
-        "reinforced": lambda: Reinforced(climber),
+        "reactive": lambda: Reactive(climber, rows),
+        "free": lambda: Reactive(climber, rows, stable=False),
+        "reinforced": lambda: Reinforced(climber, rows),
         "neural": lambda: load_neural(climber),
-        "trained": load_policy,
+        "trained": lambda: load_policy(rows=rows),
     }
     return made[name]()
 

@@ -69,10 +69,10 @@ class Training(Study):
     """Which training method is best for the net that imitates the reactive controller?
 
     All methods start from the same weights and learn the same lessons: what the kicking reactive controller did on the
-    stairs and boxes of the source's training set that it passed. The net has 1,015 inputs and four hidden nodes. Methods
-    have the constants of Matlab's toolbox, which the source used; line searches are those of SciPy. An epoch of a
-    conjugate gradient method is one line search. The error is the mean squared error of the front axle's angle over 180
-    degrees; the source does not say over what.
+    stairs and boxes of the source's training set that it passed. The net has 1,015 inputs and four hidden nodes.
+    Methods have the constants of Matlab's toolbox, which the source used; line searches are those of SciPy. An epoch of
+    a conjugate gradient method is one line search. The error is the mean squared error of the front axle's angle over
+    180 degrees; the source does not say over what.
 
     Attributes:
         methods: To compare, by their names in Matlab's toolbox.
@@ -107,7 +107,7 @@ class Training(Study):
 
     def _found(self, results: xr.Dataset) -> Mapping[str, tuple[float, float]]:
         """Mean of the error at the end and of the time [s], of each method."""
-        found = {}
+        found: dict[str, tuple[float, float]] = {}
         for name in self.methods:
             mine = pick(results, method=name)
             found[name] = float(mine["error"].values[:, -1].mean()), float(mine["seconds"].mean())
