@@ -49,7 +49,7 @@ class Stairs(LimitStudy):
     )  # fmt: skip
     steepest: int = Field(75, ge=5, le=80)
     seconds: float = Field(90.0, gt=0.0, le=1e4)
-    refined: tuple[int, ...] = (2, 4)
+    refined: tuple[int, ...] = (3,)
 
     def across(self) -> Sequence[float]:
         """Depths of treads [m]."""
@@ -153,7 +153,11 @@ class Stairs(LimitStudy):
                 missing = (curve - DEGREES * self.reached(results, "trained", fidelity))[asked]
                 text = f"Trained, at {fidelity}: at least the source's reinforcement curve wherever geometry allows."
                 said = f"{int((missing <= 0.5).sum())} of {len(missing)}"
-                note = f"least margin {-missing.max():.0f} deg; 45 deg to 34 cm, then risers of 30 cm" if len(missing) else ""
+                note = (
+                    f"least margin {-missing.max():.0f} deg; 45 deg to 34 cm, then risers of 30 cm"
+                    if len(missing)
+                    else ""
+                )
                 claims.append(Claim(text, "about 45 deg", said, bool((missing <= 0.5).all()), note))
         return claims + self.geometry(results, "deg", DEGREES) + self.agreement(results, 3.0, "deg", DEGREES)
 
