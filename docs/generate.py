@@ -51,6 +51,7 @@ GUIDES = {
     "Many robots": "many-robots.md",
     "Particles": "particles.md",
     "Rovers": "rovers.md",
+    "Climbing": "climbing.md",
     "Logs": "logs.md",
     "Sensor models": "sensor-models.md",
     "NARMAX": "narmax.md",

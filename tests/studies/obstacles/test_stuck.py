@@ -44,6 +44,12 @@ def test_without_cases_there_is_one_claim():
     assert len(STUDY.claims(synthetic(STUDY, **changed(IDEAL, cases=lambda job, x: 0.0)))) == 1
 
 
+def test_strips_show_a_robot_that_is_stuck_and_one_that_climbs():
+    stuck_, climbs = Stuck().scenes(synthetic(STUDY, **IDEAL))
+    assert "is stuck" in stuck_.caption
+    assert "trained controller climbs" in climbs.caption
+
+
 def test_every_situation_of_the_figure_has_courses():
     assert list(SITUATIONS) == list("abcdefgh")
     assert all(each.kinds for each in SITUATIONS.values())

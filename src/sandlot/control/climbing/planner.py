@@ -287,6 +287,7 @@ def holds(
             hull = hulls(robot, x, z, body, front, back, part)
             gap = CLOSE if part == 2 else grid.gap
             count = find(segments, cells, extent, hull, gap, part, touching, labels, count)
+        count = min(count, CONTACTS)
         held = stands(robot, pose, touching, labels, count, move, tableau, basis)
         found.known[rest, move + 1] = HOLDS if held else FALLS
     return found.known[rest, move + 1] == HOLDS

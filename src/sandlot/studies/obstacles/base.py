@@ -126,7 +126,7 @@ class LimitStudy(Study):
         """Highest levels with a plan: (across, lanes), alike for all lanes; NaN for what was not planned."""
         climber, levels, rng = load_climber(), [0.0, *self.levels()], np.random.default_rng(0)
         found = np.full((len(self.across()), self.lanes), np.nan)
-        guess = len(levels) // 2
+        guess = 3 * len(levels) // 4
         for k in range(len(self.across())) if grid == self.grids[0] else self.refined:
             size = self.across()[k]
 

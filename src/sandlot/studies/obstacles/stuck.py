@@ -9,13 +9,15 @@ from matplotlib.figure import Figure
 from pydantic import AfterValidator, Field
 
 from sandlot.control.climbing.neural import ROWS
+from sandlot.places.course_kinds import Box
 from sandlot.recordings import Quantity
 from sandlot.robots.climber import load_climber
 from sandlot.robots.climbers import INTERVAL
 from sandlot.settings import distinct
-from sandlot.studies.base import Claim, Found, Job, Study, pick, study
+from sandlot.studies.base import Claim, Found, Job, Picture, Study, pick, study
 from sandlot.studies.obstacles.base import LABELS
 from sandlot.studies.obstacles.situations import SITUATIONS, Handover
+from sandlot.studies.obstacles.strips import strip
 from sandlot.studies.plots import COLOURS, canvas
 from sandlot.typing import Array, BoolArray
 from sandlot.worlds.obstacles.settings import ObstaclesSettings
@@ -132,11 +134,19 @@ class Stuck(Study):
         left.set_yticks(rows, names)
         right.set_yticks(rows, list(self.situations))
         for axes in (left, right):
-            axes.invert_yaxis()
+            axes.set_ylim(len(rows) - 0.4, -0.6)
         left.set(xlabel="got out [%]", xlim=(0.0, 100.0))
         right.set(xlabel="time until out [s]", xlim=(0.0, None))
         figure.legend(*left.get_legend_handles_labels(), frameon=False, ncols=4, loc="outside upper center")
         return figure
+
+    def scenes(self, results: xr.Dataset) -> Iterator[Picture]:
+        """Strips of a climb that gets stuck, and of one that does not, as figure 15."""
+        box = Box(distance=1.0, depth=0.8, height=0.34)
+        size = f"a box of {100.0 * box.height:.0f} cm"
+        for name, ends in (("reactive", "is stuck with its belly on the edge of"), ("trained", "climbs")):
+            if name in self.controllers:
+                yield strip(name, box, f"The {LABELS[name]} controller {ends} {size}.")
 
     def claims(self, results: xr.Dataset) -> list[Claim]:
         """Who gets stuck where, and who gets out."""
