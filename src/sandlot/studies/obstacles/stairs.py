@@ -15,7 +15,7 @@ from sandlot.recordings import Quantity
 from sandlot.robots.climber import load_climber
 from sandlot.settings import distinct
 from sandlot.studies.base import Claim, Picture, study
-from sandlot.studies.obstacles.base import LABELS, LimitStudy, near
+from sandlot.studies.obstacles.base import LABELS, LimitStudy, Name, near
 from sandlot.studies.obstacles.strips import strip
 from sandlot.studies.plots import canvas
 from sandlot.typing import Array
@@ -30,7 +30,7 @@ class Stairs(LimitStudy):
     """How steep stairs can each controller climb and descend, depending on the depth of their treads?
 
     Six steps lead up, a landing of 1 m follows, and six steps lead down, 2 m from the start. The inclination is raised
-    from 5 degrees by 1 degree until a robot fails several times in a row. The curve is the median of several robots.
+    from 10 degrees by 1 degree until a robot fails several times in a row. The curve is the median of several robots.
     The controller ``trained`` is ours. What geometry allows is an estimate by a planner without learning, for the way
     up only, which moves slowly through shapes that the robot can hold at rest.
 
@@ -47,9 +47,17 @@ class Stairs(LimitStudy):
     treads: Annotated[tuple[float, ...], Field(min_length=1), AfterValidator(distinct)] = (
         0.1, 0.15, 0.2, 0.254, 0.304, 0.34, 0.4, 0.45, 0.51, 0.55, 0.6, 0.7,
     )  # fmt: skip
-    steepest: int = Field(75, ge=5, le=80)
+    steepest: int = Field(75, ge=10, le=80)
+    controllers: Annotated[tuple[Name, ...], Field(min_length=1), AfterValidator(distinct)] = (
+        "reactive",
+        "neural",
+        "reinforced",
+        "trained",
+    )
+    attempts: int = Field(3, ge=1, le=100)
     seconds: float = Field(90.0, gt=0.0, le=1e4)
-    refined: tuple[int, ...] = (3,)
+    reference: Annotated[tuple[Name, ...], AfterValidator(distinct)] = ()
+    refined: tuple[int, ...] = (10,)
 
     def across(self) -> Sequence[float]:
         """Depths of treads [m]."""
@@ -57,7 +65,7 @@ class Stairs(LimitStudy):
 
     def levels(self) -> Sequence[float]:
         """Inclinations [rad]."""
-        return [math.radians(k) for k in range(5, self.steepest + 1)]
+        return [math.radians(k) for k in range(10, self.steepest + 1)]
 
     def course(self, across: float, level: float) -> Kind:
         """Stairs as in figure 33."""
