@@ -28,7 +28,7 @@ from sandlot.robots.climbers import INTERVAL, Start
 from sandlot.robots.fast_climbers import FastClimbers, record
 from sandlot.settings import Settings
 from sandlot.typing import Array, BoolArray, IntArray
-from sandlot.worlds.obstacles.task import BEYOND, PROGRESS
+from sandlot.worlds.obstacles.task import BEYOND, PROGRESS, UPRIGHT
 
 FALLEN = -0.2
 """Cosine of the tilt beyond which a robot has fallen; stricter than in the world, to keep policies away from it."""
@@ -169,7 +169,7 @@ class ClimbBatch:
         advanced = self._x > self._furthest + PROGRESS
         self._furthest = np.where(advanced, self._x, self._furthest)
         self._since = np.where(advanced, 0, self._since + 1)
-        passed, fallen = (self._x >= self._finish) & (self._tilt > 0.5), self._tilt < FALLEN
+        passed, fallen = (self._x >= self._finish) & (self._tilt > UPRIGHT), self._tilt < FALLEN
         stuck = (self._since >= PATIENCE) & ~passed & ~fallen
         gained += reward.passed * passed - reward.fallen * fallen - reward.stuck * stuck
         gained[exploded] = 0.0
