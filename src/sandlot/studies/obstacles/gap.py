@@ -109,6 +109,6 @@ class Gap(Study):
         if "trained" in rates and len(rates) > 1:
             others = {name: rate for name, rate in rates.items() if name != "trained"}
             said = ", ".join(f"{name} {rate:.1%}" for name, rate in rates.items())
-            text = "In the reference, which it never saw, the trained policy passes more than every controller of the source."
+            text = "In the reference the trained policy passes more than every controller of the source."
             claims.append(Claim(text, "beyond the source", said, rates["trained"] > max(others.values())))
         return claims
