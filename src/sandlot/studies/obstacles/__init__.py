@@ -4,7 +4,7 @@ They are listed in the order in which they are loaded here, that of the source.
 """
 
 # isort: off
-from sandlot.studies.obstacles import hidden_nodes, training, stuck, boxes, dimensions, stairs
+from sandlot.studies.obstacles import hidden_nodes, training, stuck, boxes, dimensions, stairs, fidelity, gap, trained
 # isort: on
 
-__all__ = ["boxes", "dimensions", "hidden_nodes", "stairs", "stuck", "training"]
+__all__ = ["boxes", "dimensions", "fidelity", "gap", "hidden_nodes", "stairs", "stuck", "trained", "training"]

@@ -58,6 +58,7 @@ def attempt(world: ObstaclesVector, controller: Controller, kinds: Sequence[Kind
     steps = round(world.settings.seconds / INTERVAL)
     for step in rollout(world, controller, seed, steps, options={"courses": list(kinds)}):
         passed |= step.ended & world.task.passed
+        world.task.running = step.running & ~step.ended
     return passed
 
 

@@ -17,11 +17,11 @@ from sandlot.settings import distinct
 from sandlot.studies.base import Claim, Picture, study
 from sandlot.studies.obstacles.base import LABELS, LimitStudy, Name, near
 from sandlot.studies.obstacles.strips import strip
+from sandlot.studies.obstacles.trials import TYPICAL_RISERS as RISERS
+from sandlot.studies.obstacles.trials import TYPICAL_TREADS as TREADS
 from sandlot.studies.plots import canvas
 from sandlot.typing import Array
 
-RISERS, TREADS = (0.178, 0.203), (0.254, 0.304)
-"""Of typical staircases [m]."""
 DEGREES = 180.0 / math.pi
 
 

@@ -42,6 +42,11 @@ class ObstaclesVector(CompiledVector[Array]):
         kinds = options.get("courses")
         if kinds is not None and (len(kinds) != self.num_envs or not all(isinstance(kind, Kind) for kind in kinds)):
             raise SettingError(f"courses of a reset must be {self.num_envs} course kinds, one for each world")
+        for kind in kinds or ():
+            try:
+                self.settings.check_start(kind, self.task.climbers.climber.reach)
+            except ValueError as error:
+                raise SettingError(f"courses of a reset: {error}") from None
         return kinds
 
     def _place(self, which: IntArray, start: Sequence[Kind] | None) -> None:
