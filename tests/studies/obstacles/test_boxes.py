@@ -27,7 +27,7 @@ def only(name, change, fidelity="fast"):
 
 def test_a_study_as_the_source_reports_it_holds():
     assert failing(STUDY, **IDEAL) == []
-    assert len(STUDY.claims(synthetic(STUDY, **IDEAL))) == 20
+    assert len(STUDY.claims(synthetic(STUDY, **IDEAL))) == 21
 
 
 @pytest.mark.parametrize(
@@ -67,6 +67,11 @@ def test_a_study_as_the_source_reports_it_holds():
 )
 def test_each_claim_can_fail(change, words):
     assert_fails(STUDY, changed(IDEAL, limit=change), words)
+
+
+def test_the_processor_time_can_be_too_long():
+    texts = failing(STUDY, **IDEAL, seconds=lambda job: 400.0 if job["controller"] == "planner" else 20.0)
+    assert texts == ["All jobs take at most 15 minutes of processor time together [min]."]
 
 
 def test_nothing_is_asked_where_geometry_does_not_allow_it():

@@ -32,6 +32,8 @@ LABELS = {
     "free": "reactive without stability rules",
     "trained": "trained",
 }
+MINUTES = 15.0
+"""Processor time that a study may take [min]."""
 PLANNER = "planner"
 """Of the jobs that find what geometry allows; their fidelity is the grid."""
 
@@ -201,6 +203,15 @@ class LimitStudy(Study):
             said = f"{share.min():.0%} to {share.max():.0%}"
             claims.append(Claim(text, "beyond the source", said, bool((share >= 0.75).all())))
         return claims
+
+    def cost(self, results: xr.Dataset) -> Claim:
+        """Whether all jobs took at most half of what two cores do in 15 minutes: the other half is another study's."""
+        minutes = float(results["seconds"].sum()) / 60.0
+        most = {name: float(part["seconds"].sum()) for name, part in results.groupby("controller")}
+        longest = max(most, key=lambda name: most[name])
+        text = f"All jobs take at most {MINUTES:g} minutes of processor time together [min]."
+        note = f"longest: {longest}, {most[longest] / 60.0:.1f} min"
+        return Claim(text, "beyond the source", round(minutes, 1), minutes <= MINUTES, note)
 
     def agreement(self, results: xr.Dataset, within: float, unit: str, scale: float) -> list[Claim]:
         """Whether both fidelities reach the same, for each controller that is tried at both."""

@@ -138,4 +138,5 @@ class Boxes(LimitStudy):
                 said = f"{int((less < 0.0).sum())} of {len(less)}"
                 note = f"least margin {-less.max():.0f} cm" if len(less) else "nothing asked"
                 claims.append(Claim(text, "49 to 45 cm", said, bool((less < 0.0).all()), note))
-        return claims + self.geometry(results, "cm", 100.0) + self.agreement(results, 3.0, "cm", 100.0)
+        claims += self.geometry(results, "cm", 100.0) + self.agreement(results, 3.0, "cm", 100.0)
+        return [*claims, self.cost(results)]

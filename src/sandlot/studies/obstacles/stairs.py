@@ -167,7 +167,8 @@ class Stairs(LimitStudy):
                     else ""
                 )
                 claims.append(Claim(text, "about 45 deg", said, bool((missing <= 0.5).all()), note))
-        return claims + self.geometry(results, "deg", DEGREES) + self.agreement(results, 3.0, "deg", DEGREES)
+        claims += self.geometry(results, "deg", DEGREES) + self.agreement(results, 3.0, "deg", DEGREES)
+        return [*claims, self.cost(results)]
 
     def _typical(self, steep: Array) -> str:
         """At which typical treads a controller climbs even the highest typical riser."""
