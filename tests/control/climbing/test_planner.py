@@ -30,7 +30,7 @@ def test_the_robot_stands_along_a_plan(kind):
     assert found is not None
     assert found.position[0, 0] < course.near - CLIMBER.reach
     assert found.position[-1, 0] >= course.end + CLIMBER.reach
-    rows = range(0, len(found.pitch), max(len(found.pitch) // 12, 1))
+    rows = range(0, len(found.pitch), max(len(found.pitch) // 6, 1))
     for k in rows:
         pose = found.position[k], found.pitch[k], found.axles[k]
         assert depth(CLIMBER, course, *pose) < 0.002
@@ -38,9 +38,9 @@ def test_the_robot_stands_along_a_plan(kind):
         assert stands(CLIMBER, course, *pose, GAP + 0.003)
 
 
-@pytest.mark.parametrize("fine", [1, 2])
-def test_neighbours_of_a_plan_are_close(fine):
-    found = plan(CLIMBER, draw(Box(height=0.3, depth=0.5)), fine)
+def test_neighbours_of_a_plan_are_close_also_on_a_finer_grid():
+    fine = 2
+    found = plan(CLIMBER, draw(Box(height=0.2, depth=0.3)), fine)
     assert found is not None
     assert np.abs(np.diff(found.position[:, 0])).max() < 1.01 * ADVANCE / fine
     assert np.abs(np.diff(found.pitch)).max() <= ROCK
@@ -56,10 +56,10 @@ def test_a_box_lower_than_the_wheels_radius_is_always_possible(depth_):
 
 
 def test_no_robot_climbs_a_wall_or_ice():
-    assert plan(CLIMBER, draw(Box(height=1.4, depth=0.5))) is None
+    assert plan(CLIMBER, draw(Box(height=1.4, depth=0.1))) is None
     track, body = (part.model_copy(update={"friction": 0.02}) for part in (CLIMBER.track, CLIMBER.body))
     ice = CLIMBER.model_copy(update={"track": track, "body": body})
-    assert plan(ice, draw(Ramp(slope=0.3, height=0.3))) is None
+    assert plan(ice, draw(Ramp(slope=0.3, height=0.2, length=0.1))) is None
     assert plan(ice, draw(Flat())) is not None
 
 
@@ -69,8 +69,8 @@ def highest(climber, levels, guess):
 
 def test_weak_axles_climb_less_high():
     weak = CLIMBER.model_copy(update={"axles": CLIMBER.axles.model_copy(update={"torque": 5.0})})
-    levels = [0.1, 0.2, 0.3, 0.4, 0.5]
-    assert highest(weak, levels, 2) < highest(CLIMBER, levels, 5)
+    levels = [0.2, 0.5]
+    assert highest(weak, levels, 2) < highest(CLIMBER, levels, 2) == 2
 
 
 @pytest.mark.parametrize("guess", [0, 1, 4, 9])
