@@ -22,10 +22,14 @@ YAW_RATE = 7
 """Column of the yaw rate in an observation."""
 TRUST = 0.3
 """Share by which a yaw seen in the map corrects the yaw that follows the rate."""
-GAIN = 1.0
+GAIN = 2.5
 """Speed added to the belts of one side and taken from the other, per yaw [m/s/rad]."""
-MOST = 0.3
+MOST = 0.4
 """Largest such speed [m/s]."""
+SLOW = 0.5
+"""Yaw at which the speed would be reduced to zero, if `LEAST` did not limit that [rad]: turn first, then drive."""
+LEAST = 0.3
+"""Share of the speed that is always left."""
 
 
 class Aligned(Controller):
@@ -33,7 +37,7 @@ class Aligned(Controller):
 
     Attributes:
         inner: The controller that climbs.
-        yaw: (members,) yaw against the edges, positive to the left [rad]; NaN until an edge was seen.
+        yaw: (members,) yaw against the edges, positive to the left [rad]; 0 until an edge was seen.
     """
 
     def __init__(self, inner: Controller, climber: Climber, rows: int) -> None:
@@ -56,15 +60,17 @@ class Aligned(Controller):
         """Begin new episodes, in which no edge was seen yet."""
         self.inner.reset(seeds, members)
         if members is None:
-            self.yaw = np.full(len(seeds), np.nan)
+            self.yaw = np.zeros(len(seeds))
         else:
-            self.yaw[list(members)] = np.nan
+            self.yaw[list(members)] = 0.0
 
     def act(self, observations: Observation, members: Sequence[int] | None = None) -> Action:
         """The inner controller's action, with different speeds left and right: (n, 4)."""
         who = np.arange(len(observations)) if members is None else np.asarray(members, np.int64)
         actions = np.array(self.inner.act(observations, members), np.float64)
-        turn = np.clip(GAIN * np.nan_to_num(self._update(observations, who)), -MOST, MOST)
+        yaw = self._update(observations, who)
+        turn = np.clip(GAIN * yaw, -MOST, MOST)
+        actions[:, 2:] *= np.maximum(1.0 - np.abs(yaw) / SLOW, LEAST)[:, None]
         actions[:, 2] += turn
         actions[:, 3] -= turn
         return actions
@@ -74,6 +80,5 @@ class Aligned(Controller):
         sight = split(observations, self._rows)
         seen = yaw_from_edges(sight.maps, sight.pitch, ANGLES[self._rows], self._mount)
         held = self.yaw[who] + INTERVAL * sight.states[:, YAW_RATE]
-        held = np.where(np.isnan(held), seen, held)
         self.yaw[who] = np.where(np.isnan(seen), held, held + TRUST * (seen - held))
         return self.yaw[who]

@@ -99,7 +99,7 @@ class PerceivedElevation:
         view = View(middles, np.ascontiguousarray(attitude), np.array([laser.ahead, laser.above]), pans)
         ranges = self._laser.scan(climbers.ground, view, dict(zip(which.tolist(), generators, strict=True)))
         self.map.add(ranges, view, self._laser.fan, self._driven, now)
-        return self.map.read(self._driven, np.nan_to_num(middles[:, 1]), now)[which]
+        return self.map.read(self._driven, np.nan_to_num(middles[:, 1]), now, np.nan_to_num(yaw))[which]
 
     def _pans(self, now: Array) -> IntArray:
         """Pan angles that are scanned now: (count, lines), -1 for those without a row."""
