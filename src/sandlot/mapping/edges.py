@@ -1,9 +1,9 @@
 """How a robot is turned against the edges of the stairs or of the box ahead, from the rows of its elevation map.
 
-Where the ground is straight across, all rows show one profile, each stretched along its row by an amount that depends on
-the robot's yaw. The yaw is the one at which the rows agree best. So every edge in view counts, up or down, near or
-far, and a robot on stairs needs no first edge. Occluded parts do not mislead: they are occluded at the same distance
-across the edges in all rows.
+Where edges are straight and parallel, all rows show the same profile, but each is stretched along its row by an amount
+that depends on the robot's yaw. The estimate is the yaw at which the rows agree best. So every edge in view counts, up
+or down, near or far, also for a robot that is on the stairs. Occlusion does not bias it: the same part of the profile
+is hidden in all rows.
 """
 
 import math
@@ -29,8 +29,8 @@ LIMIT = math.radians(40.0)
 COARSE, FINE = math.radians(2.0), math.radians(0.25)
 """Steps of the search [rad]."""
 RELIEF = 0.01
-"""Without an edge in view, rows agree about equally well at every yaw. There is an edge if the best yaw has a mean squared
-disagreement below the average over all yaws by at least the square of this [m]."""
+"""Without an edge in view, rows agree about equally well at every yaw. An edge is in view if the disagreement at the
+best yaw is below the average over all yaws by at least the square of this [m]."""
 
 
 @kernel(error_model="numpy", nogil=True, allocates=False)
@@ -116,4 +116,4 @@ def yaw_from_edges(maps: Array, pitches: Array, pans: Array, mount: float) -> Ar
 def _around(limit: float, step: float) -> Array:
     """Angles from minus the limit to the limit [rad]."""
     number = round(limit / step)
-    return step * np.arange(-number, number + 1)
+    return np.asarray(step * np.arange(-number, number + 1), np.float64)

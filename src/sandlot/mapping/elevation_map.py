@@ -19,8 +19,8 @@ class ElevationMap:
 
     The scan lines of a pan angle fill one row. Cell i of a row lies 1 cm times i ahead of the middle of the body, along
     the robot's heading. A scan replaces what earlier ones measured in the same cell. Cells that it does not reach, such
-    as those below the robot, move with the robot until they are too old, or until it has turned so far that a cell to the
-    side is no longer where it was.
+    as those below the robot, move with the robot until they are too old. After a turn, cells to the side that are no
+    longer where their row is are dropped.
 
     Attributes:
         rows: (rows,) index of each row's angle in `PAN_ANGLES`.

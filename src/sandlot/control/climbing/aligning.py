@@ -1,4 +1,4 @@
-"""Steering that turns the climbing robot square to the edges of its obstacle and keeps it so: section 8.2's future work.
+"""Steering that turns the climbing robot square to the edges of its obstacle: future work in section 8.2 of the source.
 
 It drives beside any climbing controller, which knows nothing of it: that one chooses the axles and the speed, this one
 adds a difference between the belts. The yaw against the edges comes from the elevation map; between edges, and where

@@ -67,7 +67,7 @@ class ObstaclesTask:
     def draw(
         self, rng: np.random.Generator, kind: Kind | None = None, yaw: float | None = None
     ) -> tuple[Course, Start]:
-        """Draw a course of the settings' kind, or of another, and how the robot starts on it; with a yaw [rad] if given."""
+        """Draw a course of the settings' kind, or of another, and how the robot starts; its yaw [rad] may be given."""
         given = self.settings
         course = (given.course if kind is None else kind).draw(rng)
         x, turned = rng.uniform(*given.start), rng.uniform(-given.yaw, given.yaw) if given.yaw else 0.0

@@ -45,7 +45,9 @@ class ObstaclesVector(CompiledVector[Array]):
             raise SettingError(f"courses of a reset must be {self.num_envs} course kinds, one for each world")
         if yaws is not None:
             if self.settings.fidelity == "fast":
-                raise SettingError("yaws of a reset are only for fidelity=reference: the fast model drives straight ahead")
+                raise SettingError(
+                    "yaws of a reset are only for fidelity=reference: the fast model drives straight ahead"
+                )
             if np.shape(yaws) != (self.num_envs,) or not np.isfinite(yaws).all():
                 raise SettingError(f"yaws of a reset must be {self.num_envs} numbers [rad], one for each world")
         nothing = [None] * self.num_envs
