@@ -181,8 +181,10 @@ class Align(Study):
                     claims.append(_more(more, mine, "within"))
             mine = pick(skewed, robot=name)
             if mine.sizes["job"]:
-                for quantity, text in (("drift", "halves the drift on obstacles"), ("roll", "halves the roll")):
-                    claims.append(_halved(f"{label}: steering {text} after skewed approaches.", mine[quantity].values))
+                text = f"{label}: steering halves the drift on obstacles after skewed approaches [m]."
+                claims.append(_halved(text, mine["drift"].values))
+                text = f"{label}: steering halves the largest roll after skewed approaches [deg]."
+                claims.append(_halved(text, np.degrees(mine["roll"].values)))
                 turned = np.degrees(mean_interval(mine["yaw_end"].values[:, 1].ravel()).mean)
                 before = np.degrees(mine["yaw_end"].values[:, 0].mean())
                 text = (
@@ -217,7 +219,7 @@ def _more(text: str, some: xr.Dataset, outcome: str) -> Claim:
 def _halved(text: str, values: Array) -> Claim:
     """A claim about values (jobs, steering, runs): the mean with steering is at most half of that without."""
     before, after = values[:, 0].mean(), values[:, 1].mean()
-    return Claim(text, OURS, f"{after:.2f} instead of {before:.2f}", after <= 0.5 * before, "m or rad")
+    return Claim(text, OURS, f"{after:.3g} instead of {before:.3g}", after <= 0.5 * before, "mean")
 
 
 def room(climber: Climber) -> float:
