@@ -8,6 +8,7 @@ speeds of the belts, and lasts `INTERVAL`.
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -186,8 +187,13 @@ class Climbers(ABC):
         return ~(valid & np.isfinite(self.position).all(axis=1))
 
 
-def clearance(climber: Climber, start: Start) -> float:
-    """Height of the middle of the body above level ground on which a robot with level body stands [m]."""
-    track, (front, back) = climber.track, start.axles
-    tips = max(-np.sin(front), np.sin(back)) * track.reach + track.tip
-    return max(track.wheel, tips) - climber.axles.height
+def clearance(track: Any, hip: Any, axles: Array) -> Array:
+    """Heights of the middles of level bodies above level ground on which robots stand: (...) [m].
+
+    Args:
+        track: With the sizes ``wheel``, ``tip`` and ``reach`` of a `Track`, as numbers or as arrays (...) [m].
+        hip: Height of the axles above the middle of the body, a number or (...) [m].
+        axles: (..., 2) angles of the front and the rear axle [rad].
+    """
+    tips = np.maximum(-np.sin(axles[..., 0]), np.sin(axles[..., 1])) * track.reach + track.tip
+    return np.asarray(np.maximum(track.wheel, tips) - hip)

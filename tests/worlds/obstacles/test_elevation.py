@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 from numpy.lib.stride_tricks import sliding_window_view
 
+from sandlot.control.climbing.sight import STATES
 from sandlot.errors import SettingError
 from sandlot.worlds import register
 from sandlot.worlds.obstacles.elevation import PerceivedElevation
 from sandlot.worlds.obstacles.settings import ObstaclesSettings
-from sandlot.worlds.obstacles.task import STATES
 
 register()
 NAME = "sandlot/Obstacles-v0"

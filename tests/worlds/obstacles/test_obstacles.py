@@ -55,6 +55,27 @@ def test_a_robot_that_overturns_is_done_and_loses():
     assert total == pytest.approx(world.task.x[0] - FELL)
 
 
+def test_a_robot_on_its_side_past_the_finish_has_not_passed():
+    world = Obstacles(fidelity="reference", course=BOX, start=(0.0, 0.0))
+    world.reset(seed=0)
+    data = world.climbers._simulations[0].data
+    data.qpos[0] = world.task.finish[0] + 0.3
+    data.qpos[3:7] = np.cos(0.75), np.sin(0.75), 0.0, 0.0  # rolled by 86 degrees
+    data.qpos[2] = 0.3
+    for _ in range(20):
+        *_, terminated, _, info = world.step(np.zeros(4))
+        assert not info["passed"]
+        assert not info["overturned"]
+        assert not terminated
+
+
+def test_courses_of_a_reset_must_lie_ahead_of_the_start():
+    worlds = ObstaclesVector(2)
+    said = r"^courses of a reset: start=\[-0.1, 0.1\]: allowed are two ascending numbers from -20 to -0.12"
+    with pytest.raises(SandlotError, match=said):
+        worlds.reset(options={"courses": [Stairs(distance=1.0), Stairs(distance=0.4)]})
+
+
 def test_a_robot_that_stays_where_it_is_is_stuck():
     world = Obstacles(course=BOX, patience=1.0)
     world.reset(seed=0)

@@ -9,13 +9,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sandlot.control.climbing.reactive import ANGLES
 from sandlot.control.climbing.sight import split
 from sandlot.control.controller import Action, Controller, Observation
 from sandlot.errors import SettingError
 from sandlot.mapping.edges import yaw_from_edges
 from sandlot.robots.climber import Climber
 from sandlot.robots.climbers import INTERVAL
+from sandlot.sensing.panned_laser import MAP_ROWS, PAN_ANGLES
 from sandlot.typing import Array, IntArray
 
 YAW_RATE = 7
@@ -54,6 +54,7 @@ class Aligned(Controller):
         if rows == 1:
             raise SettingError("rows=1 shows no direction of edges; allowed for steering: rows=5 or 19")
         self.inner, self._mount, self._rows = inner, climber.laser.ahead, rows
+        self._pans = PAN_ANGLES[MAP_ROWS[rows]]
         self.yaw = np.zeros(0)
 
     def reset(self, seeds: Sequence[np.random.SeedSequence], members: Sequence[int] | None = None) -> None:
@@ -78,7 +79,7 @@ class Aligned(Controller):
     def _update(self, observations: Observation, who: IntArray) -> Array:
         """The present yaw of members: (n,) [rad]."""
         sight = split(observations, self._rows)
-        seen = yaw_from_edges(sight.maps, sight.pitch, ANGLES[self._rows], self._mount)
+        seen = yaw_from_edges(sight.maps, sight.pitch, self._pans, self._mount)
         held = self.yaw[who] + INTERVAL * sight.states[:, YAW_RATE]
         self.yaw[who] = np.where(np.isnan(seen), held, held + TRUST * (seen - held))
         return self.yaw[who]

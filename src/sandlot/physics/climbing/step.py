@@ -14,7 +14,7 @@ from sandlot.kernels import kernel
 from sandlot.physics.climbing.constants import Constants, constants
 from sandlot.physics.climbing.contacts import GAP, MARGIN, NORMAL_X, NORMAL_Z, POINT_X, POINT_Z, find
 from sandlot.physics.climbing.ground import Ground
-from sandlot.physics.climbing.robot import BACK, BELTS, BODY, CONTACTS, FRONT, MIDDLE, PENETRATION, SPEED, X, Z
+from sandlot.physics.climbing.robot import BACK, BELTS, BODY, CONTACTS, FRONT, MIDDLE, MISSED, PENETRATION, SPEED, X, Z
 from sandlot.physics.climbing.solve import BIAS, GRIP, NORMAL, PART, PULL, PUSH, ROWS, TANGENT, VELOCITIES, solve
 from sandlot.typing import Array, IntArray
 
@@ -150,6 +150,10 @@ def _step(
         count,
     )
 
+    if count > CONTACTS:
+        state[MISSED] += count - CONTACTS
+        count = CONTACTS
+
     # Inertia of the three rates.
     ufx, ufz = c0 * fixed.front_x - s0 * fixed.front_z, s0 * fixed.front_x + c0 * fixed.front_z
     ukx, ukz = c0 * fixed.back_x - s0 * fixed.back_z, s0 * fixed.back_x + c0 * fixed.back_z
@@ -204,18 +208,18 @@ def _step(
             rows[n, at + 8] = 1.0 / stiffness
         rows[n, PART] = part
         rows[n, PUSH], rows[n, PULL] = 0.0, 0.0
-        label = 4096 * part + marks[n, 1]
+        name = label(part, marks[n, 1])
         for m in range(CONTACTS):
             if labels[m] < 0:
                 break
-            if labels[m] == label:
+            if labels[m] == name:
                 rows[n, PUSH], rows[n, PULL] = impulses[m, 0], impulses[m, 1]
                 break
 
     solve(robot, fixed, rows, count, v, (i00, i01, i02, i11, i12, i22), state, targets, step)
 
     for n in range(count):
-        labels[n] = 4096 * marks[n, 0] + marks[n, 1]
+        labels[n] = label(marks[n, 0], marks[n, 1])
         impulses[n, 0], impulses[n, 1] = rows[n, PUSH], rows[n, PULL]
     if count < CONTACTS:
         labels[count] = -1
@@ -225,6 +229,12 @@ def _step(
     state[BELTS], state[BELTS + 1] = v[5], v[6]
     for part in range(3):
         _turn(turns, 2 * part, step * v[2 + part])
+
+
+@kernel(error_model="numpy", allocates=False, inline="always")
+def label(part: int, feature: int) -> int:
+    """A number for the contact of a part with a feature of the ground; no other contact has it."""
+    return 3 * feature + part
 
 
 @kernel(error_model="numpy", allocates=False, inline="always")

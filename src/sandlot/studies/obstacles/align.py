@@ -104,7 +104,7 @@ class Align(Study):
     obstacles: Annotated[tuple[Obstacle, ...], Field(min_length=1), AfterValidator(distinct)] = ("box", "up", "down")
     yaws: Annotated[tuple[int, ...], Field(min_length=1), AfterValidator(distinct)] = (0, 5, 10, 15, 20)
     ratios: Annotated[tuple[float, ...], AfterValidator(distinct)] = (0.9, 0.75, 0.6)
-    runs: int = Field(6, ge=2, le=1000)
+    runs: int = Field(8, ge=2, le=1000)
     patience: float = Field(5.0, gt=0.0, le=1e4)
     seconds: float = Field(30.0, gt=0.0, le=1e4)
 

@@ -8,12 +8,8 @@ import numpy as np
 from sandlot.mapping.elevation_map import CELL, ElevationMap
 from sandlot.physics.climbing.elevation import elevations
 from sandlot.robots.climbers import INTERVAL, Climbers
-from sandlot.sensing.panned_laser import PAN_ANGLES, PANS, PannedLaser, View
+from sandlot.sensing.panned_laser import MAP_ROWS, PAN_ANGLES, PANS, PannedLaser, View
 from sandlot.typing import Array, IntArray
-
-ROWS = {1: np.array([9]), 5: np.array([5, 7, 9, 11, 13]), PANS: np.arange(PANS)}
-"""Pan angles of the rows, as indices of `PAN_ANGLES`, by the number of rows: straight ahead; -20 to 20 degrees in steps
-of 10 (section 5.2 of the source); -45 to 45 degrees in steps of 5 (equation 27)."""
 
 
 class Elevation(Protocol):
@@ -41,8 +37,8 @@ class TrueElevation:
     """The ground as it is: the highest point of each cell."""
 
     def __init__(self, cells: int, rows: int = 1) -> None:
-        """Of so many cells and rows; ``rows`` is one of `ROWS`."""
-        self._cells, self._slopes = cells, np.tan(PAN_ANGLES[ROWS[rows]])
+        """Of so many cells and rows; ``rows`` is one of `MAP_ROWS`."""
+        self._cells, self._slopes = cells, np.tan(PAN_ANGLES[MAP_ROWS[rows]])
 
     def restart(self, which: IntArray) -> None:
         """Nothing to forget."""
@@ -74,9 +70,9 @@ class PerceivedElevation:
             laser: On each robot.
             count: Of robots.
             cells: Of a row.
-            rows: One of `ROWS`.
+            rows: One of `MAP_ROWS`.
         """
-        self._laser, self._rows = laser, ROWS[rows]
+        self._laser, self._rows = laser, MAP_ROWS[rows]
         self.map = ElevationMap(count, cells, self._rows)
         self._driven, self._last = np.zeros(count), np.full((count, 2), np.nan)
 

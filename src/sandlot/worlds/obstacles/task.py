@@ -15,10 +15,10 @@ from sandlot.typing import Array, BoolArray, IntArray
 from sandlot.worlds.obstacles.elevation import Elevation, PerceivedElevation, TrueElevation
 from sandlot.worlds.obstacles.settings import ObstaclesSettings
 
-STATES = 10
-"""Roll, pitch, velocity (3), rates (3), axle angles (2): the source's section 5.2."""
 BEYOND = 0.6
 """The obstacle is behind a robot when the middle of its body is this far past its end [m]."""
+UPRIGHT = 0.5
+"""Cosine of the tilt, 60 degrees, within which a robot is upright."""
 OVERTURNED = -0.5
 """Cosine of the tilt, 120 degrees, beyond which a robot lies on its back."""
 FELL = 1.0
@@ -107,7 +107,7 @@ class ObstaclesTask:
     @property
     def passed(self) -> BoolArray:
         """Which robots have their obstacle behind them, and are upright: (count,)."""
-        return (self.x >= self.finish) & ~self.overturned
+        return (self.x >= self.finish) & (self.tilt > UPRIGHT)
 
     @property
     def overturned(self) -> BoolArray:

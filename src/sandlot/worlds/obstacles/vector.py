@@ -43,6 +43,11 @@ class ObstaclesVector(CompiledVector[Array]):
         kinds, yaws = options.get("courses"), options.get("yaws")
         if kinds is not None and (len(kinds) != self.num_envs or not all(isinstance(kind, Kind) for kind in kinds)):
             raise SettingError(f"courses of a reset must be {self.num_envs} course kinds, one for each world")
+        for kind in kinds or ():
+            try:
+                self.settings.check_start(kind, self.task.climbers.climber.reach)
+            except ValueError as error:
+                raise SettingError(f"courses of a reset: {error}") from None
         if yaws is not None:
             if self.settings.fidelity == "fast":
                 raise SettingError(
