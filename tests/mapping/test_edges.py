@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numba import config
 
 from laser_views import MOUNT, grounds, view
 from sandlot.mapping import edges
@@ -15,6 +16,7 @@ from sandlot.sensing.panned_laser import PAN_ANGLES, PannedLaser
 ALL, FIVE = np.arange(19), np.array([5, 7, 9, 11, 13])
 LASER = PannedLaser()
 YAWS = st.floats(-0.35, 0.35)
+compiled = pytest.mark.skipif(config.DISABLE_JIT, reason="a search takes half a second without compilation")
 UP, DOWN = Stairs(distance=0.0, way="up"), Stairs(distance=0.0, way="down")
 # A course, where the middle of the body is (x, z) and how it is pitched, and the largest error [deg].
 PLACES = {
@@ -41,6 +43,7 @@ def estimate(maps, pitch, rows=ALL):
     return yaw_from_edges(maps, np.full(len(maps), pitch), PAN_ANGLES[rows], MOUNT[0])
 
 
+@compiled
 @pytest.mark.parametrize("place", PLACES)
 @given(YAWS, st.floats(-0.04, 0.04), st.integers(0, 999))
 def test_the_yaw_is_found_in_spite_of_noise_and_roll(place, yaw, roll, seed):
@@ -49,6 +52,7 @@ def test_the_yaw_is_found_in_spite_of_noise_and_roll(place, yaw, roll, seed):
     assert abs(np.degrees(found - yaw)) < most
 
 
+@compiled
 @given(YAWS, st.integers(0, 999))
 def test_five_rows_are_enough_before_a_box(yaw, seed):
     kind, middle, pitch, _ = PLACES["before a box"]
@@ -56,11 +60,13 @@ def test_five_rows_are_enough_before_a_box(yaw, seed):
     assert abs(np.degrees(found - yaw)) < 4.0
 
 
+@compiled
 @given(YAWS, st.integers(0, 999))
 def test_level_ground_has_no_edges(yaw, seed):
     assert np.isnan(estimate(seen_map(Flat(), (0.0, 0.1), (0.0, 0.0, yaw), seed), 0.0)).all()
 
 
+@compiled
 @given(YAWS, st.sampled_from(sorted(PLACES)))
 def test_a_mirrored_map_gives_the_opposite_yaw(yaw, place):
     kind, middle, pitch, _ = PLACES[place]

@@ -14,6 +14,7 @@ from sandlot.robots.climber import load_climber
 from sandlot.worlds.obstacles.vector import ObstaclesVector
 from sandlot.worlds.rollout import rollout
 
+pytestmark = pytest.mark.skipif(config.DISABLE_JIT, reason="each command takes half a second without compilation")
 CLIMBER = load_climber()
 BOX = Box(distance=1.3, height=0.2)
 DRIVE = np.array([0.3, 0.0, 0.5, 0.5])
@@ -86,7 +87,6 @@ def drive(controller, worlds, yaws, x):
     return worlds.task.attitude, worlds.task.position
 
 
-@pytest.mark.skipif(config.DISABLE_JIT, reason="a scan takes seconds without compilation")
 def test_steering_aligns_the_robot_before_it_touches_the_box():
     """By what a noisy laser sees."""
     worlds, touching = world(2, perception="laser"), BOX.distance - CLIMBER.reach
@@ -96,7 +96,6 @@ def test_steering_aligns_the_robot_before_it_touches_the_box():
     assert np.abs(aligned[:, 2]).max() < 0.05
 
 
-@pytest.mark.skipif(config.DISABLE_JIT, reason="a scan takes seconds without compilation")
 def test_a_steered_robot_crosses_the_box_straight():
     behind = BOX.distance + BOX.depth + 0.4
     plain, away = drive(load_policy(rows=19), world(), [0.3], behind)

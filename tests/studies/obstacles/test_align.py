@@ -7,7 +7,8 @@ from numba import config
 from claims import assert_fails, changed, failing, synthetic
 from sandlot.places.course_kinds import Box, Stairs
 from sandlot.robots.climber import load_climber
-from sandlot.studies.obstacles.align import Align, obstacle, room
+from sandlot.studies.obstacles.align import Align
+from sandlot.studies.obstacles.align_runs import obstacle, room
 
 STUDY = Align()
 WITHOUT, WITH = 0, 1

@@ -8,6 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from sandlot.studies.base import pick
+from sandlot.studies.obstacles.align_runs import DISTANCE, WIDTH
 from sandlot.studies.plots import COLOURS, canvas
 from sandlot.studies.statistics import mean_interval
 from sandlot.typing import Array
@@ -15,12 +16,10 @@ from sandlot.typing import Array
 LABELS = {"box": "box", "up": "stairs up", "down": "stairs down"}
 OUTCOMES = {
     "passed": ("passed [%]", 100.0),
-    "within": ("passed within 1.2 m [%]", 100.0),
+    "within": (f"passed within {WIDTH:g} m [%]", 100.0),
     "drift": ("drift [m]", 1.0),
     "yaw_end": ("yaw at the end [deg]", 180.0 / np.pi),
 }
-BEFORE = 1.5
-"""Distance of the obstacle [m]."""
 
 
 def draw_curves(results: xr.Dataset, robots: Sequence[str], obstacles: Sequence[str], yaws: Sequence[int]) -> Figure:
@@ -67,7 +66,7 @@ def _draw_outcomes(
 
 def _draw_paths(axes: Axes, paths: Array) -> None:
     """Paths (steering, runs, points, 2)."""
-    axes.axvline(BEFORE, color="0.6", linewidth=1.0)
+    axes.axvline(DISTANCE, color="0.6", linewidth=1.0)
     for colour, some, label in ((COLOURS[1], paths[0], "without steering"), (COLOURS[0], paths[1], "with steering")):
         for k, path in enumerate(some):
             axes.plot(*path.T, color=colour, linewidth=1.0, label=label if k == 0 else "")
