@@ -14,6 +14,7 @@ from sandlot.robots.climber_models import make_climbers
 from sandlot.robots.climbers import INTERVAL, Start
 from sandlot.robots.fast_climbers import FastClimbers
 from sandlot.robots.reference_climbers import ReferenceClimbers
+from sandlot.studies.obstacles.fidelity import passes
 
 CLIMBER = load_climber()
 FIDELITIES = ("fast", "reference")
@@ -24,17 +25,6 @@ WALL = Box(height=2.9, depth=1.0, distance=0.6)
 
 def courses(*kinds):
     return [kind.draw(np.random.default_rng(0)) for kind in kinds]
-
-
-def passes(climbers, scripts, seconds):
-    """Which robots pass their obstacles upright when they follow scripts."""
-    finish = np.array([each.end for each in climbers.courses]) + 0.6
-    passed, fell = np.zeros((2, climbers.count), np.bool_)
-    for k in range(round(seconds / INTERVAL)):
-        climbers.command(np.array([script.at(k * INTERVAL) for script in scripts]))
-        fell |= climbers.tilt < -0.5
-        passed |= (climbers.position[:, 0] > finish) & ~fell
-    return passed
 
 
 @both
@@ -149,6 +139,16 @@ def test_a_restart_changes_only_the_chosen_robots(fidelity):
         climbers.command(np.repeat(DRIVE, 3, axis=0))
         twin.command(DRIVE)
     np.testing.assert_array_equal(climbers.position[1], twin.position[0])
+
+
+@both
+def test_robots_that_are_not_running_stay_as_they_are(fidelity):
+    climbers = make_climbers(fidelity, CLIMBER, courses(Flat(), Flat()))
+    for _ in range(10):
+        climbers.command(np.repeat(DRIVE, 2, axis=0), np.array([True, False]))
+    assert climbers.position[0, 0] > 0.05
+    assert climbers.position[1, 0] == 0.0
+    np.testing.assert_array_equal(climbers.time, [10 * INTERVAL, 0.0])
 
 
 @both

@@ -73,12 +73,13 @@ class Climbers(ABC):
         course = self.courses[which]
         self.ground = set_ground(self.ground, which, course.outlines(), course.near, course.end)
 
-    def command(self, targets: Array) -> None:
+    def command(self, targets: Array, running: BoolArray | None = None) -> None:
         """Simulate until the next command.
 
         Args:
             targets: (count, 4) front and rear axle angle [rad], speed of the left and of the right belts [m/s]. Angles
                 beyond +-180 degrees and speeds beyond the motors' are limited.
+            running: (count,) which robots are simulated; the others stay as they are. All if left out.
 
         Raises:
             SettingError: If the targets of a robot whose simulation has not exploded are NaN or infinite.
@@ -89,12 +90,13 @@ class Climbers(ABC):
             raise SettingError(f"the command of robot {wrong.argmax()} is NaN or infinite; allowed: [rad] and [m/s]")
         top = self.climber.belts.speed
         limits = np.array([AXLE_LIMIT, AXLE_LIMIT, top, top])
-        self._simulate(np.clip(targets, -limits, limits))
-        self._commands += 1
+        running = np.ones(self.count, np.bool_) if running is None else running
+        self._simulate(np.clip(targets, -limits, limits), running)
+        self._commands += running
 
     @abstractmethod
-    def _simulate(self, targets: Array) -> None:
-        """Simulate `INTERVAL` with targets (count, 4) within their limits."""
+    def _simulate(self, targets: Array, running: BoolArray) -> None:
+        """Simulate robots that are running (count,) for `INTERVAL` with targets (count, 4) within their limits."""
 
     def restart(
         self, which: IntArray, courses: Sequence[Course] | None = None, starts: Sequence[Start] | None = None

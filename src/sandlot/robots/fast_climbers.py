@@ -81,7 +81,8 @@ class FastClimbers(Climbers):
                     f"yaw={start.yaw:g} is only for fidelity=reference: the fast model drives straight ahead"
                 )
         rows = np.zeros((len(which), COLUMNS))
-        robots, axles = self.robots[which], np.reshape([each.axles for each in starts], (-1, 2))
+        robots: Any = self.robots[which]
+        axles = np.reshape([each.axles for each in starts], (-1, 2))
         ground = [self.courses[k].height(each.x) for k, each in zip(which.tolist(), starts, strict=True)]
         rows[:, [FRONT, BACK]], rows[:, MIDDLE] = axles, [each.x for each in starts]
         rows[:, MIDDLE + 1] = ground + clearance(robots, robots.hip, axles)
@@ -89,12 +90,12 @@ class FastClimbers(Climbers):
         rows[:, [X, Z]] = rows[:, MIDDLE : MIDDLE + 2] + offsets
         self.state[which], self._labels[which] = rows, -1
 
-    def _simulate(self, targets: Array) -> None:
+    def _simulate(self, targets: Array, running: BoolArray) -> None:
         given = np.column_stack([targets[:, :2], targets[:, 2:].mean(axis=1)])
 
         def run(first: int, last: int) -> None:
             memory = (self.state, self._labels, self._impulses)
-            advance(self.robots, self.ground, *memory, given, first, last, self._steps, self._step)
+            advance(self.robots, self.ground, *memory, given, running, first, last, self._steps, self._step)
 
         if self._pool is None:
             run(0, self.count)

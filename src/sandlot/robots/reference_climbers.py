@@ -18,7 +18,7 @@ from sandlot.robots.belt_contacts import AXLES, BELTS, command_motors, couple_be
 from sandlot.robots.climber import Climber
 from sandlot.robots.climber_model import climber_model
 from sandlot.robots.climbers import INTERVAL, START, Climbers, Start, clearance
-from sandlot.typing import Array, IntArray
+from sandlot.typing import Array, BoolArray, IntArray
 
 STEP = 0.001
 """Of the physics [s]."""
@@ -100,9 +100,9 @@ class ReferenceClimbers(Climbers):
                 self._simulations[k] = self._make(self.courses[k])
             self._simulations[k].place(start, self.courses[k].height(start.x))
 
-    def _simulate(self, targets: Array) -> None:
-        lost = self.exploded
-        work = [(each, row) for each, row, gone in zip(self._simulations, targets, lost, strict=True) if not gone]
+    def _simulate(self, targets: Array, running: BoolArray) -> None:
+        goes_on = running & ~self.exploded
+        work = [(each, row) for each, row, on in zip(self._simulations, targets, goes_on, strict=True) if on]
         with quietly():
             if self._pool is None:
                 for simulation, row in work:

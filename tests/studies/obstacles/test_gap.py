@@ -9,16 +9,16 @@ from sandlot.studies.obstacles.gap import Gap, draw
 from sandlot.studies.obstacles.trials import OVERTURNED, PASSED, STUCK, endings, rate_interval
 
 STUDY = Gap()
-RUNS = np.arange(STUDY.block)
+runs = np.arange(STUDY.block)
 SHARE = {"reactive": 5, "neural": 4, "reinforced": 6, "trained": 9}
 IDEAL = {
-    name: lambda job: np.where(RUNS < SHARE[job["controller"]], PASSED, STUCK).astype(float)
+    name: lambda job: np.where(runs < SHARE[job["controller"]], PASSED, STUCK).astype(float)
     for name in ("fast", "reference")
 }
 
 
 def passing(number, name):
-    return lambda job, x: np.where(RUNS < number, PASSED, STUCK).astype(float) if job["controller"] == name else x
+    return lambda job, x: np.where(runs < number, PASSED, STUCK).astype(float) if job["controller"] == name else x
 
 
 def test_a_study_without_losses_holds():

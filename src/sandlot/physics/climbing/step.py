@@ -16,7 +16,7 @@ from sandlot.physics.climbing.contacts import GAP, MARGIN, NORMAL_X, NORMAL_Z, P
 from sandlot.physics.climbing.ground import Ground
 from sandlot.physics.climbing.robot import BACK, BELTS, BODY, CONTACTS, FRONT, MIDDLE, MISSED, PENETRATION, SPEED, X, Z
 from sandlot.physics.climbing.solve import BIAS, GRIP, NORMAL, PART, PULL, PUSH, ROWS, TANGENT, VELOCITIES, solve
-from sandlot.typing import Array, IntArray
+from sandlot.typing import Array, BoolArray, IntArray
 
 GRAVITY = 9.81
 """[m/s^2]"""
@@ -38,6 +38,7 @@ def advance(
     labels: IntArray,
     impulses: Array,
     targets: Array,
+    running: BoolArray,
     first: int,
     last: int,
     steps: int,
@@ -52,6 +53,7 @@ def advance(
         labels: (robots, contacts) features that touched at the last step, -1 for none; changed in place.
         impulses: (robots, contacts, 2) their normal and tangential impulses [N*s]; changed in place.
         targets: (robots, 3) front and rear axle angle [rad], belt speed [m/s].
+        running: (robots,) the others stay as they are.
         first: First robot.
         last: One after the last robot.
         steps: Number of steps.
@@ -60,6 +62,8 @@ def advance(
     found, marks = np.empty((CONTACTS, 5)), np.empty((CONTACTS, 2), np.int64)
     rows, velocities, turns = np.empty((CONTACTS, ROWS)), np.empty(VELOCITIES), np.empty(6)
     for k in range(first, last):
+        if not running[k]:
+            continue
         state[k, PENETRATION] = 0.0
         fixed = constants(robots[k], step)
         for part in range(3):

@@ -60,7 +60,7 @@ def passes(climbers: Climbers, scripts: Sequence[Script], seconds: float) -> Boo
     finish = np.array([each.end for each in climbers.courses]) + BEYOND
     passed, fell = np.zeros((2, climbers.count), np.bool_)
     for k in range(round(seconds / INTERVAL)):
-        climbers.command(np.array([script.at(k * INTERVAL) for script in scripts]))
+        climbers.command(np.array([script.at(k * INTERVAL) for script in scripts]), ~(passed | fell))
         fell |= (climbers.tilt < OVERTURNED) | climbers.exploded
         passed |= (climbers.position[:, 0] > finish) & (climbers.tilt > UPRIGHT) & ~fell
     return passed

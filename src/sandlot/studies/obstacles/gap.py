@@ -61,7 +61,7 @@ class Gap(Study):
 
     def jobs(self) -> Iterator[Job]:
         """Blocks of obstacles of every kind, for every controller."""
-        return self.cross(kind=KINDS, block=range(self.blocks), controller=self.controllers)
+        return self.cross(controller=self.controllers, kind=KINDS, block=range(self.blocks))
 
     def run(self, job: Job) -> Mapping[str, Found]:
         """Let a controller try a block of obstacles in both models; all controllers get the same ones."""

@@ -75,7 +75,10 @@ class Trained(Study):
         name, rng = str(job.parameters["set"]), np.random.default_rng(job.seed)
         numbers = int(job.parameters["block"]) * self.block + np.arange(self.block)
         sizes = np.array([_size(name, int(k), rng) for k in numbers])
-        kinds, seed = [_obstacle(name, *row, rng) for row in sizes.tolist()], int(rng.integers(2**31))
+        kinds, seed = (
+            [_obstacle(name, across, level, rng) for across, level in sizes.tolist()],
+            int(rng.integers(2**31)),
+        )
         found = {fidelity: endings("trained", kinds, fidelity, seed) for fidelity in FIDELITIES}
         return {"across": sizes[:, 0], "level": sizes[:, 1], **found}
 

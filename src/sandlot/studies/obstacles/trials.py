@@ -40,6 +40,7 @@ def endings(name: str, kinds: Sequence[Kind], fidelity: str, seed: int) -> Array
         for code, mask in ((STUCK, task.stuck), (OVERTURNED, task.overturned), (PASSED, task.passed)):
             found[step.ended & mask] = code
         found[step.ended & task.exploded] = EXPLODED
+        task.running = step.running & ~step.ended
     return found
 
 

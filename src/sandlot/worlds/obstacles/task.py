@@ -37,6 +37,8 @@ class ObstaclesTask:
         finish: (count,) x at which each robot has its obstacle behind it [m].
         furthest: (count,) furthest x of each robot [m].
         steepest: (count,) least cosine of its tilt.
+        running: (count,) which robots `command` moves. All; whoever needs only one episode of each may take out those
+            that have ended, which saves their simulation.
     """
 
     def __init__(self, settings: ObstaclesSettings, count: int = 1, threads: int = 1) -> None:
@@ -62,7 +64,7 @@ class ObstaclesTask:
         )
         self.ahead = np.zeros((count, rows, cells))
         self.finish, self.furthest, self.steepest = np.zeros(count), np.zeros(count), np.ones(count)
-        self._since, self._marks = np.zeros(count), np.zeros(count)
+        self._since, self._marks, self.running = np.zeros(count), np.zeros(count), np.ones(count, np.bool_)
 
     def draw(
         self, rng: np.random.Generator, kind: Kind | None = None, yaw: float | None = None
@@ -78,6 +80,7 @@ class ObstaclesTask:
         self.climbers.restart(which, [each for each, _ in drawn], [each for _, each in drawn])
         self.finish[which] = [course.end + BEYOND for course, _ in drawn]
         self.elevation.restart(which)
+        self.running[which] = True
         self._update()
         self.furthest[which], self.steepest[which] = self.x[which], self.tilt[which]
         self._marks[which], self._since[which] = self.x[which], 0.0
@@ -85,7 +88,7 @@ class ObstaclesTask:
     def command(self, actions: Array) -> Array:
         """Simulate until the next command; ``actions`` (count, 4). Returns the rewards: (count,) [m]."""
         before, upright = np.minimum(self.x, self.finish), ~self.overturned
-        self.climbers.command(actions)
+        self.climbers.command(actions, self.running)
         self._update()
         rewards = np.minimum(self.x, self.finish) - before - FELL * (upright & self.overturned)
         self.furthest, self.steepest = np.maximum(self.furthest, self.x), np.minimum(self.steepest, self.tilt)
