@@ -66,12 +66,12 @@ class ElevationMap:
             driven: (count,) distance along the heading since the start [m].
             zeros: (count,) height that counts as zero [m].
             now: (count,) [s]
-            yaws: (count,) [rad]; 0 if left out.
+            yaws: (count,) [rad]; if left out, no cell is dropped for a turn.
 
         Returns:
             (count, rows, ahead) [m]. Unknown cells are interpolated between known ones of their row.
         """
         found = np.empty((len(driven), len(self.rows), self._ahead))
-        yaws = np.zeros(len(driven)) if yaws is None else yaws
+        yaws = np.full(len(driven), np.nan) if yaws is None else yaws
         read_cells(self.cells, driven, zeros, now, yaws, self._slopes, CELL, self._memory, found)
         return found
