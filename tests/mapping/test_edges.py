@@ -114,3 +114,12 @@ def test_the_disagreement_agrees_with_its_twin(seed, yaw, pitch):
     sums = np.empty((int((200 * CELL - edges.NEAR) / edges.SPACING) + 1, 3))
     disagreement(maps, np.array([pitch]), slopes, MOUNT[0], np.array([[yaw]]), CELL, sums, found)
     assert found[0, 0] == pytest.approx(twin(maps[0], pitch, slopes, yaw), rel=0.02)
+
+
+@compiled
+@given(st.floats(0.35, 0.7), YAWS, st.integers(0, 999))
+def test_before_a_brink_a_yaw_is_right_or_not_reported(away, yaw, seed):
+    """Only some rows show the ground below the brink."""
+    down = Stairs(distance=away, way="down")
+    (found,) = estimate(seen_map(down, (0.0, 6 * down.rise + 0.1), (0.0, 0.03, yaw), seed), 0.03)
+    assert np.isnan(found) or abs(np.degrees(found - yaw)) < 8.0

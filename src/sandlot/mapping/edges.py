@@ -26,11 +26,16 @@ STEEPEST = 0.3
 """A row that advances across the edges by less than this share of its way ahead is not used."""
 LIMIT = math.radians(40.0)
 """Largest yaw that is looked for, to either side [rad]."""
+TRUSTED = math.radians(25.0)
+"""A larger yaw is not reported [rad]: near the limit, a few misleading rows decide."""
 COARSE, FINE = math.radians(2.0), math.radians(0.25)
 """Steps of the search [rad]."""
 RELIEF = 0.01
 """Without an edge in view, rows agree about equally well at every yaw. An edge is in view if the disagreement at the
 best yaw is below the average over all yaws by at least the square of this [m]."""
+AGREED = 0.5
+"""Largest disagreement at the best yaw, as a share of the average over all yaws. It is larger if no yaw explains the
+rows, as beyond a brink, where only some of them show the ground below."""
 
 
 @kernel(error_model="numpy", nogil=True, allocates=False)
@@ -94,8 +99,8 @@ def yaw_from_edges(maps: Array, pitches: Array, pans: Array, mount: float) -> Ar
         mount: How far ahead of the middle of the body the laser is [m].
 
     Returns:
-        (n,) yaw, 0 if the robot heads square at the edges and positive if it is turned to the left; NaN if there is no
-        edge in view [rad].
+        (n,) yaw, 0 if the robot heads square at the edges and positive if it is turned to the left; NaN if no edge is
+        in view, or if the yaw is above `TRUSTED` [rad].
     """
     maps, slopes = np.ascontiguousarray(maps, np.float64), np.tan(pans)
     points = max(int(((maps.shape[2] - 1) * CELL - NEAR) / SPACING) + 1, 0)
@@ -107,9 +112,9 @@ def yaw_from_edges(maps: Array, pitches: Array, pans: Array, mount: float) -> Ar
         return costs, yaws[np.arange(len(maps)), costs.argmin(axis=1)]
 
     costs, best = search(np.tile(_around(LIMIT, COARSE), (len(maps), 1)))
-    relief = costs.mean(axis=1) - costs.min(axis=1)
+    average, least = costs.mean(axis=1), costs.min(axis=1)
     _, best = search(best[:, None] + _around(COARSE, FINE))
-    clear = (relief >= RELIEF**2) & (np.abs(best) < LIMIT)
+    clear = (average - least >= RELIEF**2) & (least <= AGREED * average) & (np.abs(best) <= TRUSTED)
     return np.where(clear, best, np.nan)
 
 
