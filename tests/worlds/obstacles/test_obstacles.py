@@ -156,6 +156,18 @@ def test_the_reference_starts_at_a_random_yaw():
     assert max(map(abs, yaws)) <= 0.3
 
 
+def test_a_reset_may_give_each_robot_its_yaw():
+    worlds = ObstaclesVector(2, fidelity="reference", course=BOX)
+    worlds.reset(seed=0, options={"yaws": [0.2, -0.3]})
+    np.testing.assert_allclose(worlds.task.attitude[:, 2], [0.2, -0.3])
+    worlds.reset(seed=0)
+    np.testing.assert_allclose(worlds.task.attitude[:, 2], 0.0)
+    with pytest.raises(SandlotError, match=r"^yaws of a reset must be 2 numbers \[rad\], one for each world$"):
+        worlds.reset(seed=0, options={"yaws": [0.2]})
+    with pytest.raises(SandlotError, match=r"^yaws of a reset are only for fidelity=reference"):
+        ObstaclesVector(2, course=BOX).reset(seed=0, options={"yaws": [0.2, 0.1]})
+
+
 @pytest.mark.parametrize(
     ("given", "said"),
     [
@@ -169,6 +181,7 @@ def test_the_reference_starts_at_a_random_yaw():
         ({"robot": "climbr"}, r"no such climbing robot, and no such file; did you mean 'climber'"),
         ({"robot": "nowhere/x.toml"}, r"^cannot read nowhere/x.toml"),
         ({"yaw": 0.2}, r"^yaw=0.2 is only for fidelity=reference, not fast; leave it out"),
+        ({"friction": (0.9, 0.5)}, r"^friction=\(0.9, 0.5\) is only for fidelity=reference, not fast; leave it out"),
         (
             {"start": (0.0, 5.0)},
             r"^start=\[0.0, 5.0\]: allowed are two ascending numbers from -20 to 0.48, where the robot reaches",

@@ -28,7 +28,8 @@ class Elevation(Protocol):
 
         Returns:
             (some, rows, cells) heights above the middle of the body [m]. Cell i of a row of pan angle p is `CELL` i
-            ahead of the middle of the body, along its heading, and tan(p) times that to the left.
+            ahead of the middle of the body, along its heading, and tan(p) times its distance from the laser to the
+            left.
         """
 
 
@@ -44,9 +45,11 @@ class TrueElevation:
 
     def read(self, climbers: Climbers, which: IntArray, generators: Sequence[np.random.Generator]) -> Array:
         """Read the map from the course."""
-        starts, yaw = np.ascontiguousarray(climbers.position[which][:, [0, 2]]), climbers.attitude[which, 2]
-        rows = [np.empty((len(which), self._cells)) for _ in self._slopes]
+        middles, yaw = np.ascontiguousarray(climbers.position[which][:, [0, 2]]), climbers.attitude[which, 2]
+        rows, mount = [np.empty((len(which), self._cells)) for _ in self._slopes], climbers.climber.laser.ahead
         for heights, slope in zip(rows, self._slopes, strict=True):
+            # The row leads through the laser, not through the middle of the body.
+            starts = middles + np.stack([mount * slope * np.sin(yaw), np.zeros_like(yaw)], axis=1)
             elevations(climbers.ground, which, starts, np.cos(yaw) - np.sin(yaw) * slope, CELL, heights)
         return np.stack(rows, axis=1)
 
@@ -92,7 +95,7 @@ class PerceivedElevation:
         view = View(middles, np.ascontiguousarray(attitude), np.array([laser.ahead, laser.above]), pans)
         ranges = self._laser.scan(climbers.ground, view, dict(zip(which.tolist(), generators, strict=True)))
         self.map.add(ranges, view, self._laser.fan, self._driven, now)
-        return self.map.read(self._driven, np.nan_to_num(middles[:, 1]), now)[which]
+        return self.map.read(self._driven, np.nan_to_num(middles[:, 1]), now, np.nan_to_num(yaw))[which]
 
     def _pans(self, now: Array) -> IntArray:
         """Pan angles that are scanned now: (count, lines), -1 for those without a row."""

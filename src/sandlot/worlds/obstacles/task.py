@@ -66,11 +66,14 @@ class ObstaclesTask:
         self.finish, self.furthest, self.steepest = np.zeros(count), np.zeros(count), np.ones(count)
         self._since, self._marks, self.running = np.zeros(count), np.zeros(count), np.ones(count, np.bool_)
 
-    def draw(self, rng: np.random.Generator, kind: Kind | None = None) -> tuple[Course, Start]:
-        """Draw a course of the settings' kind, or of another, and where the robot starts on it."""
+    def draw(
+        self, rng: np.random.Generator, kind: Kind | None = None, yaw: float | None = None
+    ) -> tuple[Course, Start]:
+        """Draw a course of the settings' kind, or of another, and how the robot starts; its yaw [rad] may be given."""
         given = self.settings
         course = (given.course if kind is None else kind).draw(rng)
-        return course, Start(rng.uniform(*given.start), rng.uniform(-given.yaw, given.yaw) if given.yaw else 0.0)
+        x, turned = rng.uniform(*given.start), rng.uniform(-given.yaw, given.yaw) if given.yaw else 0.0
+        return course, Start(x, turned if yaw is None else yaw)
 
     def restart(self, which: IntArray, drawn: Sequence[tuple[Course, Start]]) -> None:
         """Put these robots at the start of what was drawn for them; then they have to `look`."""
