@@ -28,9 +28,17 @@ NAMES = {
 }
 MISS = math.inf
 """Height of the lowest point where a vertical line misses a shape."""
+LANES = 8
+"""Numbers in the longest vectors of processors."""
 STEEP = 0.2
 """A face counts as vertical if the sine of its angle to the vertical is below this; it then limits the covered fraction
 of the cells at its edge instead of being pressed into them."""
+
+
+@kernel(error_model="numpy", allocates=False, inline="always")
+def whole_vectors(count: int) -> int:
+    """The next multiple of LANES. Loops over so many places compile to vector instructions; the last may be unused."""
+    return (count + LANES - 1) // LANES * LANES
 
 
 @kernel(error_model="numpy", inline="always")

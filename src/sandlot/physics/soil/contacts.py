@@ -18,7 +18,7 @@ from sandlot.physics.soil.parts import COMPONENTS
 from sandlot.physics.soil.patch import PATCH_NODE
 from sandlot.physics.soil.rims import RIM_NODE
 from sandlot.physics.soil.search.meshes import Mesh, face_normals
-from sandlot.physics.soil.search.nodes import Patches
+from sandlot.physics.soil.search.nodes import CELLS, Patches
 from sandlot.physics.soil.search.samples import MAX_SAMPLES
 from sandlot.physics.soil.sizes import check_sizes, drop_small
 from sandlot.typing import Array, IntArray
@@ -156,6 +156,7 @@ def new_contacts(
         indices=np.zeros(room, np.int64),
         contact=aligned(PATCH_NODE, room),
         owner=np.zeros(nodes, np.int64),
+        cells=aligned(CELLS, 1)[0],
         row_z=np.zeros(columns),
         row_covered=np.zeros(columns),
     )
