@@ -293,6 +293,8 @@ def new_joints(model: mujoco.MjModel, records: NDArray[np.void]) -> Joints:
         jacobians=np.zeros((len(records), COMPONENTS, columns)),
         mass=np.zeros((most, most)),
         matrix=np.zeros((most, most)),
+        tangent=np.zeros((most, most)),
         product=np.zeros((columns, columns)),
+        sums=np.zeros((COMPONENTS, COMPONENTS)),
         vectors=np.zeros((6, most)),
     )
