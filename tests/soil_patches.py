@@ -21,11 +21,11 @@ SPACING, DT, STEP = 0.02, 1e-3, 5.0
 
 def new_mesh(points, faces):
     """A mesh, with room for what `find` needs."""
-    world, low = np.zeros((len(points), 3)), np.zeros((len(faces), 3), np.int32)
+    world, low = np.zeros((len(points), 3)), np.zeros((len(faces), 3), np.uint32)
     return Mesh(points, faces, face_normals(points, faces), world, low, np.zeros(100_000))
 
 
-NO_MESH = new_mesh(np.zeros((0, 3)), np.zeros((0, 3), np.int32))
+NO_MESH = new_mesh(np.zeros((0, 3)), np.zeros((0, 3), np.uint32))
 
 
 @cache

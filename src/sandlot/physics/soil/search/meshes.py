@@ -27,14 +27,14 @@ class Mesh(NamedTuple):
     """
 
     points: Array
-    faces: NDArray[np.int32]
+    faces: NDArray[np.uint32]
     normals: Array
     world: Array
-    low: NDArray[np.int32]
+    low: NDArray[np.uint32]
     bottom: Array
 
 
-def face_normals(points: Array, faces: NDArray[np.int32]) -> Array:
+def face_normals(points: Array, faces: NDArray[np.uint32]) -> Array:
     """Normals of faces that are counterclockwise, seen from outside: (faces, 3), twice as long as their areas [m^2]."""
     a, b, c = (points[faces[:, k]] for k in range(3))
     normals: Array = np.cross(b - a, c - a).astype(np.float64)
@@ -84,17 +84,16 @@ def low_faces(mesh: Mesh, shape: np.void, highest: float) -> int:
     normals = mesh.normals[shape["faces_start"] : shape["faces_end"]]
     few, world, low, mat = 0, mesh.world, mesh.low, shape["rotation"]
     for k in range(len(faces)):
-        if normals[k, 0] * mat[6] + normals[k, 1] * mat[7] + normals[k, 2] * mat[8] >= 0.0:
-            continue
         a, b, c = faces[k, 0], faces[k, 1], faces[k, 2]
-        if min(world[a, 2], world[b, 2], world[c, 2]) < highest:
-            low[few, 0], low[few, 1], low[few, 2] = a, b, c
-            few += 1
+        down = normals[k, 0] * mat[6] + normals[k, 1] * mat[7] + normals[k, 2] * mat[8] < 0.0
+        # No branch: the processor cannot predict which faces look down.
+        low[few, 0], low[few, 1], low[few, 2] = a, b, c
+        few += down & ((world[a, 2] < highest) | (world[b, 2] < highest) | (world[c, 2] < highest))
     return few
 
 
 @kernel(error_model="numpy", allocates=False)
-def add_sides(around: Rectangle, world: Array, faces: NDArray[np.int32], highest: float) -> Rectangle:
+def add_sides(around: Rectangle, world: Array, faces: NDArray[np.uint32], highest: float) -> Rectangle:
     """Make a rectangle around all corners below a height [m] large enough for the parts of faces below it."""
     for k in range(len(faces)):
         a, b, c = world[faces[k, 0]], world[faces[k, 1]], world[faces[k, 2]]
@@ -161,13 +160,13 @@ def find_mesh(ground: Ground, shape: np.void, mesh: Mesh, patches: Patches, star
     around = add_sides(around, mesh.world, mesh.low[:few], highest)
     i0, i1, j0, j1 = cells(ground, *around)
     count, end, spacing, samples = j1 - j0 + 1, start, ground.spacing, shape["samples"]
-    rows = i1 - i0 + 1
-    room = rows * count * samples * samples
+    rows, width = i1 - i0 + 1, whole_vectors(count * samples)
+    room = rows * samples * width
     if rows < 1 or count < 1 or room > len(mesh.bottom):
         return 0
     fine = spacing / samples
     first_x, first_y = ground.x0 + (j0 - 0.5) * spacing + 0.5 * fine, ground.y0 + (i0 - 0.5) * spacing + 0.5 * fine
-    bottom = mesh.bottom[:room].reshape(rows * samples, count * samples)
+    bottom = mesh.bottom[:room].reshape(rows * samples, width)
     lowest_mesh(mesh.world, mesh.low[:few], first_x, first_y, fine, bottom)
     columns = min(count, BLOCK_SIZE)
     tall = BLOCK_SIZE // columns
