@@ -88,31 +88,35 @@ def dense_mass(tree: np.void, dynamics: Dynamics, damping: Array, dt: float, mas
 
 @kernel(error_model="numpy", allocates=False)
 def factorise(matrix: Array, count: int) -> None:
-    """Replace the lower triangle of a positive matrix by its Cholesky factor."""
-    for a in range(count):
-        for b in range(a + 1):
-            total = matrix[a, b]
-            for k in range(b):
-                total -= matrix[a, k] * matrix[b, k]
-            if a == b:
-                matrix[a, a] = math.sqrt(max(total, 1e-300))
-            else:
-                matrix[a, b] = total / matrix[b, b]
+    """Replace the lower triangle of a positive matrix by L, so that the matrix is L.T @ L.
+
+    It begins with the last degree of freedom, so that L is zero where a degree of freedom does not move another: legs
+    stay apart (Featherstone 2008, Rigid Body Dynamics Algorithms, section 6.5).
+    """
+    for k in range(count - 1, -1, -1):
+        matrix[k, k] = math.sqrt(max(matrix[k, k], 1e-300))
+        per = 1.0 / matrix[k, k]
+        for a in range(k):
+            matrix[k, a] *= per
+        for a in range(k):
+            factor = matrix[k, a]
+            if factor != 0.0:
+                for b in range(a + 1):
+                    matrix[a, b] -= factor * matrix[k, b]
 
 
 @kernel(error_model="numpy", allocates=False)
 def solve(matrix: Array, count: int, vector: Array) -> None:
     """Solve a linear system in place, with the factor that `factorise` leaves."""
-    for a in range(count):
-        total = vector[a]
-        for k in range(a):
-            total -= matrix[a, k] * vector[k]
-        vector[a] = total / matrix[a, a]
-    for a in range(count - 1, -1, -1):
-        total = vector[a]
-        for k in range(a + 1, count):
-            total -= matrix[k, a] * vector[k]
-        vector[a] = total / matrix[a, a]
+    for k in range(count - 1, -1, -1):
+        vector[k] /= matrix[k, k]
+        for a in range(k):
+            vector[a] -= matrix[k, a] * vector[k]
+    for k in range(count):
+        total = vector[k]
+        for a in range(k):
+            total -= matrix[k, a] * vector[a]
+        vector[k] = total / matrix[k, k]
 
 
 @kernel(error_model="numpy", allocates=False)
