@@ -224,8 +224,7 @@ def _add_meshes(model: mujoco.MjModel, records: NDArray[np.void], spacing: float
         shape["box"] = [*(0.5 * (low + high)), *(0.5 * (high - low))]
         across = np.sort(high - low)[1]
         shape["samples"] = np.clip(np.ceil(MESH_SAMPLES * spacing / max(across, 1e-9)), 1, MAX_SAMPLES)
-        cells = np.linalg.norm(high - low) / spacing + 4.0
-        wide = cells * shape["samples"]
+        wide = (np.linalg.norm(high - low) / spacing + 4.0) * shape["samples"]
         room = max(room, int(wide * (wide + shapes.LANES)) + 1)
     world, low = np.zeros((max(map(len, points)), 3)), np.zeros((max(map(len, faces)), 3), np.uint32)
     normals = [face_normals(*each) for each in zip(points, faces, strict=True)]
