@@ -75,8 +75,17 @@ class CellMap(ABC):
         count = mark_ends(ends[hits], self._marks, self._reached, 0)
         count = mark_rays(centre, ends, self._marks, self._reached, count)
         self._apply(self._reached[:count])
+        self._widen(np.vstack([ends, centre]))
         return count
+
+    def _widen(self, points: Array) -> None:
+        """Make the window contain points (n, 2) x, y [cell]; it ends at the borders of the grid."""
+        (left, low), (right, high) = np.floor(points.min(axis=0)), np.floor(points.max(axis=0)) + 1.0
+        rows, columns = self.grid.shape
+        first, end = self._window[0::2], self._window[1::2]
+        first[:] = np.minimum(first, np.clip((low, left), 0, (rows, columns)))
+        end[:] = np.maximum(end, np.clip((high, right), 0, (rows, columns)))
 
     @abstractmethod
     def _apply(self, reached: NDArray[np.int32]) -> None:
-        """Change the cells (n,), given by index, by their marks; clear these, and widen the window."""
+        """Change the cells (n,), given by index, by their marks, and clear these."""

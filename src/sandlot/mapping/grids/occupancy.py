@@ -47,35 +47,23 @@ class OccupancyGrid(CellMap):
         return np.where(self.kinds == WALL, self.log_odds / np.float32(HIGHEST), np.float32(0.0))
 
     def _apply(self, reached: NDArray[np.int32]) -> None:
-        add_evidence(reached, self._marks, self.log_odds, self.kinds, self._window)
-
-
-@kernel(error_model="numpy", allocates=False)
-def widen(window: NDArray[np.int32], row: int, column: int) -> None:
-    """Make a window (4,), first row, end row, first column, end column, contain a cell."""
-    window[0], window[1] = min(window[0], row), max(window[1], row + 1)
-    window[2], window[3] = min(window[2], column), max(window[3], column + 1)
+        add_evidence(reached, self._marks.ravel(), self.log_odds.ravel(), self.kinds.ravel())
 
 
 @kernel(error_model="numpy", nogil=True, allocates=False)
-def add_evidence(
-    reached: NDArray[np.int32], marks: Kinds, log_odds: NDArray[np.float32], kinds: Kinds, window: NDArray[np.int32]
-) -> None:
+def add_evidence(reached: NDArray[np.int32], marks: Kinds, log_odds: NDArray[np.float32], kinds: Kinds) -> None:
     """Add the log-odds of the marks of a scan, and clear the marks.
 
     Args:
         reached: (n,) indices of the marked cells.
-        marks: (rows, columns) what the scan says, cleared in place.
-        log_odds: (rows, columns) changed in place.
-        kinds: (rows, columns) changed in place.
-        window: (4,) of cells that were reached, widened in place.
+        marks: (cells,) what the scan says, cleared in place.
+        log_odds: (cells,) changed in place.
+        kinds: (cells,) changed in place.
     """
-    columns = marks.shape[1]
     for k in range(reached.size):
-        row, column = reached[k] // columns, reached[k] % columns
-        odds = log_odds[row, column] + (MISS if marks[row, column] == FREE else HIT)
+        cell = reached[k]
+        odds = log_odds[cell] + (MISS if marks[cell] == FREE else HIT)
         odds = min(max(odds, LOWEST), HIGHEST)
-        log_odds[row, column] = odds
-        kinds[row, column] = WALL if odds > OCCUPIED else FREE if odds < EMPTY else UNKNOWN
-        marks[row, column] = 0
-        widen(window, row, column)
+        log_odds[cell] = odds
+        kinds[cell] = WALL if odds > OCCUPIED else FREE if odds < EMPTY else UNKNOWN
+        marks[cell] = 0

@@ -56,22 +56,36 @@ def mark_rays(centre: Array, ends: Array, marks: Kinds, reached: NDArray[np.int3
     Returns:
         The new length.
     """
-    x, y = centre[0], centre[1]
+    x, y, flat = centre[0], centre[1], marks.reshape(-1)
+    rows, columns = marks.shape
     for k in range(ends.shape[0]):
         dx, dy = ends[k, 0] - x, ends[k, 1] - y
         row, column = math.floor(y), math.floor(x)
+        last_row, last_column = math.floor(ends[k, 1]), math.floor(ends[k, 0])
         right, up = (1 if dx > 0.0 else -1), (1 if dy > 0.0 else -1)
         # Share of the beam at which it enters the next column and the next row, and from one to the one after.
         next_x = (column + (dx > 0.0) - x) / dx if dx != 0.0 else math.inf
         next_y = (row + (dy > 0.0) - y) / dy if dy != 0.0 else math.inf
         step_x = abs(1.0 / dx) if dx != 0.0 else math.inf
         step_y = abs(1.0 / dy) if dy != 0.0 else math.inf
-        for _ in range(abs(math.floor(ends[k, 0]) - column) + abs(math.floor(ends[k, 1]) - row)):
-            count = mark(row, column, FREE, marks, reached, count)
+        whole = (
+            min(row, last_row) >= 0
+            and max(row, last_row) < rows
+            and min(column, last_column) >= 0
+            and max(column, last_column) < columns
+        )
+        index, over = row * columns + column, up * columns
+        for _ in range(abs(last_column - column) + abs(last_row - row)):
+            if (whole or (0 <= row < rows and 0 <= column < columns)) and flat[index] == 0:
+                flat[index] = FREE
+                reached[count] = index
+                count += 1
             if next_x < next_y:
                 column += right
+                index += right
                 next_x += step_x
             else:
                 row += up
+                index += over
                 next_y += step_y
     return count
