@@ -1,7 +1,8 @@
 """Joint search over x, y and yaw for the pose at which a scan fits best, by branch and bound.
 
-After Hess et al., "Real-time loop closure in 2D lidar SLAM" (2016): a node is a square of poses of one yaw; the maxima of
-the likelihoods around each point bound the score of all its poses, so squares that cannot hold the best are left out.
+After Hess et al., "Real-time loop closure in 2D lidar SLAM" (2016): a node is a square of poses of one yaw; the maxima
+of the likelihoods around each point bound the score of all its poses, so squares that cannot hold the best are left
+out.
 """
 
 import math
