@@ -11,6 +11,12 @@ from sandlot.sensing.laser import Laser
 
 LASER = Laser(max_range=20.0, beams=360, field_of_view=2.0 * math.pi)
 
+BOXES = (
+    (-3.0, -5.5, 0.8, 0.4), (2.0, -3.4, 1.1, 0.4), (7.0, -1.0, 0.5, 1.3), (4.0, 5.0, 1.5, 0.5),
+    (-1.0, 3.0, 0.6, 0.3), (-7.5, 2.0, 0.3, 1.0), (-5.4, -2.0, 0.4, 0.7),
+)  # fmt: skip
+"""In the ring: x, y of the lower left corner, width and height [m]."""
+
 
 def box(x, y, width, height):
     """Four segments around a rectangle with this lower left corner."""
@@ -34,8 +40,7 @@ def cluttered_room(seed, boxes=6):
 def ring():
     """A corridor around a block of 10 x 6 m, 2.5 m wide, with niches and boxes that tell its sides apart."""
     walls = box(-7.5, -5.5, 15.0, 11.0) + box(-5.0, -3.0, 10.0, 6.0)
-    for x, y, width, height in ((-3.0, -5.5, 0.8, 0.4), (2.0, -3.4, 1.1, 0.4), (7.0, -1.0, 0.5, 1.3), (4.0, 5.0, 1.5, 0.5),
-                                (-1.0, 3.0, 0.6, 0.3), (-7.5, 2.0, 0.3, 1.0), (-5.4, -2.0, 0.4, 0.7)):  # fmt: skip
+    for x, y, width, height in BOXES:
         walls += box(x, y, width, height)
     return make_plan(walls)
 
