@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from sandlot.geometry.planar import between
-from sandlot.mapping.trajectories import Trajectory, relation_errors
+from sandlot.geometry.planar import between, compose
+from sandlot.mapping.trajectories import Trajectory, position_error, relation_errors
 
 TIMES = np.array([0.0, 1.0, 2.0, 4.0])
 POSES = np.array([(0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (1.0, 1.0, 3.0), (3.0, 1.0, -3.0)])
@@ -38,3 +38,22 @@ def test_evo_reads_what_is_written(tmp_path):
     file_interface = pytest.importorskip("evo.tools.file_interface")
     found = file_interface.read_tum_trajectory_file(tmp_path / "driven.tum")
     np.testing.assert_allclose(found.positions_xyz[:, :2], POSES[:, :2])
+
+
+def test_the_position_error_is_that_of_evo():
+    rng = np.random.default_rng(0)
+    poses = np.column_stack([np.cumsum(rng.normal(0.3, 0.2, (50, 2)), axis=0), rng.uniform(-3.0, 3.0, 50)])
+    moved = compose(np.array([3.0, -2.0, 2.1]), poses)
+    assert position_error(moved, poses) == pytest.approx(0.0, abs=1e-9)
+    noisy = moved + rng.normal(0.0, 0.1, moved.shape)
+    metrics, trajectory = pytest.importorskip("evo.core.metrics"), pytest.importorskip("evo.core.trajectory")
+    paths = [
+        trajectory.PoseTrajectory3D(
+            np.column_stack([each[:, :2], np.zeros(50)]), np.tile([1.0, 0.0, 0.0, 0.0], (50, 1)), np.arange(50.0)
+        )
+        for each in (poses, noisy)
+    ]
+    paths[1].align(paths[0])
+    metric = metrics.APE(metrics.PoseRelation.translation_part)
+    metric.process_data(paths)
+    assert position_error(noisy, poses) == pytest.approx(metric.get_statistic(metrics.StatisticsType.rmse), rel=1e-3)
