@@ -248,12 +248,11 @@ class Logs(Study):
         return found
 
     def scenes(self, results: xr.Dataset) -> Iterator[Picture]:
-        """The maps from scans alone, drawn anew; none of a log that no longer exists."""
-        for name in dict.fromkeys(results["log"].values.tolist()):
-            if (self.data / FILES[name]).exists():
-                mapper = mapped(read(self.data / FILES[name]), "scans")
-                caption = f"{name}, from scans alone: occupied, free and unknown cells of 5 cm, and the robot's path."
-                yield Picture(caption, draw(mapper))
+        """The maps from scans alone, made anew; none of a log that no longer exists."""
+        for name in self.present():
+            mapper = mapped(read(self.data / FILES[name]), "scans")
+            caption = f"{name}, from scans alone: occupied, free and unknown cells of 5 cm, and the robot's path."
+            yield Picture(caption, draw(mapper))
 
 
 def mapped(log: ScanLog, method: str) -> Mapper:
