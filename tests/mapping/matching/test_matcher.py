@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numba import config
 
 from sandlot.geometry.planar import between
 from sandlot.mapping.matching.field import add_points, make_field
@@ -16,6 +17,7 @@ from sandlot.places.plans import make_plan
 from scan_drives import LASER, cluttered_room, scans_along
 
 START = np.zeros(3)
+pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="too slow without compilation")
 
 
 def scanned(plan, pose, seed):
