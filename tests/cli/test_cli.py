@@ -10,7 +10,7 @@ from sandlot.studies import all_studies, tour
 from sandlot.studies.runner import load
 
 COMMANDS = ("tour", "worlds", "studies", "run", "report", "record", "import", "export", "map", "locate", "gap")
-COMMANDS += ("models", "shape", "fit")
+COMMANDS += ("models", "shape", "fit", "train")
 
 
 def test_the_tour_writes_a_page_about_every_stop(sandlot_, tmp_path, monkeypatch):
