@@ -4,13 +4,14 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sandlot.geometry.planar import wrap_compiled
 from sandlot.geometry.walls import Walls
 from sandlot.kernels import kernel
 from sandlot.kernels.randomness import normal, uniform
 from sandlot.physics.walls import slide
-from sandlot.typing import Array, IntArray
+from sandlot.typing import Array
 
 PERSON = np.dtype(
     [
@@ -40,8 +41,8 @@ class Gait(NamedTuple):
     distance: float = 0.4
 
 
-def start(places: Array, streams: IntArray) -> Any:
-    """People at places (..., 2) [m], who look in random directions: (...) of `PERSON`; streams (...) of ``uint64``."""
+def start(places: Array, streams: NDArray[np.uint64]) -> Any:
+    """People at places (..., 2) [m], who look in random directions: (...) of `PERSON`; streams (...)."""
     people = np.zeros(places.shape[:-1], PERSON)
     people["x"], people["y"], people["stream"] = places[..., 0], places[..., 1], streams
     people["yaw"] = (streams >> np.uint64(11)).astype(np.float64) * (2.0 * math.pi / 2.0**53) - math.pi

@@ -110,9 +110,9 @@ def furnished(lines: Array, shines: Array, pieces: list[Piece]) -> Plan:
     """A plan of walls (n, 4) [m] with their shine (n,), and pieces of furniture."""
     boxes, rounds = [each for each in pieces if not each.round], [each for each in pieces if each.round]
     segments = [lines, *(each.walls.segments for each in boxes)]
-    shine = [shines, *([each.shine] * 4 for each in boxes), [each.shine for each in rounds]]
+    shine = [*shines.tolist(), *(each.shine for each in boxes for _ in range(4)), *(each.shine for each in rounds)]
     circles = np.reshape([(*each.centre, 0.5 * each.size[0]) for each in rounds], (-1, 3))
-    return make_plan(np.concatenate(segments), circles, np.concatenate(shine), boxes=len(boxes))
+    return make_plan(np.concatenate(segments), circles, shine, boxes=len(boxes))
 
 
 def pieces_of(plan: Plan) -> tuple[Array, Array, list[Piece]]:

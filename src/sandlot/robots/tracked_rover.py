@@ -10,6 +10,7 @@ import math
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field
 
 from sandlot.geometry.planar import wrap_compiled
@@ -18,7 +19,7 @@ from sandlot.kernels import kernel
 from sandlot.kernels.randomness import normal
 from sandlot.physics.walls import slide
 from sandlot.settings import Settings
-from sandlot.typing import Array, BoolArray, IntArray
+from sandlot.typing import Array, BoolArray
 
 TRACKED = np.dtype(
     [
@@ -52,7 +53,7 @@ class Grip(NamedTuple):
         slip_deviation: Standard deviation of that share.
         imbalance: Standard deviation of the difference between the shares of the right and the left track.
         scrub: The body turns as if the tracks were so many times further apart.
-        pivot: Standard deviation of the distance, along the body, from its centre to the point about which it turns [m].
+        pivot: Standard deviation of the distance, along the body, from its centre to where it turns about [m].
         memory: Travel over which slip stays similar [m].
     """
 
@@ -86,7 +87,7 @@ class TrackedRover(Settings):
         coasting: Deceleration of a track without power [m/s^2].
         coasting_deviation: Standard deviation of that deceleration, relative to it, from one command to the next.
         floor: Kind of floor: ``wood``, ``tiles`` or ``carpet``.
-        slip: Multiplies all slip of that floor; 0 for a rover that goes where its tracks go.
+        slip: Multiplies all slip of that floor, except its scrub; 0 for none.
         assumed_scrub: The scrub that odometry assumes.
     """
 
@@ -116,12 +117,12 @@ class TrackedRover(Settings):
         aside = 0.5 * self.turning_width * commands[:, 1]
         return np.stack([commands[:, 0] - aside, commands[:, 0] + aside], axis=-1)
 
-    def start(self, poses: Array, streams: IntArray) -> Any:
+    def start(self, poses: Array, streams: NDArray[np.uint64]) -> Any:
         """State of rovers at rest: (n,) of `TRACKED`.
 
         Args:
             poses: (n, 3) [m, m, rad]
-            streams: (n,) of ``uint64``: start of the random numbers of each.
+            streams: (n,) start of the random numbers of each.
         """
         state = np.zeros(len(poses), TRACKED).view(np.recarray)
         state.x, state.y, state.yaw = poses.T
@@ -129,7 +130,9 @@ class TrackedRover(Settings):
         _begin(state)
         return state
 
-    def drive(self, state: Any, speeds: Array, walls: Walls, interval: float) -> tuple[Array, BoolArray]:
+    def drive(
+        self, state: Any, speeds: Array, walls: Walls, interval: float, steps: int | None = None
+    ) -> tuple[Array, BoolArray]:
         """Drive rovers for ``interval``.
 
         Args:
@@ -137,19 +140,19 @@ class TrackedRover(Settings):
             speeds: (n, 2) of the left and the right track [m/s], clipped to what they can do; 0 switches a motor off.
             walls: Around them.
             interval: How long [s].
+            steps: Number of equal time steps; `substeps` if not given.
 
         Returns:
             (n, steps + 1, 5) trace in equal time steps: x, y [m], yaw [rad], travel of the left and the right track
             [m]; and (n,) whether each has touched a wall.
         """
-        steps = max(math.ceil(interval / MAX_STEP), math.ceil(8.0 * interval * self.top_speed / self.radius), 1)
+        steps = substeps(self, interval) if steps is None else steps
         step, grip = interval / steps, GRIPS[self.floor]
-        scrub = 1.0 + min(self.slip, 1.0) * (grip.scrub - 1.0)
         scaled = Grip(
             min(self.slip * grip.slip, MAX_SLIP),
             self.slip * grip.slip_deviation,
             self.slip * grip.imbalance,
-            scrub,
+            grip.scrub,
             self.slip * grip.pivot,
             grip.memory,
         )
@@ -158,6 +161,11 @@ class TrackedRover(Settings):
         limited = np.clip(np.asarray(speeds, np.float64), -self.top_speed, self.top_speed)
         _drive(state, limited, motion, scaled, walls, trace, bumped)
         return trace, bumped
+
+
+def substeps(rover: TrackedRover, interval: float) -> int:
+    """Number of time steps of an interval [s], so that each is short and moves the body less than an eighth of it."""
+    return max(math.ceil(interval / MAX_STEP), math.ceil(8.0 * interval * rover.top_speed / rover.radius), 1)
 
 
 class _Motion(NamedTuple):

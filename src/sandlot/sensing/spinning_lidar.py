@@ -54,7 +54,7 @@ class SpinningLidar(Laser):
     @property
     def ages(self) -> Array:
         """How long before the end of the turn each beam is measured: (beams,) [s]."""
-        return (np.arange(self.beams) + 0.5) * (self.period / self.beams)
+        return (np.arange(self.beams, dtype=np.float64) + 0.5) * (self.period / self.beams)
 
     @cached_property
     def _group(self) -> Laser:

@@ -9,13 +9,14 @@ import math
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field
 
 from sandlot.geometry.planar import wrap_compiled
 from sandlot.kernels import kernel
 from sandlot.kernels.randomness import uniform
 from sandlot.settings import Settings
-from sandlot.typing import Array, IntArray
+from sandlot.typing import Array
 
 ODOMETRY = np.dtype(
     [
@@ -52,8 +53,8 @@ class TrackEncoders(Settings):
         """Travel of a track per count [m]."""
         return math.pi * self.sprocket / (2 * self.channels * self.pulses)
 
-    def start(self, poses: Array, streams: IntArray) -> Any:
-        """Counts of 0, and odometry at poses (n, 3) [m, m, rad]: (n,) of `ODOMETRY`; ``streams`` is (n,) ``uint64``."""
+    def start(self, poses: Array, streams: NDArray[np.uint64]) -> Any:
+        """Counts of 0, and odometry at poses (n, 3) [m, m, rad]: (n,) of `ODOMETRY`; ``streams`` is (n,)."""
         state = np.zeros(len(poses), ODOMETRY).view(np.recarray)
         state.odometry_x, state.odometry_y, state.odometry_yaw = poses.T
         state.stream = streams
@@ -86,7 +87,7 @@ class _Scale(NamedTuple):
 
 @kernel(error_model="numpy", allocates=False)
 def decode(a_changed: bool, rising: bool, other: bool) -> int:
-    """The source's table: 1 for a forward (clockwise) edge, -1 for a backward one, by the level of the other channel."""
+    """The source's table: 1 for a forward (clockwise) edge, -1 for a backward one, by the other channel's level."""
     if a_changed:
         return -1 if rising == other else 1
     return 1 if rising == other else -1

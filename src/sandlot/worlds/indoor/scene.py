@@ -72,15 +72,20 @@ def _body(task: IndoorTask, pose: Array) -> list[Item]:
     """A disc, or a hull between two tracks that fits into the disc."""
     robot = task.settings.robot
     if isinstance(robot, RoundRobot):
-        return [Shape("robot", "cylinder", (robot.radius, ROBOT_HEIGHT), *upright(*pose[:2], yaw=pose[2]), ROBOT)]
+        return [
+            Shape("robot", "cylinder", (robot.radius, ROBOT_HEIGHT), *upright(pose[0], pose[1], yaw=pose[2]), ROBOT)
+        ]
     half = 0.5 * robot.track_width
     length, belt = 0.8 * robot.radius, 0.2 * half
     tracks = compose(pose, np.array([(0.0, half, 0.0), (0.0, -half, 0.0)]))
     parts: list[Item] = [
-        Shape(f"{name} track", "box", (length, belt, ROVER_HEIGHT), *upright(*place[:2], yaw=pose[2]), TYRE)
+        Shape(f"{name} track", "box", (length, belt, ROVER_HEIGHT), *upright(place[0], place[1], yaw=pose[2]), TYRE)
         for name, place in zip(("left", "right"), tracks, strict=True)
     ]
-    return [*parts, Shape("robot", "box", (0.9 * length, half, ROVER_HEIGHT), *upright(*pose[:2], yaw=pose[2]), ROBOT)]
+    return [
+        *parts,
+        Shape("robot", "box", (0.9 * length, half, ROVER_HEIGHT), *upright(pose[0], pose[1], yaw=pose[2]), ROBOT),
+    ]
 
 
 def plan_scene(plan: Plan, *items: Item) -> Scene:

@@ -122,7 +122,8 @@ class IndoorTask:
 
     def _meet(self, pose: Array, rng: np.random.Generator) -> Any:
         """People at random free places, none of them at the robot, if there is such a place."""
-        away, places = self.settings.robot.radius + GAIT.radius + GAIT.distance, []
+        away = self.settings.robot.radius + GAIT.radius + GAIT.distance
+        places: list[Array] = []
         while len(places) < self.settings.people:
             for _ in range(100):
                 place = self._room.draw_pose(rng)[:2]
@@ -146,8 +147,7 @@ class IndoorTask:
             self.bumped = np.zeros(len(self.all), np.bool_)
             for k in self.all.tolist():
                 one = slice(k, k + 1)
-                places = np.ascontiguousarray(self.poses[one, :2])
-                people.walk(self.people[one], places, self.settings.robot.radius, self.plan.walls, period, GAIT)
+                walk_around(self, k, period)
                 walls = self.surroundings(k).walls
                 self.bumped[one] = self.body.drive(one, wanted[one], rng[one], walls, period)
         else:
@@ -224,6 +224,13 @@ class IndoorTask:
         """What ``info`` holds: (count,) each."""
         common = {"time": self.time, "bumped": self.bumped, "bumps": self.bumps, "covered": self.covered}
         return {**common, **self.mission.values()}
+
+
+def walk_around(task: IndoorTask, robot: int, interval: float) -> None:
+    """Let the people around a robot walk for an interval [s]."""
+    one = slice(robot, robot + 1)
+    places = np.ascontiguousarray(task.poses[one, :2])
+    people.walk(task.people[one], places, task.settings.robot.radius, task.plan.walls, interval, GAIT)
 
 
 def find_plan(settings: IndoorSettings) -> Plan:
