@@ -16,7 +16,7 @@ THICKNESS = 0.1
 SHINE = 0.05
 MIN_SIDE, MAX_AREA = 2.4, 18.0
 """Smallest side of a room [m] and its largest area [m^2]."""
-DOOR, FRAME = (0.85, 1.0), 0.25
+DOOR, FRAME = (0.9, 1.1), 0.25
 """Narrowest and widest door, and the wall that is left on both sides of it [m]."""
 ALONG_WALLS = ((2.0, 1.4), (2.0, 0.9), (1.2, 0.5), (1.6, 0.4), (0.8, 0.6), (0.6, 0.6))
 """Beds, sofas, cupboards, shelves, ...: width along the wall and depth [m]."""
@@ -59,7 +59,7 @@ class Opening(NamedTuple):
 def random_flat(seed: int, furniture: int | None = None) -> Plan:
     """A flat of 60 to 100 m^2.
 
-    A robot of radius 0.3 m gets into every room and around all furniture.
+    A robot of radius 0.4 m gets into every room and around all furniture.
 
     Args:
         seed: Same seed, same walls.

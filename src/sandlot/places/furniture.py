@@ -12,13 +12,14 @@ from sandlot.geometry.walls import Walls, block
 from sandlot.places.plans import Plan, make_plan
 from sandlot.typing import Array, BoolArray
 
-SPACING = 0.05
-"""Side of the squares on which pieces are placed [m]."""
+SPACING, MAX_SQUARES = 0.05, 2**16
+"""Side of the squares on which pieces are placed [m], larger where a plan would have more squares than that."""
 GAP = 0.05
 """Smallest distance between a piece and other pieces or walls [m]."""
-RADIUS = 0.3
+RADIUS = 0.4
 """A robot of this radius gets around every piece [m]."""
-MAX_SQUARES = 2**22
+MAX_SPACING = 0.2
+"""Largest side of a square [m]; furniture of larger plans is not moved."""
 
 
 class Piece(NamedTuple):
@@ -55,12 +56,18 @@ class OpenFloor:
     """
 
     def __init__(self, walls: Walls, bounds: Array, pieces: tuple[Piece, ...] = ()) -> None:
-        """Take walls within bounds (4,): x, y of the lower left and the upper right corner [m]."""
+        """Take walls within bounds (4,): x, y of the lower left and the upper right corner [m].
+
+        Raises:
+            PlaceError: If the plan is too large.
+        """
         self._corner = bounds[:2].copy()
-        nx, ny = np.ceil((bounds[2:] - bounds[:2]) / SPACING).astype(int)
-        if nx * ny > MAX_SQUARES:
-            raise PlaceError(f"a plan of {nx * SPACING:g} x {ny * SPACING:g} m is too large to move its furniture")
-        self._xs, self._ys = (bounds[k] + SPACING * (np.arange(n) + 0.5) for k, n in ((0, nx), (1, ny)))
+        width, depth = (bounds[2:] - bounds[:2]).tolist()
+        self._spacing = max(SPACING, math.sqrt(width * depth / MAX_SQUARES))
+        if self._spacing > MAX_SPACING:
+            raise PlaceError(f"a plan of {width:g} x {depth:g} m is too large to place furniture in it")
+        nx, ny = (math.ceil(side / self._spacing) for side in (width, depth))
+        self._xs, self._ys = (bounds[k] + self._spacing * (np.arange(n) + 0.5) for k, n in ((0, nx), (1, ny)))
         self._free, self._empty = np.ones((2, ny, nx), np.bool_)
         self.pieces: list[Piece] = []
         self._block(walls, self._free, self._empty)
@@ -91,8 +98,8 @@ class OpenFloor:
         self._empty &= ~inside
 
     def _block(self, walls: Walls, free: BoolArray, empty: BoolArray) -> None:
-        block(walls, RADIUS, self._corner, SPACING, free)
-        block(walls, 0.5 * SPACING, self._corner, SPACING, empty)
+        block(walls, RADIUS, self._corner, self._spacing, free)
+        block(walls, 0.5 * self._spacing, self._corner, self._spacing, empty)
 
     def _inside(self, piece: Piece, margin: float) -> BoolArray:
         """(ny, nx) squares whose middle is under a piece, or within a margin [m] of it."""
