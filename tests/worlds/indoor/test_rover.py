@@ -11,13 +11,13 @@ from sandlot.sensing.spinning_lidar import along
 from sandlot.worlds.indoor.rover import simulate
 from sandlot.worlds.indoor.settings import IndoorSettings
 
-EXACT = dict.fromkeys(("noise", "noise_growth", "missing", "specular", "mixed"), 0.0)
+EXACT = {"beams": 90, **dict.fromkeys(("noise", "noise_growth", "missing", "specular", "mixed"), 0.0)}
 START = {"plan": "apartment", "start": (2.5, 2.5, 0.4)}
 SURE = {"kind": "tracked", "slip": 0.0, "coasting_deviation": 0.0}
 
 
 def make(seed=0, **given):
-    return simulate(IndoorSettings(**{"robot": "tracked", **START, **given}), seed)
+    return simulate(IndoorSettings(**{"robot": "tracked", "lidar": {"beams": 90}, **START, **given}), seed)
 
 
 def test_orders_last_as_long_as_they_say_and_the_lidar_goes_on_turning():
