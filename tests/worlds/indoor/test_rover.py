@@ -67,7 +67,7 @@ def test_scans_at_rest_are_whole_turns_at_the_true_pose():
 
 
 def test_the_ages_of_beams_undo_the_skew():
-    rover, truth = make(lidar=EXACT, robot=SURE)
+    rover, truth = make(lidar={**EXACT, "beams": 711}, robot=SURE)
     rover.drive(-0.2, 0.3, 1.0 - 1.0 / 5.5 * 0.5)  # not a whole number of turns
     rest = round((-rover.drive(-0.2, 0.3, rover.chassis.tick).time * 5.5 % 1.0) / 5.5 / rover.chassis.tick)
     if rest:
