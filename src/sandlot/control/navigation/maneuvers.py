@@ -13,6 +13,8 @@ from typing import Protocol
 import numpy as np
 from pydantic import Field
 
+from sandlot.mapping.matching.points import scan_points
+from sandlot.mapping.shifting import DEFAULT, Discretisation, rotation_error, translation_error
 from sandlot.recordings.scans import Scan
 from sandlot.robots.driver import Driver, Sensed
 from sandlot.settings import Settings
@@ -37,6 +39,9 @@ class Limits(Settings):
     distance_damping: float = Field(0.6, gt=0.0, le=1.0)
     angle_damping: float = Field(0.7, gt=0.0, le=1.0)
     corrections: int = Field(12, ge=0, le=1000)
+
+
+SOURCE = Limits()
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,27 +122,29 @@ Compare = Callable[[Scan, Scan, float], float]
 class CorrectedManeuvers:
     """The source's maneuvers: move, measure by comparing two scans, correct."""
 
-    def __init__(self, driver: Driver, shift: Compare, rotation: Compare, limits: Limits | None = None) -> None:
+    def __init__(
+        self, driver: Driver, moves: Compare | None = None, turns: Compare | None = None, limits: Limits = SOURCE
+    ) -> None:
         """Take a rover and what compares scans.
 
         Args:
             driver: The rover.
-            shift: Measures by how much a move was too long [m].
-            rotation: Measures by how much a turn was too far to the left [rad].
+            moves: Measures by how much a move was too long [m]; `compare_moves` if not given.
+            turns: Measures by how much a turn was too far to the left [rad]; `compare_turns` if not given.
             limits: When a maneuver is good enough.
         """
-        self._driver, self._blind = driver, BlindManeuvers(driver)
-        self._shift, self._rotation, self._limits = shift, rotation, limits or Limits()
+        self._driver, self._blind, self._limits = driver, BlindManeuvers(driver), limits
+        self._moves, self._turns = moves or compare_moves, turns or compare_turns
 
     def move(self, distance: float) -> Outcome:
         """Move until the distance [m] is right; the yaw is not looked at."""
         limits = self._limits
-        return self._correct(distance, self._blind.move, self._shift, limits.distance, limits.distance_damping)
+        return self._correct(distance, self._blind.move, self._moves, limits.distance, limits.distance_damping)
 
     def turn(self, angle: float) -> Outcome:
         """Turn until the angle [rad] is right; the position is not looked at."""
         limits = self._limits
-        return self._correct(angle, self._blind.turn, self._rotation, limits.angle, limits.angle_damping)
+        return self._correct(angle, self._blind.turn, self._turns, limits.angle, limits.angle_damping)
 
     def _correct(
         self, wanted: float, do: Callable[[float], Outcome], compare: Compare, limit: float, damping: float
@@ -153,6 +160,27 @@ class CorrectedManeuvers:
             if k < self._limits.corrections:
                 do(-damping * error)
         return Outcome(k, error, f"not within limits after {k} corrections")
+
+
+COARSE = Discretisation(resolution=0.04)
+"""For a first pass of the comparison; the second is at the source's 10 mm."""
+MOST_TURN, COARSE_STEP, FINE_STEP = math.radians(45.0), math.radians(1.5), math.radians(0.25)
+"""Largest error of a turn that is looked for, and the steps of both passes [rad]."""
+
+
+def compare_moves(before: Scan, after: Scan, distance: float) -> float:
+    """By how much a move was too long, as the source measures it, in two passes [m]."""
+    one, other = scan_points(before), scan_points(after)
+    coarse = translation_error(one, other, distance, COARSE).value
+    near = 2.0 * COARSE.resolution / DEFAULT.size
+    return coarse + translation_error(one, other, distance + coarse, DEFAULT, near).value
+
+
+def compare_turns(before: Scan, after: Scan, angle: float) -> float:
+    """By how much a turn was too far to the left, as the source measures it, in two passes [rad]."""
+    one, other = scan_points(before), scan_points(after)
+    coarse = rotation_error(one, other, angle, COARSE, MOST_TURN, COARSE_STEP).value
+    return coarse + rotation_error(one, other, angle + coarse, DEFAULT, COARSE_STEP, FINE_STEP).value
 
 
 def still(driver: Driver, turns: int = 5) -> Scan:
