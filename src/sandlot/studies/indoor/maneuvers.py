@@ -216,13 +216,14 @@ class ManeuverStudy(Study):
         names = ("blind", "source", "ours")
         medians = {name: [float(np.median(each)) for each in self._ends(results, kind, name)] for name in names}
         better = all(ours < min(medians["blind"][k], medians["source"][k]) for k, ours in enumerate(medians["ours"]))
-        seconds = {name: float(np.median(pick(results, kind=kind, method=name)["duration"].values)) for name in METHODS}
+        times = {name: pick(results, kind=kind, method=name)["duration"].values for name in names}
         return Claim(
             f"Ours is more exact than the source's method and than encoders alone, after {_named(kind, self)}.",
             "not studied",
             "; ".join(f"{name}: {cm:.1f} cm, {degrees:.1f} degrees" for name, (cm, degrees) in medians.items()),
             better,
-            "medians of both errors; takes " + ", ".join(f"{name}: {each:.0f} s" for name, each in seconds.items()),
+            "medians of both errors; takes "
+            + ", ".join(f"{name}: {np.median(each):.0f} s" for name, each in times.items()),
         )
 
     def scenes(self, results: xr.Dataset) -> Iterator[Picture]:
