@@ -1,6 +1,7 @@
 """Precise moves and turns: the rover knows where it is while it drives, steers along its line, and comes back to it."""
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -30,6 +31,8 @@ LOST = 5
 """The rover halts if so many scans in a row do not match."""
 CREEP = 0.06
 """Speed of corrections [m/s]."""
+TICKS = 10
+"""Ticks between commands: with an RPLIDAR, one turn."""
 PATIENCE = 4.0
 """Driving with feedback is given up after so many times the time it should take."""
 
@@ -60,8 +63,7 @@ class PreciseManeuvers:
 
     def turn(self, angle: float) -> Outcome:
         """Turn to the left by an angle [rad], and come back to the place where the turn began."""
-        before = self.target
-        self.target = compose(before, [0.0, 0.0, angle])
+        self.target = compose(self.target, [0.0, 0.0, angle])
         side = math.copysign(1.0, angle) if abs(angle) > NEAR_ANGLE else 0.0
         return self._finish(self._spin(self.target[2], side), self._room())
 
@@ -116,45 +118,46 @@ class PreciseManeuvers:
 
     def _drive(self, target: Array) -> str:
         """Drive to a target straight ahead or behind, along its line; returns why that failed."""
-        chassis, lost = self._driver.chassis, 0
-        left, late = abs(between(target, self.pose)[0]), math.inf
-        while True:
+
+        def command() -> tuple[float, float] | None:
             ahead, aside, yaw = between(target, self.pose)
             if abs(ahead) <= NEAR:
-                break
+                return None
             speed = -math.copysign(min(max(GAIN * abs(ahead), SLOW), FAST), ahead)
             rate = -abs(speed) * (STEER**2 * aside * math.copysign(1.0, speed) + 2.0 * STEER * yaw)
-            rate = min(max(rate, -FAST_TURN), FAST_TURN)
-            half = 0.5 * chassis.turning_width * rate
-            sensed = self._driver.drive(speed - half, speed + half, 10 * chassis.tick)
-            late = sensed.time + PATIENCE * (left / SLOW) if math.isinf(late) else late
+            return speed, min(max(rate, -FAST_TURN), FAST_TURN)
+
+        return self._follow(command, abs(between(target, self.pose)[0]) / SLOW)
+
+    def _spin(self, yaw: float, side: float) -> str:
+        """Turn on the spot to a yaw [rad], to a side (1 left, -1 right, 0 the shorter); returns why that failed."""
+
+        def command() -> tuple[float, float] | None:
+            left = wrap(float(yaw - self.pose[2]))
+            if abs(left) > 0.5 * math.pi and left * side < 0.0:
+                left += 2.0 * math.pi * side  # the longer way
+            if abs(left) <= NEAR_ANGLE:
+                return None
+            return 0.0, math.copysign(min(max(GAIN * abs(left), SLOW_TURN), FAST_TURN), left)
+
+        return self._follow(command, math.pi / SLOW_TURN)
+
+    def _follow(self, command: Callable[[], tuple[float, float] | None], seconds: float) -> str:
+        """Drive by commands, a new one after each turn of the lidar, then halt; returns why that failed.
+
+        Args:
+            command: Returns a speed [m/s] and a turn rate [rad/s] for the present pose, or None to halt.
+            seconds: How long it should take at most [s].
+        """
+        chassis, lost, late = self._driver.chassis, 0, math.inf
+        while (wanted := command()) is not None:
+            half = 0.5 * chassis.turning_width * wanted[1]
+            sensed = self._driver.drive(wanted[0] - half, wanted[0] + half, TICKS * chassis.tick)
+            late = min(late, sensed.time + PATIENCE * seconds)
             self._reference.follow(sensed.scans)
             lost = lost + 1 if self._reference.reason else 0
             if lost > LOST or sensed.time > late:
                 self._driver.halt()
                 return self._reference.reason or "the rover does not get to its target"
-        self._reference.follow(self._driver.halt().scans)
-        return ""
-
-    def _spin(self, yaw: float, side: float) -> str:
-        """Turn on the spot to a yaw [rad], to a side (1 left, -1 right, 0 the shorter); returns why that failed."""
-        chassis, lost, late = self._driver.chassis, 0, math.inf
-        while True:
-            left = wrap(float(yaw - self.pose[2]))
-            if side and abs(left) > 0.5 * math.pi and left * side < 0.0:
-                left += 2.0 * math.pi * side  # the longer way
-            else:
-                side = 0.0 if abs(left) < 0.5 * math.pi else side
-            if abs(left) <= NEAR_ANGLE:
-                break
-            rate = math.copysign(min(max(GAIN * abs(left), SLOW_TURN), FAST_TURN), left)
-            half = 0.5 * chassis.turning_width * rate
-            sensed = self._driver.drive(-half, half, 10 * chassis.tick)
-            late = sensed.time + PATIENCE * (abs(left) / SLOW_TURN) if math.isinf(late) else late
-            self._reference.follow(sensed.scans)
-            lost = lost + 1 if self._reference.reason else 0
-            if lost > LOST or sensed.time > late:
-                self._driver.halt()
-                return self._reference.reason or "the rover does not get to its yaw"
         self._reference.follow(self._driver.halt().scans)
         return ""
