@@ -25,7 +25,7 @@ MARGIN = 1.0
 SEARCHED = 0.15
 """Distance between the points of a scan that the whole map is searched with [m]."""
 MIN_SCORE, MIN_FIT, MIN_OVERLAP = 0.55, 0.7, 0.6
-"""Of a scan that is found anywhere in the map; more than what is asked of a scan near an expected pose."""
+"""Score of a search of the whole map; and shares of the points that have to fit, and to lie near occupied cells."""
 MAX_REFUSED = 3
 """After more scans than this that do not match, the robot is searched in the whole map: it may have been carried."""
 
@@ -97,7 +97,7 @@ class Localiser:
         points = scan_points(scan, self.mount, moved.velocity, MAX_RANGE)
         guess = compose(self._local, moved.pose)
         if self.located and self._refused <= MAX_REFUSED:
-            found = match(self._field, points, Expected(guess, moved.distance, moved.turn))
+            found = strict(match(self._field, points, Expected(guess, moved.distance, moved.turn)))
         else:
             found = self.search(points)
             self.located = not found.reason
@@ -120,10 +120,14 @@ class Localiser:
         found = search(self._field, spread(points, SEARCHED), origin, anywhere, MIN_SCORE)
         if found.score <= MIN_SCORE:
             return refused(origin, "the scan fits nowhere in the map")
-        fine = align(self._field, points, np.array(found[:3]), score=found.score)
-        if fine.fit < MIN_FIT or fine.overlap < MIN_OVERLAP:
-            return refused(origin, f"at the best place in the map only {fine.fit * fine.overlap:.0%} of the scan fits")
-        return fine
+        return strict(align(self._field, points, np.array(found[:3]), score=found.score))
+
+
+def strict(found: Match) -> Match:
+    """Refuse a match that would do while a map grows, but not in a map that is complete."""
+    if found.reason or (found.fit >= MIN_FIT and found.overlap >= MIN_OVERLAP):
+        return found
+    return refused(found.pose, f"at the best place in the map only {found.fit * found.overlap:.0%} of the scan fits")
 
 
 def _dense(points: Array, resolution: float) -> Array:

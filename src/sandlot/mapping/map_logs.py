@@ -115,7 +115,7 @@ def write_result(mapper: Mapper, log: ScanLog, out: Path, seconds: float, resolu
     Raises:
         MapError: The folder exists or cannot be written.
     """
-    grid, path = OccupancyMap(mapper, resolution).update(), mapper.trajectory()
+    grid, path = OccupancyMap(mapper, resolution, margin=0.5).update(), mapper.trajectory()
     report = _report(mapper, log, path, seconds, float((grid.kinds == FREE).sum()) * resolution**2)
     with drafted(out, MapError) as draft:
         draft.mkdir()

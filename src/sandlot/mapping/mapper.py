@@ -10,7 +10,7 @@ from sandlot.geometry.planar import between, compose
 from sandlot.mapping.loops import Loops
 from sandlot.mapping.matching.field import Field, add_points, make_field
 from sandlot.mapping.matching.matcher import MIN_POINTS, Expected, Match, few_beams, match, refused
-from sandlot.mapping.matching.points import scan_points, thin
+from sandlot.mapping.matching.points import fill, scan_points, thin
 from sandlot.mapping.motion import Motion, Moved
 from sandlot.mapping.submaps import HALF, Keyframe, Submap, place
 from sandlot.mapping.trajectories import Trajectory
@@ -151,7 +151,7 @@ class Mapper:
             self.finish()
         pose, current = self.pose, self._active[0][0] if self._active else 0
         keyframe = Keyframe(
-            thin(points, KEPT), current, self._local, _information(found, moved), not found.reason, self._driven
+            fill(thin(points, KEPT)), current, self._local, _information(found, moved), not found.reason, self._driven
         )
         full = bool(self._active) and len(self.submaps[current].keyframes) >= SIZE // 2
         if begin or (full and len(self._active) == 1):

@@ -22,10 +22,11 @@ class OccupancyMap:
     Args:
         mapper: Whose keyframes to draw.
         resolution: Side of a cell [m].
+        margin: The grid is this much wider than needed [m].
     """
 
-    def __init__(self, mapper: Mapper, resolution: float = 0.05) -> None:
-        self._mapper, self._resolution = mapper, resolution
+    def __init__(self, mapper: Mapper, resolution: float = 0.05, margin: float = MARGIN) -> None:
+        self._mapper, self._resolution, self._margin = mapper, resolution, margin
         self._drawn = self._loops = 0
         self._grid: OccupancyGrid | None = None
 
@@ -63,4 +64,4 @@ class OccupancyMap:
 
     def _extent(self, keyframes: list[Keyframe]) -> Grid:
         borders = [self._points(each) for each in keyframes] or [np.zeros((1, 2))]
-        return Grid.around(np.concatenate(borders), self._resolution, MARGIN)
+        return Grid.around(np.concatenate(borders), self._resolution, self._margin)

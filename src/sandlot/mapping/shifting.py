@@ -2,8 +2,8 @@
 
 The thesis of the indoor rover, sections 6.4.2 (translation) and 6.4.3 (rotation). A scan becomes a binary grid. The
 grid before a maneuver, shifted or rotated as commanded, predicts the grid after it. Both are blurred; the further shift
-or rotation with the least difference is the error of the maneuver. A maneuver is taken to be a pure translation forward or
-a pure rotation, so sideways motion spoils the result; `sandlot.mapping.matching` searches all three at once.
+or rotation with the least difference is the error of the maneuver. A maneuver is taken to be a pure translation forward
+or a pure rotation, so sideways motion spoils the result; `sandlot.mapping.matching` searches all three at once.
 """
 
 import math

@@ -31,7 +31,7 @@ MIN_POINTS = 20
 INDEPENDENT = 0.05
 """Share of the information of a scan's points that counts: their errors are correlated."""
 WEAK = 0.05
-"""A direction is unobservable where the standard deviation of the position along it is above this [m]."""
+"""A direction of the position is unobservable if its information is below this share of the other direction's."""
 
 
 class Match(NamedTuple):
@@ -59,7 +59,7 @@ class Match(NamedTuple):
     def weak(self) -> Array:
         """Directions of the position that the match does not determine, as in a featureless corridor: (n, 2)."""
         values, vectors = np.linalg.eigh(self.information[:2, :2])
-        return np.asarray(vectors.T[values < 1.0 / WEAK**2])
+        return np.asarray(vectors.T[values < WEAK * values.max()])
 
 
 class Expected(NamedTuple):

@@ -87,7 +87,7 @@ def surface(field: Field, x: float, y: float, noise: float) -> tuple[float, floa
     small, large = max(middle - half_gap, 0.0) + noise * noise, middle + half_gap + noise * noise
     angle = 0.5 * math.atan2(2.0 * xy, xx - yy)  # of the wall
     nx, ny = -math.sin(angle), math.cos(angle)
-    across, along = 1.0 / small, small / (large * large)
+    across, along = 1.0 / small, (small / large) ** 2 / large
     return (
         total, mx, my,
         across * nx * nx + along * ny * ny,

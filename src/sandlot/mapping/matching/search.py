@@ -96,7 +96,7 @@ def bound(level: NDArray[np.uint8], width: int, cells: NDArray[np.int32], column
     for k in range(cells.shape[0]):
         c, r = cells[k, 0] + column, cells[k, 1] + row
         if -width < c < size and -width < r < size:
-            total += level[max(r, 0), max(c, 0)]
+            total += int(level[max(r, 0), max(c, 0)])
     return total / (255.0 * cells.shape[0])
 
 
