@@ -51,6 +51,7 @@ GUIDES = {
     "Many robots": "many-robots.md",
     "Particles": "particles.md",
     "Rovers": "rovers.md",
+    "Climbing": "climbing.md",
     "Logs": "logs.md",
     "Map your own log": "map-your-log.md",
     "Sensor models": "sensor-models.md",

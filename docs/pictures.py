@@ -18,6 +18,7 @@ from sandlot.studies import find
 DOCS = Path(__file__).parent
 IMAGES = DOCS / "images"
 OF_STUDIES: dict[str, tuple[tuple[str, int], ...]] = {
+    "climbing": (("obstacles.stuck", 0), ("obstacles.stuck", 1)),
     "leveling": (("leveling.probabilities", 0),),
     "maps": (("indoor.logs", 0), ("indoor.logs", 1)),
     "sensor-models": (("indoor.arena", 0), ("indoor.arena", 2)),

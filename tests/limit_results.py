@@ -4,14 +4,15 @@ import numpy as np
 
 
 def limits(study, curves):
-    """An outcome of each job: the curve of its controller for all robots; at ``reference`` only where it is tried."""
+    """An outcome of each job: the curve of its controller for all robots; NaN where none is tried."""
 
     def limit(job):
         found = np.tile(curves[job["controller"]][:, None], (1, study.lanes))
+        tried = np.ones_like(found, np.bool_)
         if job["fidelity"] == "reference":
-            tried = np.zeros_like(found, np.bool_)
-            tried[list(study.reference), 0] = True
-            found = np.where(tried, found, np.nan)
-        return found
+            tried[:, 1:] = False
+        elif job["fidelity"] in [f"grid {each}" for each in study.grids[1:]]:
+            tried[:] = np.isin(np.arange(len(found)), study.refined)[:, None]
+        return np.where(tried, found, np.nan)
 
     return limit

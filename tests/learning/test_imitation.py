@@ -6,7 +6,8 @@ import pytest
 from sandlot.control.climbing.kicking import Kicking
 from sandlot.control.climbing.neural import Neural
 from sandlot.errors import SettingError
-from sandlot.learning.imitation import EVERY, learn, supervised, training_set
+from sandlot.learning.imitation import EVERY, learn, scaled, supervised, train, training_set
+from sandlot.models.dense import forward
 from sandlot.places.course_kinds import Box, Stairs
 from sandlot.robots.climber import load_climber
 from sandlot.worlds.obstacles.vector import ObstaclesVector
@@ -51,13 +52,32 @@ def test_the_net_imitates_and_climbs(lessons):
     net, trained = learn(lessons, np.random.default_rng(0))
     assert trained.errors[-1] < 0.1 * np.var(lessons.angles / np.pi)
     np.testing.assert_allclose(
-        np.mean((net.angle(lessons.observations) - lessons.angles) ** 2) / np.pi**2, trained.errors[-1], rtol=1e-6
+        np.mean((forward(net, lessons.observations)[:, 0] - lessons.angles) ** 2) / np.pi**2,
+        trained.errors[-1],
+        rtol=1e-6,
     )
     world = ObstaclesVector(num_envs=2, autoreset=False, rows=5)
     kinds, passed = [Box(distance=0.8, height=0.1), Box(distance=0.8, height=0.15)], np.zeros(2, np.bool_)
     for step in rollout(world, Neural(CLIMBER, net), 3, 600, options={"courses": kinds}):
         passed |= step.ended & world.task.passed
     assert passed.all()
+
+
+def test_inputs_are_scaled_to_their_range():
+    low, high = np.array([0.0, -2.0, 1.0]), np.array([4.0, 2.0, 1.0])
+    np.testing.assert_allclose(
+        scaled(np.array([[0.0, 2.0, 7.0], [1.0, 0.0, 1.0]]), low, high), [[-1, 1, 0], [-0.5, 0, 0]]
+    )
+
+
+def test_the_card_says_what_was_taught(monkeypatch, lessons):
+    monkeypatch.setattr("sandlot.learning.imitation.supervised", lambda *_: lessons)
+    net, card = train(CLIMBER)
+    found = forward(net, lessons.observations)[:, 0] / np.pi
+    (error,) = card.errors.values()
+    assert error == pytest.approx(np.mean((found - lessons.angles / np.pi) ** 2), abs=1e-6)
+    assert card.settings["training"]["passed"] == 6
+    assert card.valid_ranges["pitch [rad]"] == (lessons.observations[:, 1].min(), lessons.observations[:, 1].max())
 
 
 def test_courses_of_a_reset_are_one_for_each_world():

@@ -3,7 +3,13 @@
 import numpy as np
 import pytest
 
-from sandlot.learning.levenberg import FIRST, _normal, span, train
+from sandlot.learning.levenberg import FIRST, _normal, levenberg_marquardt
+from sandlot.learning.shallow_net import pose, span
+
+
+def train(x, y, nodes, epochs, rng):
+    problem = pose(x, y, nodes)
+    return problem.net(*levenberg_marquardt(problem, problem.draw(rng), epochs))
 
 
 def samples(count=200, inputs=6, rank=3, seed=0):

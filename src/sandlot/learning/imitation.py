@@ -1,17 +1,25 @@
-"""A net learns to climb from what a teacher does on courses that the teacher passes: Vincent 2008, section 5.2."""
+"""A net learns to climb from what a teacher does on courses that the teacher passes: Vincent 2008, section 5.2.
+
+``python -m sandlot.learning.imitation OUT`` makes the net that comes with the package.
+"""
 
 import math
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
 from sandlot.control.climbing.kicking import Kicking
-from sandlot.control.climbing.neural import ROWS, FrontNet, scaled
+from sandlot.control.climbing.neural import ROWS
 from sandlot.control.controller import Controller
-from sandlot.learning.levenberg import Trained, train
+from sandlot.learning.levenberg import levenberg_marquardt
+from sandlot.learning.shallow_net import Problem, Trained, pose
+from sandlot.models.card import Card
+from sandlot.models.dense import Dense, make_dense, save_dense
 from sandlot.places.course_kinds import Box, Kind, Stairs
-from sandlot.robots.climber import Climber
+from sandlot.robots.climber import Climber, load_climber
 from sandlot.robots.climbers import INTERVAL
 from sandlot.typing import Array, BoolArray
 from sandlot.worlds.obstacles.settings import ObstaclesSettings
@@ -22,6 +30,19 @@ EVERY = 5
 """Each so many commands one sample is taken; chosen."""
 NODES, EPOCHS = 4, 25
 """Of the source's net and its training."""
+STATES = (
+    "roll [rad]",
+    "pitch [rad]",
+    "velocity forward [m/s]",
+    "velocity left [m/s]",
+    "velocity up [m/s]",
+    "roll rate [rad/s]",
+    "pitch rate [rad/s]",
+    "yaw rate [rad/s]",
+    "front axle [rad]",
+    "rear axle [rad]",
+)
+"""The inputs before the elevation map."""
 HIGHEST = 0.6
 """Boxes of the training set end at the teacher's limit; higher ones than this are not tried [m]."""
 
@@ -79,15 +100,66 @@ def teach(teacher: Controller, kinds: Sequence[Kind], settings: ObstaclesSetting
     return Lessons(np.array(seen)[mask].astype(np.float64), np.array(done)[mask], passed)
 
 
+def problem(lessons: Lessons, nodes: int = NODES) -> Problem:
+    """What a net of so many hidden nodes is to learn: angles over pi from inputs between -1 and 1."""
+    low, high = _range(lessons)
+    return pose(scaled(lessons.observations, low, high), lessons.angles / np.pi, nodes)
+
+
 def learn(
     lessons: Lessons, rng: np.random.Generator, nodes: int = NODES, epochs: int = EPOCHS
-) -> tuple[FrontNet, Trained]:
-    """Train a net on lessons; its targets are angles over pi."""
-    low, high = lessons.observations.min(axis=0), lessons.observations.max(axis=0)
-    trained = train(scaled(lessons.observations, low, high), lessons.angles / np.pi, nodes, epochs, rng)
-    return FrontNet(low, high, trained.hidden, trained.output), trained
+) -> tuple[Dense, Trained]:
+    """Train a net by Levenberg-Marquardt; what it does is from observations to angles of the front axle [rad]."""
+    given = problem(lessons, nodes)
+    trained = given.net(*levenberg_marquardt(given, given.draw(rng), epochs))
+    low, high = _range(lessons)
+    # The net takes observations as they are: their scaling becomes a part of its first layer.
+    slope = np.where(high > low, 2.0 / np.where(high > low, high - low, 1.0), 0.0)
+    shift = np.where(high > low, -low * slope - 1.0, 0.0)
+    hidden, biases = trained.hidden[:, :-1], trained.hidden[:, -1]
+    weights = (hidden * slope).T, np.pi * trained.output[:-1, None]
+    return make_dense(weights, (biases + hidden @ shift, np.pi * trained.output[-1:]), ("tanh", "linear")), trained
+
+
+def scaled(observations: Array, low: Array, high: Array) -> Array:
+    """Inputs from -1 to 1 over their range in training; those that never varied are 0."""
+    range_ = high - low
+    return np.where(range_ > 0.0, 2.0 * (observations - low) / np.where(range_ > 0.0, range_, 1.0) - 1.0, 0.0)
+
+
+def _range(lessons: Lessons) -> tuple[Array, Array]:
+    return lessons.observations.min(axis=0), lessons.observations.max(axis=0)
 
 
 def supervised(climber: Climber, kinds: Sequence[Kind], seed: int) -> Lessons:
     """Lessons of the kicking reactive controller on these courses."""
     return teach(Kicking(climber, ROWS), kinds, ObstaclesSettings(rows=ROWS), seed)
+
+
+def train(climber: Climber, seed: int = 0) -> tuple[Dense, Card]:
+    """The net of the neural controller, taught on the whole training set, and its card."""
+    lessons = supervised(climber, list(training_set()), seed)
+    net, trained = learn(lessons, np.random.default_rng(seed))
+    low, high = _range(lessons)
+    card = Card(
+        kind="dense",
+        description="climber: angle of the front axle of a tracked robot, taught by the reactive controller with kicks",
+        errors={"mean squared error of the angle over pi [1]": round(float(trained.errors[-1]), 6)},
+        valid_ranges={name: (float(low[k]), float(high[k])) for k, name in enumerate(STATES)},
+        settings={
+            "training": {
+                "seed": seed,
+                "epochs": EPOCHS,
+                "every": EVERY,
+                "samples": len(lessons.angles),
+                "courses": len(lessons.passed),
+                "passed": int(lessons.passed.sum()),
+            }
+        },
+    )
+    return net, card
+
+
+if __name__ == "__main__":
+    made = train(load_climber())
+    save_dense(Path(sys.argv[1]), *made)

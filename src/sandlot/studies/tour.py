@@ -13,6 +13,7 @@ STOPS: dict[str, dict[str, Any]] = {
     "indoor.arena": {"replicates": 2},
     "leveling.probabilities": {},
     "leveling.memetic": {"replicates": 10},
+    "obstacles.stuck": {"situations": ("a", "b", "h"), "patience": 30.0},
     "terrain.drive": {"grounds": ("soft", "mid", "rigid"), "frames": 640, "replicates": 5},
     "water.shared": {"replicates": 4, "genetic": {"population": 64, "generations": 30}},
     "water.deliver": {"targets": 4, "seconds": 150.0},

@@ -1,10 +1,14 @@
 """The teacher that kicks, and the net that it teaches."""
 
 import numpy as np
+import pytest
 
 from sandlot.control.climbing.kicking import GROWTH, LARGEST, Kicking
-from sandlot.control.climbing.neural import FrontNet, Neural, scaled
+from sandlot.control.climbing.neural import Neural, load_neural
 from sandlot.control.climbing.reactive import Reactive
+from sandlot.errors import ModelError
+from sandlot.models.card import Card
+from sandlot.models.dense import make_dense, save_dense
 from sandlot.robots.climber import load_climber
 
 CLIMBER = load_climber()
@@ -45,18 +49,12 @@ def test_a_moving_robot_is_not_kicked_and_the_next_kick_is_small_again():
     assert np.isclose(min(first[:14]), 0.1 - GROWTH)
 
 
-def test_inputs_are_scaled_to_their_range():
-    low, high = np.array([0.0, -2.0, 1.0]), np.array([4.0, 2.0, 1.0])
-    np.testing.assert_allclose(
-        scaled(np.array([[0.0, 2.0, 7.0], [1.0, 0.0, 1.0]]), low, high), [[-1, 1, 0], [-0.5, 0, 0]]
-    )
-
-
 def test_the_net_commands_the_front_axle_and_the_rear_axle_follows():
     inputs = 10 + 5 * 201
-    hidden = np.zeros((4, inputs + 1))
-    hidden[0, 2] = 0.5
-    net = FrontNet(-np.ones(inputs), np.ones(inputs), hidden, np.array([1.0, 0.0, 0.0, 0.0, 0.1]))
+    hidden = np.zeros((inputs, 4))
+    hidden[2, 0] = 0.5
+    output = np.array([[np.pi], [0.0], [0.0], [0.0]])
+    net = make_dense((hidden, output), (np.zeros(4), np.array([0.1 * np.pi])), ("tanh", "linear"))
     made = Neural(CLIMBER, net)
     made.reset(SEEDS)
     seen = np.zeros((30, inputs))
@@ -65,3 +63,14 @@ def test_the_net_commands_the_front_axle_and_the_rear_axle_follows():
     np.testing.assert_allclose(acts[:, 0], np.pi * (np.tanh(0.5 * seen[:, 2]) + 0.1))
     np.testing.assert_allclose(acts[11:, 1], -acts[:-11, 0])
     assert (acts[:11, 1] == 0.0).all()
+
+
+def test_the_shipped_net_is_for_the_front_axle_of_this_world():
+    made = load_neural(CLIMBER)
+    assert made.net.sizes.tolist() == [10 + 5 * 201, 4, 1]
+
+
+def test_another_net_is_refused(tmp_path):
+    save_dense(tmp_path / "net", make_dense((np.zeros((3, 2)),), (np.zeros(2),), ("linear",)), Card(kind="dense"))
+    with pytest.raises(ModelError, match="net: a net with 2 outputs is not for a front axle"):
+        load_neural(CLIMBER, tmp_path / "net")

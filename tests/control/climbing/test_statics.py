@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from sandlot.control.climbing.planner import hulls
-from sandlot.control.climbing.resting import lift
+from sandlot.control.climbing.resting import RESTS, come_down, hulls, rests
 from sandlot.control.climbing.statics import COLUMNS, ROWS, stands
 from sandlot.physics.climbing.contacts import find
 from sandlot.physics.climbing.ground import empty_ground, set_ground
@@ -25,8 +24,7 @@ def poses(number):
     for _ in range(number):
         x, body = rng.uniform(0.0, 4.0), rng.uniform(-1.0, 1.0)
         front, back = body + rng.uniform(-2.0, 2.0, 2)
-        shapes = [hulls(robot, x, 0.0, body, front, back, part) for part in range(3)]
-        z = max(lift(ground.segments[0], hull) for hull in shapes)
+        z, _ = come_down(robot, ground.segments[0], x, body, front, back)
         yield ground, (x, z, body, front, back)
 
 
@@ -35,6 +33,25 @@ def test_a_robot_that_was_lifted_just_touches_the_ground():
         pose = np.array([x, z]), -body, (front - body, back - body)
         assert depth(CLIMBER, COURSE, *pose) < 1e-6
         assert distance(CLIMBER, COURSE, *pose) < 2e-3  # the twin's points are up to 2 mm apart
+
+
+def test_a_robot_at_rest_touches_the_ground_with_two_parts_of_its_outline():
+    """Or with one that turns into another: a slightly other pitch touches elsewhere."""
+    found, number = np.empty(RESTS), 0
+    for ground, (x, _, body, front, back) in poses(10):
+        robot, segments = record(CLIMBER)[0], ground.segments[0]
+        shape = front - body, back - body
+        count = rests(robot, segments, x, *shape, np.radians(5.0), found)
+        assert (np.diff(found[:count]) > 0.0).all()
+        for angle in found[:count]:
+            sides = [angle - 1e-4, angle + 1e-4]
+            one, other = (come_down(robot, segments, x, each, *(each + turn for turn in shape)) for each in sides)
+            assert one[1] != other[1]
+            z, _ = come_down(robot, segments, x, angle, *(angle + turn for turn in shape))
+            assert z <= max(one[0], other[0]) + 1e-9
+            assert depth(CLIMBER, COURSE, np.array([x, z]), -angle, shape) < 1e-6
+            number += 1
+    assert number > 20
 
 
 def test_forces_are_found_when_a_linear_program_finds_them():

@@ -53,14 +53,12 @@ def test_what_a_robot_learned_is_kept_from_trial_to_trial():
     assert (made.nets.hidden != first).any()
 
 
-@pytest.mark.parametrize("name", ["reactive", "reinforced", "free"])
+@pytest.mark.parametrize("name", ["reactive", "reinforced", "free", "trained"])
 def test_every_controller_can_be_made(name):
     assert isinstance(make_controller(name, CLIMBER), Controller)
     assert ladder.map_rows(name) == 1
 
 
-def test_the_neural_controller_is_made_with_a_taught_net(monkeypatch):
-    net = object()
-    monkeypatch.setattr(ladder, "taught", lambda: net)
-    assert make_controller("neural", CLIMBER).net is net
+def test_the_neural_controller_sees_five_rows():
+    assert make_controller("neural", CLIMBER).net.sizes[0] == 10 + 5 * 201
     assert ladder.map_rows("neural") == 5

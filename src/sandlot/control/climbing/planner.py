@@ -1,52 +1,87 @@
 """A planner without learning: a path over an obstacle through shapes that the robot can hold at rest.
 
-It is a bound on what geometry, friction and motors allow a robot that moves slowly; momentum may carry one further. It
-searches a grid of x, pitch and both axle angles. The robot rests on the ground at the height where it first touches.
-It moves on to a neighbour if contact forces can hold it there (`sandlot.control.climbing.statics`). If it drives, the
-belts must also overcome the friction of its body. As pitch is a grid too, gaps up to half a step of it count as
-contacts, so heights are overestimated by about a centimetre.
+It estimates what geometry, friction and motors allow a robot that moves slowly; momentum may carry one further. It
+searches a grid of x and both axle angles. At each of its points the robot rests at certain pitches
+(`sandlot.control.climbing.resting`). It moves on to a neighbour, or rocks to another pitch, if contact forces can hold
+it there (`sandlot.control.climbing.statics`). If it drives, the belts must also overcome the friction of its body. Gaps
+below tracks that half a step of the grid closes count as contacts, so a coarse grid overestimates heights.
 """
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from sandlot.control.climbing.resting import lift
+from sandlot.control.climbing.resting import RESTS, come_down, hulls, rests
 from sandlot.control.climbing.statics import COLUMNS, ROWS, stands
 from sandlot.errors import PlaceError
 from sandlot.kernels import kernel
 from sandlot.physics.climbing.contacts import find
 from sandlot.physics.climbing.ground import empty_ground, set_ground
 from sandlot.physics.climbing.robot import CONTACTS
-from sandlot.places.course_kinds import Box, Stairs
 from sandlot.places.courses import Course
-from sandlot.robots.climber import Climber
+from sandlot.robots.climber import AXLE_LIMIT, Climber
 from sandlot.robots.fast_climbers import record
 from sandlot.typing import Array, IntArray
 
 ADVANCE = 0.02
-"""Step of x [m]."""
-TURN = math.radians(2.5)
-"""Step of the pitch [rad]."""
+"""Step of x on the coarsest grid [m]."""
 BEND = math.radians(5.0)
-"""Step of the axle angles [rad]."""
-PITCHES, BENDS = 61, 49
-"""Steps of pitch, around level, and of each axle, around stretched."""
-JUMP = 4
-"""Largest change of the pitch from one node to the next, in steps."""
-LEVER = 0.5
-"""Distance from the middle of the body to its furthest contacts [m]."""
-GAP = 0.5 * TURN * LEVER
-"""Largest gap of a contact [m]."""
-MARGIN = 0.6
-"""The path begins and ends this far from the obstacle [m]."""
-DISTANCE = 1.0
-"""From x = 0 to the obstacles of `limit` [m]."""
+"""Step of the axle angles, and of the pitch at which contacts are compared, on the coarsest grid [rad]."""
+ROCK = math.radians(10.0)
+"""Largest change of the pitch from one rest to the next [rad]."""
+FALL = 0.05
+"""Largest fall of the mass centre from one rest to the next [m]; it rises at most as a step of an axle can lift it."""
+CLOSE = 0.001
+"""Largest gap of a contact of the body [m]."""
+AROUND = 6
+"""Memory is reserved for so many rests of each shape at each x, on average."""
 UNKNOWN, FALLS, HOLDS = range(3)
-NOT_REACHED = -2
-SHAPES = PITCHES * BENDS * BENDS
+START, NOT_REACHED = -1, -2
+
+
+class Grid(NamedTuple):
+    """The grid of a search.
+
+    Attributes:
+        begin: x of the first slice [m].
+        advance: Step of x [m].
+        slices: Number of them.
+        bend: Step of the axle angles [rad].
+        bends: Number of angles of each axle, around stretched.
+        gap: Largest gap of a contact of a track [m].
+    """
+
+    begin: float
+    advance: float
+    slices: int
+    bend: float
+    bends: int
+    gap: float
+
+
+class Rests(NamedTuple):
+    """The rests that a search has found so far.
+
+    Attributes:
+        first: (points of the grid,) first rest of each, -1 if it was not looked at.
+        count: (points,) number of rests of each.
+        point: (rests,) the point of each.
+        angle: (rests,) of the body, counter-clockwise [rad].
+        height: (rests,) of the mass centre [m].
+        known: (rests, 3) whether the robot falls or holds when it drives backwards, stays and drives forwards.
+        before: (rests,) the rest before each on its path.
+    """
+
+    first: Any
+    count: Any
+    point: Any
+    angle: Array
+    height: Array
+    known: Any
+    before: Any
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,8 +99,13 @@ class Plan:
     axles: Array
 
 
-def plan(climber: Climber, course: Course) -> Plan | None:
+def plan(climber: Climber, course: Course, fine: int = 1) -> Plan | None:
     """Find a path over an obstacle; None if there is none.
+
+    Args:
+        climber: The robot.
+        course: The ground.
+        fine: Steps of the coarsest grid are divided by this.
 
     Raises:
         PlaceError: If the ground has overhangs, such as stairs without risers.
@@ -74,116 +114,153 @@ def plan(climber: Climber, course: Course) -> Plan | None:
         raise PlaceError("the planner needs ground without overhangs; give stairs their risers")
     robot = record(climber)[0]
     ground = set_ground(empty_ground(1), 0, course.outlines(), course.near, course.end)
-    begin = course.near - MARGIN
-    slices = math.ceil((course.end + MARGIN - begin) / ADVANCE) + 1
-    known, before = np.zeros((slices * SHAPES, 3), np.int8), np.full(slices * SHAPES, NOT_REACHED, np.int64)
-    last = search(robot, ground.segments[0], ground.cells[0], ground.extent[0], begin, known, before)
+    advance, bend = ADVANCE / fine, BEND / fine
+    begin = course.near - climber.reach - advance
+    slices = math.ceil((course.end + climber.reach - begin) / advance) + 1
+    gap = 0.5 * bend * (climber.track.reach + climber.track.tip)
+    grid = Grid(begin, advance, slices, bend, 2 * round(AXLE_LIMIT / bend) + 1, gap)
+    points = slices * grid.bends**2
+    size = AROUND * points  # of this, the operating system gives memory only to what is written
+    found = Rests(
+        np.full(points, -1, np.int32),
+        np.zeros(points, np.int8),
+        np.empty(size, np.int32),
+        np.empty(size),
+        np.empty(size),
+        np.zeros((size, 3), np.int8),
+        np.empty(size, np.int32),
+    )
+    last = search(robot, ground.segments[0], ground.cells[0], ground.extent[0], grid, found)
     if last < 0:
         return None
-    nodes = [last]
-    while before[nodes[-1]] >= 0:
-        nodes.append(int(before[nodes[-1]]))
-    poses = np.array([place(robot, ground.segments[0], begin, node) for node in nodes[::-1]])
+    path = [last]
+    while found.before[path[-1]] >= 0:
+        path.append(int(found.before[path[-1]]))
+    poses = np.array([place(robot, ground.segments[0], grid, found, each) for each in path[::-1]])
     return Plan(poses[:, :2], -poses[:, 2], poses[:, 3:] - poses[:, 2:3])
 
 
-def limit(climber: Climber, kind: Literal["box", "stairs"], size: float, resolution: float = 0.01) -> float:
-    """The highest obstacle with a plan, if all lower ones have one too; 0 if there is none.
+def limit(
+    climber: Climber, course: Callable[[float], Course], levels: Sequence[float], guess: int = 0, fine: int = 1
+) -> int:
+    """How many of ascending levels have a plan, by bisection: if one has a plan, so have those below.
 
     Args:
         climber: The robot.
-        kind: Box, or stairs of three steps up and down.
-        size: Depth of the box, or of a tread [m].
-        resolution: Of the result [m].
-
-    Returns:
-        Height of the box, or of a riser [m].
+        course: The obstacle of a level.
+        levels: Ascending, such as heights.
+        guess: Of the result; a good one saves time.
+        fine: As of `plan`.
     """
-    low, high = 0.0, 1.5
-    rng = np.random.default_rng(0)  # neither kind draws from it
-    while high - low > resolution:
-        height = 0.5 * (low + high)
-        box = Box(distance=DISTANCE, height=height, depth=size)
-        course = box if kind == "box" else Stairs(distance=DISTANCE, riser=height, tread=size, steps=3)
-        low, high = (height, high) if plan(climber, course.draw(rng)) is not None else (low, height)
+    low, high, step = 0, len(levels) + 1, 2  # level `low` (counted from 1) has a plan, level `high` has none
+    tried = min(max(guess, 1), len(levels))
+    while high - low > 1:
+        if plan(climber, course(levels[tried - 1]), fine) is not None:
+            low, after = tried, tried + step
+        else:
+            high, after = tried, tried - step
+        step *= 2
+        tried = after if low < after < high and (low == 0 or high > len(levels)) else (low + high) // 2
     return low
 
 
 @kernel(error_model="numpy", allocates=False)
-def hulls(robot: Any, x: float, z: float, body: float, front: float, back: float, part: int) -> Any:
-    """The hull of one part as `sandlot.physics.climbing.contacts.find` takes it."""
-    c, s = math.cos(body), math.sin(body)
-    if part == 2:
-        straight = robot.straight
-        return x - straight * c, z - straight * s, robot.radius, c, s, 2.0 * straight, robot.radius
-    side = 1.0 if part == 0 else -1.0
-    angle = front if part == 0 else back
-    along, across = side * robot.half_span, robot.hip
-    dx, dz = side * math.cos(angle), side * math.sin(angle)
-    return x + c * along - s * across, z + s * along + c * across, robot.wheel, dx, dz, robot.reach, robot.tip
+def place(robot: Any, segments: Array, grid: Grid, found: Rests, rest: int) -> Any:
+    """The pose at a rest: x and z of the middle of the body [m], angles of body, front and rear tracks [rad]."""
+    x, front, back = _shape(grid, found.point[rest])
+    body = found.angle[rest]
+    z, _ = come_down(robot, segments, x, body, body + front, body + back)
+    return x, z, body, body + front, body + back
 
 
 @kernel(error_model="numpy", allocates=False)
-def place(robot: Any, segments: Array, begin: float, node: int) -> Any:
-    """The pose at a node: x and z of the middle of the body [m], angles of body, front and rear tracks [rad]."""
-    x, shape = begin + ADVANCE * (node // SHAPES), node % SHAPES
-    body = TURN * (shape // (BENDS * BENDS) - PITCHES // 2)
-    front = body + BEND * (shape // BENDS % BENDS - BENDS // 2)
-    back = body + BEND * (shape % BENDS - BENDS // 2)
-    z = -1e9
-    for part in range(3):
-        z = max(z, lift(segments, hulls(robot, x, 0.0, body, front, back, part)))
-    return x, z, body, front, back
+def _shape(grid: Grid, point: int) -> Any:
+    """X [m] and the angles of the axles at a point of the grid [rad]."""
+    middle = grid.bends // 2
+    front, back = point // grid.bends % grid.bends - middle, point % grid.bends - middle
+    return grid.begin + grid.advance * (point // (grid.bends * grid.bends)), grid.bend * front, grid.bend * back
 
 
 @kernel(error_model="numpy", nogil=True)
-def search(
-    robot: Any, segments: Array, cells: IntArray, extent: Array, begin: float, known: Any, before: IntArray
-) -> int:
-    """Search all nodes that are connected with the first, deep and forwards first.
+def search(robot: Any, segments: Array, cells: IntArray, extent: Array, grid: Grid, found: Rests) -> int:
+    """Search all rests that are connected with the first, deep and forwards first.
 
     Args:
         robot: Record of `ROBOT`.
         segments: (n, 8) of the ground.
         cells: (m, 2) its index.
         extent: (2,) of the index.
-        begin: x of the first slice [m].
-        known: (slices * SHAPES, 3) zeros; whether the robot falls or holds at each node when it drives backwards, stays
-            and drives forwards is written here.
-        before: (slices * SHAPES,) `NOT_REACHED`; the node before each on its path is written here.
+        grid: Of the search.
+        found: Filled here.
 
     Returns:
-        A node of the last slice that was reached, or -1.
+        A rest of the last slice that was reached; -1 if there is none, -2 if there are more rests than room.
     """
-    found, labels = np.empty((CONTACTS, 5)), np.empty((CONTACTS, 2), np.int64)
-    tableau, basis = np.empty((ROWS, COLUMNS)), np.empty(ROWS, np.int64)
-    stack, last = np.empty(len(before), np.int64), len(before) - SHAPES
-    stack[0] = (PITCHES // 2 * BENDS + BENDS // 2) * BENDS + BENDS // 2
-    before[stack[0]], count = -1, 1
-    while count > 0:
-        count -= 1
-        node = stack[count]
-        if node >= last:
-            return node
-        pitch, front, back = node % SHAPES // (BENDS * BENDS), node // BENDS % BENDS, node % BENDS
-        for way in range(-1, 6):
-            move = -1 if way == -1 else 1 if way == 5 else 0
-            f = front + (1 if way == 0 else -1 if way == 1 else 0)
-            b = back + (1 if way == 2 else -1 if way == 3 else 0)
-            if not (0 <= f < BENDS and 0 <= b < BENDS) or node + move * SHAPES < 0:
+    touching, labels = np.empty((CONTACTS, 5)), np.empty((CONTACTS, 2), np.int64)
+    tableau, basis, angles = np.empty((ROWS, COLUMNS)), np.empty(ROWS, np.int64), np.empty(RESTS)
+    bends, room = grid.bends, len(found.angle)
+    shapes = bends * bends
+    stack, waiting, total = np.empty(room, np.int32), 0, 0
+    first = bends // 2 * bends + bends // 2  # stretched, in the first slice
+    total = _look(robot, segments, grid, found, first, angles, total)
+    for rest in range(total):
+        if abs(found.angle[rest]) < 0.5 * grid.bend:
+            found.before[rest], stack[waiting], waiting = START, rest, waiting + 1
+    while waiting > 0:
+        waiting -= 1
+        rest = stack[waiting]
+        point = found.point[rest]
+        if point // shapes == grid.slices - 1:
+            return rest
+        front, back = point // bends % bends, point % bends
+        for way in range(7):
+            move = -1 if way == 0 else 1 if way == 6 else 0
+            f = front + (1 if way == 1 else -1 if way == 2 else 0)
+            b = back + (1 if way == 3 else -1 if way == 4 else 0)
+            to = (point // shapes + move) * shapes + f * bends + b
+            if not (0 <= f < bends and 0 <= b < bends) or to < 0:
                 continue
-            if move != 0:
-                here = holds(robot, segments, cells, extent, begin, node, move, known, found, labels, tableau, basis)
-                if not here:
+            if move != 0 and not holds(
+                robot, segments, cells, extent, grid, found, rest, move, touching, labels, tableau, basis
+            ):
+                continue
+            if found.first[to] < 0:
+                if total + RESTS > room:
+                    return -2
+                total = _look(robot, segments, grid, found, to, angles, total)
+            for other in range(found.first[to], found.first[to] + found.count[to]):
+                rise = found.height[other] - found.height[rest]
+                near = abs(found.angle[other] - found.angle[rest]) <= ROCK and -FALL <= rise <= 2.0 * grid.gap
+                if not near or found.before[other] != NOT_REACHED:
                     continue
-            for p in range(max(pitch - JUMP, 0), min(pitch + JUMP, PITCHES - 1) + 1):
-                to = (node // SHAPES + move) * SHAPES + (p * BENDS + f) * BENDS + b
-                if before[to] != NOT_REACHED:
-                    continue
-                if holds(robot, segments, cells, extent, begin, to, move, known, found, labels, tableau, basis):
-                    before[to], stack[count] = node, to
-                    count += 1
+                if holds(robot, segments, cells, extent, grid, found, other, move, touching, labels, tableau, basis):
+                    found.before[other], stack[waiting], waiting = rest, other, waiting + 1
     return -1
+
+
+@kernel(error_model="numpy", allocates=False)
+def _look(robot: Any, segments: Array, grid: Grid, found: Rests, point: int, angles: Array, total: int) -> int:
+    """Add the rests of a point to the ``total`` ones that are known; returns the new total."""
+    x, front, back = _shape(grid, point)
+    count = rests(robot, segments, x, front, back, grid.bend, angles)
+    found.first[point], found.count[point] = total, count
+    for k in range(count):
+        rest, body = total + k, angles[k]
+        z, _ = come_down(robot, segments, x, body, body + front, body + back)
+        found.point[rest], found.angle[rest], found.before[rest] = point, body, NOT_REACHED
+        found.height[rest] = z + _mass_height(robot, body, body + front, body + back)
+    return total + count
+
+
+@kernel(error_model="numpy", allocates=False)
+def _mass_height(robot: Any, body: float, front: float, back: float) -> float:
+    """Height of the mass centre above the middle of the body [m], as of `mass_centres` for one robot."""
+    tracks, arm = robot.front_mass + robot.back_mass, 0.5 * robot.reach
+    along = robot.body_mass * robot.load_x + (robot.front_mass - robot.back_mass) * robot.half_span
+    across = robot.body_mass * robot.load_z + tracks * robot.hip
+    moment = math.sin(body) * along + math.cos(body) * across
+    moment += arm * (robot.front_mass * math.sin(front) - robot.back_mass * math.sin(back))
+    return moment / (robot.body_mass + tracks)
 
 
 @kernel(error_model="numpy", allocates=False)
@@ -192,24 +269,25 @@ def holds(
     segments: Array,
     cells: IntArray,
     extent: Array,
-    begin: float,
-    node: int,
+    grid: Grid,
+    found: Rests,
+    rest: int,
     move: int,
-    known: Any,
-    found: Array,
+    touching: Array,
     labels: IntArray,
     tableau: Array,
     basis: IntArray,
 ) -> bool:
-    """Whether contact forces can hold the robot at a node while it drives backwards, stays or drives forwards."""
-    if known[node, move + 1] == UNKNOWN:
-        pose = place(robot, segments, begin, node)
+    """Whether contact forces can hold the robot at a rest while it drives backwards, stays or drives forwards."""
+    if found.known[rest, move + 1] == UNKNOWN:
+        pose = place(robot, segments, grid, found, rest)
         x, z, body, front, back = pose
         count = 0
         for part in range(3):
             hull = hulls(robot, x, z, body, front, back, part)
-            count = find(segments, cells, extent, hull, GAP, part, found, labels, count)
+            gap = CLOSE if part == 2 else grid.gap
+            count = find(segments, cells, extent, hull, gap, part, touching, labels, count)
         count = min(count, CONTACTS)
-        held = stands(robot, pose, found, labels, count, move, tableau, basis)
-        known[node, move + 1] = HOLDS if held else FALLS
-    return known[node, move + 1] == HOLDS
+        held = stands(robot, pose, touching, labels, count, move, tableau, basis)
+        found.known[rest, move + 1] = HOLDS if held else FALLS
+    return found.known[rest, move + 1] == HOLDS

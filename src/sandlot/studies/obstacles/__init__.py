@@ -4,7 +4,18 @@ They are listed in the order in which they are loaded here, that of the source.
 """
 
 # isort: off
-from sandlot.studies.obstacles import hidden_nodes, boxes, stairs, fidelity, gap, trained, align
+from sandlot.studies.obstacles import (
+    hidden_nodes,
+    training,
+    stuck,
+    boxes,
+    dimensions,
+    stairs,
+    fidelity,
+    gap,
+    trained,
+    align,
+)
 # isort: on
 
-__all__ = ["align", "boxes", "fidelity", "gap", "hidden_nodes", "stairs", "trained"]
+__all__ = ["align", "boxes", "dimensions", "fidelity", "gap", "hidden_nodes", "stairs", "stuck", "trained", "training"]

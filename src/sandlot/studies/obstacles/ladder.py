@@ -5,12 +5,12 @@ from functools import lru_cache
 
 import numpy as np
 
-from sandlot.control.climbing.neural import ROWS, FrontNet, Neural
+from sandlot.control.climbing.neural import ROWS, load_neural
 from sandlot.control.climbing.policy import load_policy
 from sandlot.control.climbing.reactive import Reactive
 from sandlot.control.climbing.reinforced import Reinforced
 from sandlot.control.controller import Controller
-from sandlot.learning.imitation import Lessons, learn, supervised, training_set
+from sandlot.learning.imitation import Lessons, supervised, training_set
 from sandlot.places.course_kinds import Flat, Kind
 from sandlot.robots.climber import Climber, load_climber
 from sandlot.robots.climbers import INTERVAL
@@ -25,17 +25,18 @@ reinforcement in advance."""
 EASY = Flat(distance=0.2, length=0.1)
 """For robots that are done."""
 LESSONS = 0
-"""Seed of the teacher's drives and of the first weights of the neural controller."""
+"""Seed of the teacher's drives."""
 
 
-def make_controller(name: str, climber: Climber) -> Controller:
-    """One of `CONTROLLERS`; the neural one is trained on the source's set first."""
+def make_controller(name: str, climber: Climber, rows: int | None = None) -> Controller:
+    """One of `CONTROLLERS`, for maps of so many rows; of as many as it needs if left out."""
+    rows = map_rows(name) if rows is None else rows
     made: dict[str, Callable[[], Controller]] = {
-        "reactive": lambda: Reactive(climber),
-        "free": lambda: Reactive(climber, stable=False),
-        "reinforced": lambda: Reinforced(climber),
-        "neural": lambda: Neural(climber, taught()),
-        "trained": load_policy,
+        "reactive": lambda: Reactive(climber, rows),
+        "free": lambda: Reactive(climber, rows, stable=False),
+        "reinforced": lambda: Reinforced(climber, rows),
+        "neural": lambda: load_neural(climber),
+        "trained": lambda: load_policy(rows=rows),
     }
     return made[name]()
 
@@ -43,12 +44,6 @@ def make_controller(name: str, climber: Climber) -> Controller:
 def map_rows(name: str) -> int:
     """Rows of the elevation map that a controller needs."""
     return ROWS if name == "neural" else 1
-
-
-@lru_cache(maxsize=1)
-def taught() -> FrontNet:
-    """The net of the neural controller, for the shipped robot at ``fast``; the same in every process."""
-    return learn(lessons(), np.random.default_rng(LESSONS))[0]
 
 
 @lru_cache(maxsize=1)
@@ -63,6 +58,7 @@ def attempt(world: ObstaclesVector, controller: Controller, kinds: Sequence[Kind
     steps = round(world.settings.seconds / INTERVAL)
     for step in rollout(world, controller, seed, steps, options={"courses": list(kinds)}):
         passed |= step.ended & world.task.passed
+        world.task.running = step.running & ~step.ended
     return passed
 
 

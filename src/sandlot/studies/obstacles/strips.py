@@ -24,17 +24,20 @@ def strip(name: str, kind: Kind, caption: str, seconds: float = 5.0) -> Picture:
         name: Of the controller, one of `sandlot.studies.obstacles.ladder.CONTROLLERS`.
         kind: Of the course.
         caption: Of the picture.
-        seconds: Between the first picture and the last [s]; the first shows the robot after 1 s.
+        seconds: Between the first picture and the last [s], unless the robot passes before; the first shows it after
+            1 s.
     """
     world = ObstaclesVector(num_envs=1, autoreset=False, settings=ObstaclesSettings(rows=map_rows(name)))
-    times = np.round(np.linspace(1.0, 1.0 + seconds, COLUMNS * ROWS) / INTERVAL).astype(int)
-    figure = Figure(figsize=(11.0, 4.2), layout="constrained")
-    grid = iter(figure.subplots(ROWS, COLUMNS).ravel())
-    for step in rollout(world, make_controller(name, load_climber()), 0, int(times[-1]), options={"courses": [kind]}):
-        if step.number in times:
-            axes = next(grid)
-            show(axes, obstacles_scene(world.task))
-            axes.set(title=f"{step.number * INTERVAL:.1f} s", xticks=[], yticks=[], xlabel="", ylabel="")
-    for axes in grid:
-        axes.set_axis_off()
+    first, last = round(1.0 / INTERVAL), round((1.0 + seconds) / INTERVAL)
+    shots = [
+        (step.number, obstacles_scene(world.task))
+        for step in rollout(world, make_controller(name, load_climber()), 0, last, options={"courses": [kind]})
+        if step.number >= first
+    ]
+    figure = Figure(figsize=(11.0, 3.1), layout="constrained")
+    chosen = np.round(np.linspace(0, len(shots) - 1, COLUMNS * ROWS)).astype(int)
+    for axes, which in zip(figure.subplots(ROWS, COLUMNS).ravel(), chosen.tolist(), strict=True):
+        number, scene = shots[which]
+        show(axes, scene)
+        axes.set(title=f"{number * INTERVAL:.1f} s", xticks=[], yticks=[], xlabel="", ylabel="")
     return Picture(caption, figure)

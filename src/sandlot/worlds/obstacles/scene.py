@@ -5,7 +5,7 @@ import numpy as np
 from sandlot.robots.climber_shape import hull
 from sandlot.typing import Array, IntArray
 from sandlot.worlds.obstacles.task import ObstaclesTask
-from sandlot.worlds.scene import GROUND, HEAD, NOSE, ROBOT, TYRE, Colour, Scene, Shape
+from sandlot.worlds.scene import GROUND, HEAD, ROBOT, TYRE, Colour, Scene, Shape
 
 PIXELS = 480
 AROUND = (1.1, 0.7)
@@ -27,7 +27,7 @@ def obstacles_scene(task: ObstaclesTask, robot: int = 0) -> Scene:
     track, radius, axles = climber.track, 0.5 * climber.body.height, climber.axles
     straight = max(climber.body.length - climber.body.height, 1e-6)
     parts = [
-        prism("body", hull(radius, radius, straight) - (0.5 * straight, 0.0), climber.body.width, middle, body, NOSE)
+        prism("body", hull(radius, radius, straight) - (0.5 * straight, 0.0), climber.body.width, middle, body, TYRE)
     ]
     belt = hull(track.wheel, track.tip, track.reach)
     for name, way, offset, angle, colour in (

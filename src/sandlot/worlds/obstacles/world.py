@@ -9,6 +9,7 @@ from gymnasium.spaces import Box
 from numpy.typing import NDArray
 
 from sandlot.control.climbing.aligning import Aligned
+from sandlot.control.climbing.neural import ROWS, load_neural
 from sandlot.control.climbing.policy import SHIPPED, load_policy
 from sandlot.control.climbing.reactive import Reactive
 from sandlot.control.climbing.reinforced import CELLS, Reinforced
@@ -76,10 +77,11 @@ class Obstacles(World):
     ## Controllers
     ``reactive`` points the front tracks at the highest ground ahead, and the rear tracks follow
     (`sandlot.control.climbing.reactive`); ``reinforced`` also learns online what to do when that is stuck
-    (`sandlot.control.climbing.reinforced`); ``trained`` is a net trained by reinforcement at ``fast``, with other
-    robots and noise (`sandlot.learning.climber`); ``drive`` drives on with raised front tracks; ``random``. A net that
-    you trained is loaded from its directory. With 5 or 19 ``rows``, ``aligned`` is ``trained`` with steering that turns
-    the robot square to the edges of the obstacle (`sandlot.control.climbing.aligning`).
+    (`sandlot.control.climbing.reinforced`); ``neural``, with ``rows=5``, is a net that the reactive controller taught
+    (`sandlot.learning.imitation`); ``trained`` is a net trained by reinforcement at ``fast``, with other robots and
+    noise (`sandlot.learning.climber`); ``drive`` drives on with raised front tracks; ``random``. A net that you trained
+    is loaded from its directory. With 5 or 19 ``rows``, ``aligned`` is ``trained`` with steering that turns the robot
+    square to the edges of the obstacle (`sandlot.control.climbing.aligning`).
 
     ## Versions
     v0: first version.
@@ -186,6 +188,8 @@ class Obstacles(World):
         known: dict[str, Controller] = {"reactive": Reactive(self.climbers.climber, self.settings.rows)}
         if self.settings.cells == CELLS:
             known["reinforced"] = Reinforced(self.climbers.climber, self.settings.rows)
+            if self.settings.rows == ROWS:
+                known["neural"] = load_neural(self.climbers.climber)
         if self.settings.rows > 1:
             known["aligned"] = Aligned(self.load_controller(SHIPPED), self.climbers.climber, self.settings.rows)
         known |= {"trained": self.load_controller(SHIPPED), "drive": as_controller(lambda _: drive.copy())}
