@@ -1,5 +1,7 @@
 """An occupancy grid: the log-odds that a cell is occupied, from independent scans (Moravec and Elfes 1985)."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -41,10 +43,9 @@ class OccupancyGrid(CellMap):
         """That a cell is occupied: (rows, columns)."""
         return (1.0 / (1.0 + np.exp(-self.log_odds))).astype(np.float32)
 
-    @property
-    def darkness(self) -> NDArray[np.float32]:
-        """Log-odds of walls, relative to the highest: (rows, columns)."""
-        return np.where(self.kinds == WALL, self.log_odds / np.float32(HIGHEST), np.float32(0.0))
+    def sureness(self, where: Any) -> NDArray[np.float32]:
+        """Log-odds of walls, relative to the highest."""
+        return np.where(self.kinds[where] == WALL, self.log_odds[where] / np.float32(HIGHEST), np.float32(0.0))
 
     def _apply(self, reached: NDArray[np.int32]) -> None:
         add_evidence(reached, self._marks.ravel(), self.log_odds.ravel(), self.kinds.ravel())

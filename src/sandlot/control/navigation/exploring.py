@@ -1,0 +1,73 @@
+"""Where to go to see more: the borders between free and unknown cells (frontiers, Yamauchi 1997)."""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy import ndimage
+
+from sandlot.control.navigation.astar import travel_costs
+from sandlot.control.navigation.turns import straight
+from sandlot.control.navigation.weights import weigh
+from sandlot.mapping.grids.geometry import FREE, OBSTACLE, UNKNOWN, Kinds
+from sandlot.typing import BoolArray, IntArray
+
+SMALLEST = 3
+"""Frontiers of fewer cells are left out: they are gaps between beams."""
+VIEW = 1.5
+"""A frontier must be seen from a cell that the robot can reach, at most this far away [m]."""
+ALL_AROUND = np.ones((3, 3), np.bool_)
+
+
+class Frontier(NamedTuple):
+    """A border between free and unknown cells.
+
+    Attributes:
+        view: (2,) cell from which to look at it.
+        cells: (n, 2) its cells.
+        cost: Of the path to the view [cell].
+    """
+
+    view: IntArray
+    cells: IntArray
+    cost: float
+
+
+def frontier_cells(kinds: Kinds) -> BoolArray:
+    """Free cells beside unknown ones: (rows, columns)."""
+    return (kinds == FREE) & ndimage.binary_dilation(kinds == UNKNOWN, ALL_AROUND)
+
+
+def find_frontiers(
+    kinds: Kinds, resolution: float, start: tuple[int, int], radius: float, margin: float, ignored: BoolArray
+) -> list[Frontier]:
+    """The frontiers that the robot can look at, the cheapest to reach first.
+
+    Args:
+        kinds: Of the cells.
+        resolution: Side of a cell [m].
+        start: Cell of the robot.
+        radius: Of the robot [m].
+        margin: Of the soft boundary of walls [m].
+        ignored: (rows, columns) cells that were looked at in vain.
+    """
+    borders = frontier_cells(kinds) & ~ignored
+    labels, count = ndimage.label(borders, ALL_AROUND)
+    sizes = np.bincount(labels.ravel(), minlength=count + 1)
+    large = np.flatnonzero(sizes[1:] >= SMALLEST) + 1
+    if not len(large):
+        return []
+    costs = travel_costs(weigh(kinds, resolution, radius, margin, through_unknown=False, start=start), start)
+    reached = np.isfinite(costs)
+    distance, (rows, columns) = ndimage.distance_transform_edt(~reached, return_indices=True)
+    transparent = (kinds < OBSTACLE).astype(np.uint8)
+    found = []
+    for label, place in zip(large.tolist(), (ndimage.find_objects(labels)[k - 1] for k in large), strict=True):
+        corner = np.array([each.start for each in place])
+        cells = np.argwhere(labels[place] == label) + corner
+        near = cells[distance[tuple(cells.T)] * resolution <= VIEW]
+        views = [(int(rows[i, j]), int(columns[i, j]), i, j) for i, j in near.tolist()]
+        open_views = [each[:2] for each in views if straight(*each, transparent) < np.inf]
+        if open_views:
+            best = min(open_views, key=lambda view: float(costs[view]))
+            found.append(Frontier(np.array(best), cells, float(costs[best])))
+    return sorted(found, key=lambda each: each.cost)
