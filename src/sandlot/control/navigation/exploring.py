@@ -11,8 +11,8 @@ from sandlot.control.navigation.weights import weigh
 from sandlot.mapping.grids.geometry import FREE, OBSTACLE, UNKNOWN, Kinds
 from sandlot.typing import BoolArray, IntArray
 
-SMALLEST = 3
-"""Frontiers of fewer cells are left out: they are gaps between beams."""
+SHORTEST = 0.2
+"""Frontiers shorter than this are left out: they are gaps between beams, or too narrow for a robot [m]."""
 VIEW = 1.5
 """A frontier must be seen from a cell that the robot can reach, at most this far away [m]."""
 ALL_AROUND = np.ones((3, 3), np.bool_)
@@ -33,8 +33,9 @@ class Frontier(NamedTuple):
 
 
 def frontier_cells(kinds: Kinds) -> BoolArray:
-    """Free cells beside unknown ones: (rows, columns)."""
-    return (kinds == FREE) & ndimage.binary_dilation(kinds == UNKNOWN, ALL_AROUND)
+    """Free cells beside unknown areas: (rows, columns). Areas thinner than three cells are noise along walls."""
+    unknown = ndimage.binary_opening(np.pad(kinds == UNKNOWN, 1, constant_values=True), ALL_AROUND)
+    return (kinds == FREE) & ndimage.binary_dilation(unknown, ALL_AROUND)[1:-1, 1:-1]
 
 
 def find_frontiers(
@@ -53,7 +54,7 @@ def find_frontiers(
     borders = frontier_cells(kinds) & ~ignored
     labels, count = ndimage.label(borders, ALL_AROUND)
     sizes = np.bincount(labels.ravel(), minlength=count + 1)
-    large = np.flatnonzero(sizes[1:] >= SMALLEST) + 1
+    large = np.flatnonzero(sizes[1:] * resolution >= SHORTEST) + 1
     if not len(large):
         return []
     costs = travel_costs(weigh(kinds, resolution, radius, margin, through_unknown=False, start=start), start)

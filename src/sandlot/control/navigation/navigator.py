@@ -20,6 +20,7 @@ from sandlot.geometry.planar import between, rotate
 from sandlot.mapping.grids.cell_map import CellMap
 from sandlot.mapping.grids.geometry import OBSTACLE
 from sandlot.mapping.matching.points import scan_points
+from sandlot.mapping.trajectories import Trajectory
 from sandlot.recordings.scans import Pose, Scan
 from sandlot.typing import Array, BoolArray, IntArray
 
@@ -41,6 +42,8 @@ PATIENCE, PROGRESS = 10.0, 0.1
 """A robot that has not moved by the second [m] in the first [s] is blocked."""
 KNOWN = 0.3
 """Cells at least this dark are known to be there and not to move."""
+APART = 2
+"""When the map is built again, one in so many scans is used."""
 WIDEST = 0.5
 """Largest side of a cell, relative to the radius of the robot."""
 
@@ -85,6 +88,7 @@ class Navigator:
         self._waypoint: Array | None = None
         self._frontier: IntArray | None = None
         self._ignored: BoolArray = np.zeros(self.cells.grid.shape, np.bool_)
+        self._scans: list[Scan] = []
         self._manual, self._until = STOP, -math.inf
         self._pose: Pose | None = None
         self._time, self._planned, self._looks = -math.inf, -math.inf, 0
@@ -150,9 +154,22 @@ class Navigator:
             self.state = "idle" if self.state == "driving" else self.state
             return STOP
         self.cells.update(scan, pose)
+        self._scans.append(scan)
         if self.state != "driving":
             return STOP
         return self._drive(scan, pose)
+
+    def rebuild(self, trajectory: Trajectory) -> None:
+        """Build the map again after the poses of earlier scans have been corrected.
+
+        Args:
+            trajectory: The poses of all scans, as they are known now.
+        """
+        self.cells.clear()
+        poses = trajectory.at(np.array([scan.time for scan in self._scans[::APART]]))
+        for scan, pose in zip(self._scans[::APART], poses.tolist(), strict=True):
+            self.cells.update(scan, Pose(*pose))
+        self._pose, self._planned = None, -math.inf
 
     def _problem(self, scan: Scan, pose: Pose) -> str:
         if not all(map(math.isfinite, (scan.time, *pose))):

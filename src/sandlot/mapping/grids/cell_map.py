@@ -35,6 +35,11 @@ class CellMap(ABC):
         self._reached = np.empty(grid.shape[0] * grid.shape[1], np.int32)
         self._window = np.array([grid.shape[0], 0, grid.shape[1], 0], np.int32)
 
+    def clear(self) -> None:
+        """Know nothing again."""
+        self.kinds[:] = UNKNOWN
+        self._window[:] = (self.grid.shape[0], 0, self.grid.shape[1], 0)
+
     @property
     def window(self) -> tuple[slice, slice]:
         """Rows and columns around all cells that a scan has reached; empty at first."""

@@ -38,6 +38,11 @@ class OccupancyGrid(CellMap):
         made._window[:] = (0, grid.shape[0], 0, grid.shape[1])
         return made
 
+    def clear(self) -> None:
+        """Know nothing again."""
+        super().clear()
+        self.log_odds[:] = 0.0
+
     @property
     def probability(self) -> NDArray[np.float32]:
         """That a cell is occupied: (rows, columns)."""

@@ -77,6 +77,11 @@ class ReputationMap(CellMap):
         self._method: Method = method
         self._source_gap = source_gap
 
+    def clear(self) -> None:
+        """Know nothing again."""
+        super().clear()
+        self.reputation[:] = 0.0
+
     def sureness(self, where: Any) -> NDArray[np.float32]:
         """Reputation of walls and obstacles, relative to the highest."""
         occupied = self.kinds[where] >= OBSTACLE
