@@ -38,6 +38,15 @@ def frontier_cells(kinds: Kinds) -> BoolArray:
     return (kinds == FREE) & ndimage.binary_dilation(unknown, ALL_AROUND)[1:-1, 1:-1]
 
 
+def looked_at(kinds: Kinds, resolution: float, start: tuple[int, int]) -> IntArray:
+    """Frontier cells (n, 2) near a robot at the cell ``start``, with nothing in between."""
+    cells = np.argwhere(frontier_cells(kinds))
+    cells = cells[np.hypot(*(cells - start).T) * resolution <= VIEW]
+    transparent = (kinds < OBSTACLE).astype(np.uint8)
+    seen = [straight(*start, row, column, transparent) < np.inf for row, column in cells.tolist()]
+    return cells[np.array(seen, np.bool_)]
+
+
 def find_frontiers(
     kinds: Kinds, resolution: float, start: tuple[int, int], radius: float, margin: float, ignored: BoolArray
 ) -> list[Frontier]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from sandlot.control.navigation.astar import find_path
 from sandlot.control.navigation.driving import STOP, Command, Mobility, steer
-from sandlot.control.navigation.exploring import find_frontiers, frontier_cells
+from sandlot.control.navigation.exploring import find_frontiers, looked_at
 from sandlot.control.navigation.following import Local, ahead_of, is_crossed, pursued
 from sandlot.control.navigation.turns import shorten
 from sandlot.control.navigation.weights import weigh
@@ -36,8 +36,10 @@ REPLAN = 1.0
 """A path is planned anew at least this often [s]."""
 LONGEST_DRIVE = 2.0
 """Longest manual drive, as in the source [s]."""
-LOOK = 3
-"""Scans at a view before a frontier that is still unknown is given up."""
+LOOK = 4
+"""A frontier that was near before the robot at so many plans, and is still one, is given up."""
+SURE = 5
+"""Exploring ends if so many scans in a row show no frontier."""
 PATIENCE, PROGRESS = 10.0, 0.1
 """A robot that has not moved by the second [m] in the first [s] is blocked."""
 KNOWN = 0.3
@@ -87,11 +89,12 @@ class Navigator:
         self.plans = 0
         self._waypoint: Array | None = None
         self._frontier: IntArray | None = None
-        self._ignored: BoolArray = np.zeros(self.cells.grid.shape, np.bool_)
+        self._looks = np.zeros(self.cells.grid.shape, np.uint8)
         self._scans: list[Scan] = []
         self._manual, self._until = STOP, -math.inf
         self._pose: Pose | None = None
-        self._time, self._planned, self._looks = -math.inf, -math.inf, 0
+        self._time = self._planned = -math.inf
+        self._done = 0
         self._anchor, self._since = np.zeros(2), -math.inf
 
     def set_mode(self, mode: Mode) -> None:
@@ -234,9 +237,12 @@ class Navigator:
         """Find a path to the waypoint or the next frontier; returns what is wrong."""
         if self._waypoint is None:
             view = self._next_view(local, place)
-            if view is None:
+            self._done = 0 if view is not None else self._done + 1
+            if self._done >= SURE:
                 self._stop("explored: nothing that can be reached is unknown")
                 self.state = "explored"
+            if view is None:
+                self.path = np.empty((0, 2))
                 return ""
             goal, name = view, "frontier"
         else:
@@ -251,7 +257,7 @@ class Navigator:
         if found is None:
             if self._waypoint is not None:
                 return f"there is no way to the {name}"
-            self._ignore()
+            self._look(LOOK)
             return ""
         self.path = self.cells.grid.centres(shorten(found.cells, local.weights) + local.corner)
         self.path[0], self.path[-1] = place, goal
@@ -262,9 +268,10 @@ class Navigator:
     def _next_view(self, local: Local, place: Array) -> Array | None:
         """The point from which to look at the nearest frontier (2,) [m]; None if there is none."""
         window, grid, given = self._window(place), self.cells.grid, self.mobility
-        found = find_frontiers(
-            self.cells.kinds[window], grid.resolution, local.cell(place), given.radius, MARGIN, self._ignored[window]
-        )
+        kinds, looks, here = self.cells.kinds[window], self._looks[window], local.cell(place)
+        rows, columns = looked_at(kinds, grid.resolution, here).T
+        looks[rows, columns] = np.minimum(looks[rows, columns] + 1, LOOK)
+        found = find_frontiers(kinds, grid.resolution, here, given.radius, MARGIN, looks >= LOOK)
         if not found:
             return None
         chosen = found[0]
@@ -279,29 +286,24 @@ class Navigator:
 
     def _arrive(self) -> Command:
         if self._waypoint is None:
-            self._looks += 1
-            if self._looks >= LOOK:
-                self._ignore()
+            self._look(1)
+            self.path = np.empty((0, 2))
             return STOP
         self.state, self.report = "arrived", f"arrived at ({self._waypoint[0]:g}, {self._waypoint[1]:g})"
         self.path = np.empty((0, 2))
         return STOP
 
-    def _ignore(self) -> None:
-        """Give up what is still unknown at the present frontier."""
+    def _look(self, times: int) -> None:
+        """Count that the present frontier was looked at; after `LOOK` times it is given up."""
         if self._frontier is not None:
             rows, columns = self._frontier.T
-            left = frontier_cells(self.cells.kinds[self.cells.window])
-            where = np.zeros_like(self._ignored)
-            where[self.cells.window] = left
-            self._ignored[rows, columns] |= where[rows, columns]
-        self._frontier, self._looks, self.path = None, 0, np.empty((0, 2))
+            self._looks[rows, columns] = np.minimum(self._looks[rows, columns] + times, LOOK)
 
     def _give_up(self, problem: str) -> Command:
         self._since = -math.inf
         if self.mode == "autonomous":
-            self._ignore()
-            self.report = problem
+            self._look(LOOK)
+            self._frontier, self.path, self.report = None, np.empty((0, 2)), problem
             return STOP
         return self._stop(problem)
 
