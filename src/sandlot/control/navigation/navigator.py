@@ -38,8 +38,9 @@ LONGEST_DRIVE = 2.0
 """Longest manual drive, as in the source [s]."""
 LOOK = 4
 """A frontier that was near before the robot at so many plans, and is still one, is given up."""
-SURE = 5
-"""Exploring ends if so many scans in a row show no frontier."""
+SURE = 10
+"""So many scans in a row must show that there is no way, or nothing left to explore, before the robot stops."""
+EXPLORED = "explored: nothing that can be reached is unknown"
 PATIENCE, PROGRESS = 10.0, 0.1
 """A robot that has not moved by the second [m] in the first [s] is blocked."""
 KNOWN = 0.3
@@ -94,7 +95,7 @@ class Navigator:
         self._manual, self._until = STOP, -math.inf
         self._pose: Pose | None = None
         self._time = self._planned = -math.inf
-        self._done = 0
+        self._doubts = 0
         self._anchor, self._since = np.zeros(2), -math.inf
 
     def set_mode(self, mode: Mode) -> None:
@@ -117,7 +118,8 @@ class Navigator:
             raise SettingError(
                 f"the waypoint ({x:g}, {y:g}) is outside of the map, x {left:g} to {right:g} m, y {low:g} to {high:g} m"
             )
-        self._waypoint, self._planned = point, -math.inf
+        self._waypoint, self._planned, self._doubts = point, -math.inf, 0
+        self.path = np.empty((0, 2))
         self._since = -math.inf
         self.state, self.report = "driving", f"driving to ({x:g}, {y:g})"
 
@@ -202,9 +204,11 @@ class Navigator:
         stale = scan.time - self._planned >= REPLAN
         if stale or not len(self.path) or is_crossed(self.path, local):
             problem = self._plan(local, place, scan.time)
+            self._doubts = self._doubts + 1 if problem else 0
             if problem:
-                return self._stop(problem)
-            if self.state != "driving" or not len(self.path):
+                self.report, self.path = problem, np.empty((0, 2))
+                return self._end(problem) if self._doubts >= SURE else STOP
+            if not len(self.path):
                 return STOP
         self.path = ahead_of(self.path, place, ARRIVED)
         if math.dist(self.path[-1], place) <= ARRIVED:
@@ -237,13 +241,8 @@ class Navigator:
         """Find a path to the waypoint or the next frontier; returns what is wrong."""
         if self._waypoint is None:
             view = self._next_view(local, place)
-            self._done = 0 if view is not None else self._done + 1
-            if self._done >= SURE:
-                self._stop("explored: nothing that can be reached is unknown")
-                self.state = "explored"
             if view is None:
-                self.path = np.empty((0, 2))
-                return ""
+                return EXPLORED
             goal, name = view, "frontier"
         else:
             x, y = self._waypoint
@@ -306,6 +305,11 @@ class Navigator:
             self._frontier, self.path, self.report = None, np.empty((0, 2)), problem
             return STOP
         return self._stop(problem)
+
+    def _end(self, report: str) -> Command:
+        self._stop(report)
+        self.state = "explored" if report == EXPLORED else "stopped"
+        return STOP
 
     def _stop(self, report: str) -> Command:
         self.state, self.report, self.path = "stopped", report, np.empty((0, 2))

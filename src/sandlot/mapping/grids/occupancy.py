@@ -13,8 +13,8 @@ HIT, MISS = 0.85, -0.4
 """Log-odds that a scan adds where a beam ends, and where it passes: OctoMap's (Hornung et al. 2013)."""
 LOWEST, HIGHEST = -2.0, 3.5
 """Bounds of the log-odds, also OctoMap's: so a cell can change its mind."""
-OCCUPIED, EMPTY = 0.62, -0.7
-"""A cell is a wall above the first (65%), and free below the second (33%): beams of two scans must have passed."""
+OCCUPIED, EMPTY = 1.0, -0.7
+"""A cell is a wall above the first (73%), and free below the second (33%): two scans must agree."""
 
 
 class OccupancyGrid(CellMap):

@@ -4,7 +4,7 @@ They are listed in the order in which they are loaded here.
 """
 
 # isort: off
-from sandlot.studies.indoor import arena, rivals, real, demonstration, auto
+from sandlot.studies.indoor import arena, rivals, real, demonstration, semi, auto, maps
 # isort: on
 
-__all__ = ["arena", "auto", "demonstration", "real", "rivals"]
+__all__ = ["arena", "auto", "demonstration", "maps", "real", "rivals", "semi"]
