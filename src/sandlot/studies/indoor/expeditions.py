@@ -10,8 +10,8 @@ from matplotlib.axes import Axes
 from sandlot.control.navigation.driving import Mobility
 from sandlot.control.navigation.navigator import Navigator
 from sandlot.control.navigation.pilot import Pilot
-from sandlot.geometry.planar import between, compose, wrap
-from sandlot.geometry.walls import nearest
+from sandlot.geometry.planar import between, compose, rotate, wrap
+from sandlot.geometry.walls import Walls, nearest
 from sandlot.mapping.grids.cell_map import CellMap
 from sandlot.mapping.grids.geometry import OBSTACLE, UNKNOWN, Grid, Kinds
 from sandlot.mapping.grids.occupancy import OccupancyGrid
@@ -28,6 +28,8 @@ RESOLUTION = 0.05
 """Of the maps [m]."""
 EVERY = 10.0
 """Time between pictures of the map [s]."""
+FITS, STRAY = 4, 0.3
+"""A rotation is found in so many steps; cells further from all walls than the second are left out [m]."""
 QUARTER = 60
 """A quarter of a map with fewer occupied cells has no tilt."""
 
@@ -170,21 +172,26 @@ def wall_errors(made: Expedition) -> WallErrors:
     if len(places) < QUARTER:
         return WallErrors(math.nan, math.nan, math.nan)
     there = compose(made.start, np.column_stack([places, np.zeros(len(places))]))[:, :2]
-    found = np.array([nearest(x, y, made.plan.walls) for x, y in there])
     middle = np.median(there, axis=0)
     quarter = (there > middle) @ (1, 2)
-    tilts = [_tilt(there[quarter == k], found[quarter == k]) for k in range(4) if (quarter == k).sum() >= QUARTER]
-    return WallErrors(float(np.abs(found[:, 0]).mean()), _tilt(there, found), max(tilts, default=math.nan))
+    tilts = [_tilt(there[quarter == k], made.plan.walls) for k in range(4) if (quarter == k).sum() >= QUARTER]
+    mean = float(np.abs(made.plan.clearance(there)).mean())
+    return WallErrors(mean, _tilt(there, made.plan.walls), max(tilts, default=math.nan))
 
 
-def _tilt(places: Array, found: Array) -> float:
-    """Rotation [rad] that moves places (n, 2) onto walls best, given distance and direction away from them (n, 3)."""
-    near = np.abs(found[:, 0]) < 0.3  # leave out what is no wall at all
-    places, (distance, nx, ny) = places[near] - places[near].mean(axis=0), found[near].T
-    # A shift (dx, dy) and a small rotation t move a place along its normal by nx dx + ny dy + (ny x - nx y) t.
-    matrix = np.column_stack([nx, ny, ny * places[:, 0] - nx * places[:, 1]])
-    solved, *_ = np.linalg.lstsq(matrix, -distance, rcond=None)
-    return abs(float(solved[2]))
+def _tilt(places: Array, walls: Walls) -> float:
+    """Rotation that moves places (n, 2) onto walls best, in least squares, absolute [rad]."""
+    total = 0.0
+    for _ in range(FITS):
+        distance, nx, ny = np.array([nearest(x, y, walls) for x, y in places]).T
+        near = np.abs(distance) < STRAY
+        x, y = (places - places.mean(axis=0))[near].T
+        # A shift (dx, dy) and a small rotation t move a place along its normal by nx dx + ny dy + (ny x - nx y) t.
+        matrix = np.column_stack([nx[near], ny[near], ny[near] * x - nx[near] * y])
+        (dx, dy, turn), *_ = np.linalg.lstsq(matrix, -distance[near], rcond=None)
+        places = rotate(places - places.mean(axis=0), turn) + places.mean(axis=0) + (dx, dy)
+        total += float(turn)
+    return abs(total)
 
 
 def pose_errors(made: Expedition) -> tuple[Array, Array]:
