@@ -6,15 +6,18 @@ import numpy as np
 from scipy import ndimage
 
 from sandlot.control.navigation.astar import travel_costs
+from sandlot.control.navigation.local import Local
 from sandlot.control.navigation.turns import straight
 from sandlot.control.navigation.weights import weigh
 from sandlot.mapping.grids.geometry import FREE, OBSTACLE, UNKNOWN, Kinds
-from sandlot.typing import BoolArray, IntArray
+from sandlot.typing import Array, BoolArray, IntArray
 
 SHORTEST = 0.2
 """Frontiers shorter than this are left out: they are gaps between beams, or too narrow for a robot [m]."""
 VIEW = 1.5
 """A frontier must be seen from a cell that the robot can reach, at most this far away [m]."""
+LOOK = 4
+"""A frontier that was near before the robot at so many plans, and is still one, is given up."""
 ALL_AROUND = np.ones((3, 3), np.bool_)
 
 
@@ -71,7 +74,9 @@ def find_frontiers(
     distance, (rows, columns) = ndimage.distance_transform_edt(~reached, return_indices=True)
     transparent = (kinds < OBSTACLE).astype(np.uint8)
     found = []
-    for label, place in zip(large.tolist(), (ndimage.find_objects(labels)[k - 1] for k in large), strict=True):
+    places = ndimage.find_objects(labels)
+    for label in large.tolist():
+        place = places[label - 1]
         corner = np.array([each.start for each in place])
         cells = np.argwhere(labels[place] == label) + corner
         near = cells[distance[tuple(cells.T)] * resolution <= VIEW]
@@ -81,3 +86,58 @@ def find_frontiers(
             best = min(open_views, key=lambda view: float(costs[view]))
             found.append(Frontier(np.array(best), cells, float(costs[best])))
     return sorted(found, key=lambda each: each.cost)
+
+
+class Explorer:
+    """Chooses frontiers, one after the other, and gives up those that it has looked at in vain."""
+
+    def __init__(self, shape: tuple[int, int], radius: float, margin: float) -> None:
+        """Begin.
+
+        Args:
+            shape: Of the map [cell].
+            radius: Of the robot [m].
+            margin: Of the soft boundary of walls [m].
+        """
+        self._radius, self._margin = radius, margin
+        self._looks = np.zeros(shape, np.uint8)
+        self._frontier: IntArray | None = None
+
+    def next_view(self, local: Local, place: Array) -> Array | None:
+        """The point from which to look at the nearest frontier (2,) [m]; None if there is none.
+
+        Args:
+            local: The known part of the map.
+            place: (2,) of the robot [m].
+        """
+        grid, here = local.grid, local.cell(place)
+        (row, column), (rows, columns) = local.corner, local.kinds.shape
+        looks = self._looks[row : row + rows, column : column + columns]
+        seen = tuple(looked_at(local.kinds, grid.resolution, here).T)
+        looks[seen] = np.minimum(looks[seen] + 1, LOOK)
+        found = find_frontiers(local.kinds, grid.resolution, here, self._radius, self._margin, looks >= LOOK)
+        if not found:
+            return None
+        chosen = found[0]
+        if self._frontier is not None:
+            # Keep to the frontier it drives to, unless another is much nearer.
+            old = set(map(tuple, (self._frontier - local.corner).tolist()))
+            same = [each for each in found if not old.isdisjoint(map(tuple, each.cells.tolist()))]
+            if same and same[0].cost <= 2.0 * chosen.cost + 1.0 / grid.resolution:
+                chosen = same[0]
+        self._frontier = chosen.cells + local.corner
+        return grid.centres(chosen.view + local.corner)
+
+    def look(self) -> None:
+        """Count that the present frontier was looked at from its view."""
+        self._count(1)
+
+    def give_up(self) -> None:
+        """Leave the present frontier out from now on."""
+        self._count(LOOK)
+        self._frontier = None
+
+    def _count(self, times: int) -> None:
+        if self._frontier is not None:
+            cells = tuple(self._frontier.T)
+            self._looks[cells] = np.minimum(self._looks[cells] + times, LOOK)

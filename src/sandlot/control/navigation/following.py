@@ -2,39 +2,11 @@
 
 import math
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 
-from sandlot.control.navigation.astar import Weights
-from sandlot.control.navigation.turns import straight
-from sandlot.mapping.grids.geometry import Grid
-from sandlot.typing import Array, IntArray
-
-
-class Local(NamedTuple):
-    """The part of a map that is known.
-
-    Attributes:
-        weights: (rows, columns) of its cells.
-        corner: (2,) row and column of its first cell in the map.
-        grid: Of the whole map.
-    """
-
-    weights: Weights
-    corner: IntArray
-    grid: Grid
-
-    def cell(self, point: Array) -> tuple[int, int]:
-        """Row and column of a point (2,) [m] in this part."""
-        row, column = (self.grid.cells(point) - self.corner).tolist()
-        return row, column
-
-    def is_open(self, start: Array, end: Array) -> bool:
-        """Whether the straight line between two points (2,) [m] crosses no blocked cell and stays in this part."""
-        cells = [self.cell(start), self.cell(end)]
-        inside = all(0 <= each < size for cell in cells for each, size in zip(cell, self.weights.shape, strict=True))
-        return inside and straight(*cells[0], *cells[1], self.weights) < math.inf
+from sandlot.control.navigation.local import Local
+from sandlot.typing import Array
 
 
 def is_crossed(path: Array, local: Local) -> bool:

@@ -11,18 +11,18 @@ import numpy as np
 
 from sandlot.control.navigation.astar import find_path
 from sandlot.control.navigation.driving import STOP, Command, Mobility, steer
-from sandlot.control.navigation.exploring import find_frontiers, looked_at
-from sandlot.control.navigation.following import Local, ahead_of, is_crossed, pursued
+from sandlot.control.navigation.exploring import Explorer
+from sandlot.control.navigation.following import ahead_of, is_crossed, pursued
+from sandlot.control.navigation.local import Local, find_strangers, look_around
 from sandlot.control.navigation.turns import shorten
-from sandlot.control.navigation.weights import weigh
 from sandlot.errors import SettingError
-from sandlot.geometry.planar import between, rotate
+from sandlot.geometry.planar import between
 from sandlot.mapping.grids.cell_map import CellMap
 from sandlot.mapping.grids.geometry import OBSTACLE
 from sandlot.mapping.matching.points import scan_points
 from sandlot.mapping.trajectories import Trajectory
 from sandlot.recordings.scans import Pose, Scan
-from sandlot.typing import Array, BoolArray, IntArray
+from sandlot.typing import Array
 
 Mode = Literal["manual", "semi-autonomous", "autonomous"]
 State = Literal["idle", "driving", "arrived", "explored", "stopped"]
@@ -34,17 +34,15 @@ ARRIVED = 0.08
 """A waypoint or a view is reached at this distance [m]."""
 REPLAN = 1.0
 """A path is planned anew at least this often [s]."""
+RENEW = 0.5
+"""Whether a wall has appeared on the path is checked this often [s]."""
 LONGEST_DRIVE = 2.0
 """Longest manual drive, as in the source [s]."""
-LOOK = 4
-"""A frontier that was near before the robot at so many plans, and is still one, is given up."""
 SURE = 10
 """So many scans in a row must show that there is no way, or nothing left to explore, before the robot stops."""
 EXPLORED = "explored: nothing that can be reached is unknown"
 PATIENCE, PROGRESS = 10.0, 0.1
 """A robot that has not moved by the second [m] in the first [s] is blocked."""
-KNOWN = 0.3
-"""Cells at least this dark are known to be there and not to move."""
 APART = 2
 """When the map is built again, one in so many scans is used."""
 WIDEST = 0.5
@@ -89,13 +87,14 @@ class Navigator:
         self.path: Array = np.empty((0, 2))
         self.plans = 0
         self._waypoint: Array | None = None
-        self._frontier: IntArray | None = None
-        self._looks = np.zeros(self.cells.grid.shape, np.uint8)
+        self._explorer = Explorer(self.cells.grid.shape, self.mobility.radius, MARGIN)
         self._scans: list[Scan] = []
         self._manual, self._until = STOP, -math.inf
         self._pose: Pose | None = None
         self._time = self._planned = -math.inf
         self._doubts = 0
+        self._seen: Local | None = None
+        self._renewed = -math.inf
         self._anchor, self._since = np.zeros(2), -math.inf
 
     def set_mode(self, mode: Mode) -> None:
@@ -121,7 +120,7 @@ class Navigator:
         self._waypoint, self._planned, self._doubts = point, -math.inf, 0
         self.path = np.empty((0, 2))
         self._since = -math.inf
-        self.state, self.report = "driving", f"driving to ({x:g}, {y:g})"
+        self.state, self.report = "driving", f"driving to the waypoint ({x:g}, {y:g})"
 
     def drive(self, speed: float, turn_rate: float, seconds: float) -> None:
         """Drive by hand from the next step on: at most 2 s, and only in the manual mode.
@@ -174,7 +173,7 @@ class Navigator:
         poses = trajectory.at(np.array([scan.time for scan in self._scans[::APART]]))
         for scan, pose in zip(self._scans[::APART], poses.tolist(), strict=True):
             self.cells.update(scan, Pose(*pose))
-        self._pose, self._planned = None, -math.inf
+        self._pose, self._planned, self._seen = None, -math.inf, None
 
     def _problem(self, scan: Scan, pose: Pose) -> str:
         if not all(map(math.isfinite, (scan.time, *pose))):
@@ -200,9 +199,11 @@ class Navigator:
         place = np.array(pose[:2])
         if self._blocked(place, scan.time):
             return self._give_up(f"blocked at ({pose.x:.2f}, {pose.y:.2f}) for {PATIENCE:g} s")
-        local = self._local(place)
-        stale = scan.time - self._planned >= REPLAN
-        if stale or not len(self.path) or is_crossed(self.path, local):
+        stale = not len(self.path) or scan.time - self._planned >= REPLAN
+        if stale:
+            self._seen = None
+        local = self._local(place, scan.time)
+        if stale or is_crossed(self.path, local):
             problem = self._plan(local, place, scan.time)
             self._doubts = self._doubts + 1 if problem else 0
             if problem:
@@ -216,31 +217,21 @@ class Navigator:
         target = between(pose, np.append(pursued(self.path, place, local, LOOKAHEAD), 0.0))[:2]
         points = scan_points(scan)
         speed = scan.speed if math.isfinite(scan.speed) else self.mobility.top_speed
-        return steer(target, points, self._strange(points, pose), speed, self.mobility)
+        return steer(target, points, find_strangers(self.cells, points, pose), speed, self.mobility)
 
-    def _window(self, place: Array) -> tuple[slice, slice]:
-        """The known part of the map, with a border of unknown cells, the robot and the waypoint in it."""
-        grid, (rows, columns) = self.cells.grid, self.cells.window
-        points = [place] if self._waypoint is None else [place, self._waypoint]
-        cells = grid.cells(points)
-        border = math.ceil((self.mobility.radius + MARGIN) / grid.resolution) + 2
-        low = np.minimum((rows.start, columns.start), cells.min(axis=0)) - border
-        high = np.maximum((rows.stop, columns.stop), cells.max(axis=0) + 1) + border
-        (low_row, low_column), (high_row, high_column) = np.clip(low, 0, grid.shape), np.clip(high, 0, grid.shape)
-        return slice(int(low_row), int(high_row)), slice(int(low_column), int(high_column))
-
-    def _local(self, place: Array) -> Local:
-        window, grid = self._window(place), self.cells.grid
-        corner = np.array([each.start for each in window])
-        row, column = (grid.cells(place) - corner).tolist()
-        given, unknown = self.mobility, self.mode != "autonomous"
-        weights = weigh(self.cells.kinds[window], grid.resolution, given.radius, MARGIN, unknown, (row, column))
-        return Local(weights, corner, grid)
+    def _local(self, place: Array, time: float) -> Local:
+        """The known part of the map, at most `RENEW` old: what is near is in the scan anyway."""
+        if self._seen is None or not time - self._renewed < RENEW:
+            points = np.array([place] if self._waypoint is None else [place, self._waypoint])
+            unknown = self.mode != "autonomous"
+            self._seen = look_around(self.cells, points, self.mobility.radius, MARGIN, unknown)
+            self._renewed = time
+        return self._seen
 
     def _plan(self, local: Local, place: Array, time: float) -> str:
         """Find a path to the waypoint or the next frontier; returns what is wrong."""
         if self._waypoint is None:
-            view = self._next_view(local, place)
+            view = self._explorer.next_view(local, place)
             if view is None:
                 return EXPLORED
             goal, name = view, "frontier"
@@ -256,53 +247,28 @@ class Navigator:
         if found is None:
             if self._waypoint is not None:
                 return f"there is no way to the {name}"
-            self._look(LOOK)
+            self._explorer.give_up()
             return ""
         self.path = self.cells.grid.centres(shorten(found.cells, local.weights) + local.corner)
         self.path[0], self.path[-1] = place, goal
         self.plans += 1
-        self._planned = time
+        self._planned, self.report = time, f"driving to the {name}"
         return ""
-
-    def _next_view(self, local: Local, place: Array) -> Array | None:
-        """The point from which to look at the nearest frontier (2,) [m]; None if there is none."""
-        window, grid, given = self._window(place), self.cells.grid, self.mobility
-        kinds, looks, here = self.cells.kinds[window], self._looks[window], local.cell(place)
-        rows, columns = looked_at(kinds, grid.resolution, here).T
-        looks[rows, columns] = np.minimum(looks[rows, columns] + 1, LOOK)
-        found = find_frontiers(kinds, grid.resolution, here, given.radius, MARGIN, looks >= LOOK)
-        if not found:
-            return None
-        chosen = found[0]
-        if self._frontier is not None:
-            # Keep to the frontier it drives to, unless another is much nearer.
-            old = set(map(tuple, (self._frontier - local.corner).tolist()))
-            same = [each for each in found if not old.isdisjoint(map(tuple, each.cells.tolist()))]
-            if same and same[0].cost <= 2.0 * chosen.cost + 1.0 / grid.resolution:
-                chosen = same[0]
-        self._frontier = chosen.cells + local.corner
-        return grid.centres(chosen.view + local.corner)
 
     def _arrive(self) -> Command:
         if self._waypoint is None:
-            self._look(1)
+            self._explorer.look()
             self.path = np.empty((0, 2))
             return STOP
         self.state, self.report = "arrived", f"arrived at ({self._waypoint[0]:g}, {self._waypoint[1]:g})"
         self.path = np.empty((0, 2))
         return STOP
 
-    def _look(self, times: int) -> None:
-        """Count that the present frontier was looked at; after `LOOK` times it is given up."""
-        if self._frontier is not None:
-            rows, columns = self._frontier.T
-            self._looks[rows, columns] = np.minimum(self._looks[rows, columns] + times, LOOK)
-
     def _give_up(self, problem: str) -> Command:
         self._since = -math.inf
         if self.mode == "autonomous":
-            self._look(LOOK)
-            self._frontier, self.path, self.report = None, np.empty((0, 2)), problem
+            self._explorer.give_up()
+            self.path, self.report = np.empty((0, 2)), problem
             return STOP
         return self._stop(problem)
 
@@ -313,23 +279,9 @@ class Navigator:
 
     def _stop(self, report: str) -> Command:
         self.state, self.report, self.path = "stopped", report, np.empty((0, 2))
-        self._frontier = None
         return STOP
 
     def _blocked(self, place: Array, time: float) -> bool:
         if self._since == -math.inf or np.hypot(*(place - self._anchor)) > PROGRESS:
             self._anchor, self._since = place, time
         return time - self._since > PATIENCE
-
-    def _strange(self, points: Array, pose: Pose) -> BoolArray:
-        """Which points (n, 2) of a scan are at places that the map does not know to be walls or obstacles."""
-        grid = self.cells.grid
-        cells = grid.cells(rotate(points, pose.yaw) + pose[:2])
-        known = np.zeros(len(points), np.bool_)
-        for row in (-1, 0, 1):
-            for column in (-1, 0, 1):
-                near = np.add(cells, (row, column))
-                inside = grid.contains(near)
-                rows, columns = near[inside].T
-                known[inside] |= self.cells.sureness((rows, columns)) >= KNOWN
-        return ~known
