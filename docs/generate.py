@@ -52,6 +52,7 @@ GUIDES = {
     "Particles": "particles.md",
     "Rovers": "rovers.md",
     "Logs": "logs.md",
+    "Map your own log": "map-your-log.md",
     "Sensor models": "sensor-models.md",
     "NARMAX": "narmax.md",
     "Reliability": "reliability.md",

@@ -19,6 +19,7 @@ DOCS = Path(__file__).parent
 IMAGES = DOCS / "images"
 OF_STUDIES: dict[str, tuple[tuple[str, int], ...]] = {
     "leveling": (("leveling.probabilities", 0),),
+    "maps": (("indoor.logs", 0), ("indoor.logs", 1)),
     "sensor-models": (("indoor.arena", 0), ("indoor.arena", 2)),
     "terrain": (("terrain.drive", 0), ("terrain.particles", 0)),
     "water": (("water.deliver", 0),),

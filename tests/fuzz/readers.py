@@ -26,7 +26,7 @@ from sandlot.models.card import Card
 from sandlot.models.dense import forward, load_dense, make_dense, save_dense
 from sandlot.places.plans import load_plan
 from sandlot.places.terrains import from_image
-from sandlot.recordings.logs import FORMATS, Pose, Scan, Source
+from sandlot.recordings.logs import FORMATS, Pose, Scan, Source, read_scans
 from sandlot.recordings.scans import MAX_BEAMS, quantities
 from sandlot.robots.climber import load_climber
 from sandlot.robots.meshes import read_mesh
@@ -264,6 +264,7 @@ READERS: dict[str, Reader] = {
     "rover, TOML and URDF": Reader(make_rover, lambda folder: find_layout(load_rover(folder / "wheeled.toml")), 100),
     "climbing robot, TOML": Reader(make_climber, lambda folder: load_climber(folder / "climber.toml")),
     "log, carmen": Reader(text("a.log", CARMEN), read_log("carmen")),
+    "scans of a log, for a map": Reader(text("a.log", CARMEN), lambda folder: read_scans(folder / "a.log")),
     "log, posegraph": Reader(text("a.log", GRAPH), read_log("posegraph")),
     "log, rover5": Reader(text("a.log", ROVER5), read_log("rover5")),
     "log, csv": Reader(text("a.csv", TABLE), read_log("csv")),

@@ -1,10 +1,9 @@
 """A pose graph: poses, and measured poses of one as seen from another; solved by sparse Gauss-Newton.
 
-Edges that may be wrong, such as closed loops, lose their weight step by step where they contradict all others: graduated
-non-convexity with the Geman-McClure cost (Yang et al. 2020), which needs no good first guess.
+Edges that may be wrong, such as closed loops, lose their weight step by step where they contradict the others:
+graduated non-convexity with the Geman-McClure cost (Yang et al. 2020), which needs no good first guess.
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple

@@ -31,7 +31,7 @@ NEAR = 6.0
 MIN_PATH = 10.0
 """Loops are longer than this [m]."""
 DRIFT, TURN_DRIFT = (0.3, 0.03, 5.0), (0.1, 0.01, 0.8)
-"""Uncertainty of a submap's position as seen from another [m], and of its yaw [rad]: at once, per metre, and at most."""
+"""Uncertainty of a submap's position seen from another [m], and of its yaw [rad]: at once, per metre, and at most."""
 LOST = 1000.0
 """Where the robot was lost, the path counts this much longer [m]; then all yaws are searched."""
 MIN_SCORE, MIN_LOST_SCORE = 0.5, 0.6

@@ -1,6 +1,7 @@
 """Builds a map from scans, one at a time: `Mapper().add(scan)`."""
 
 import math
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -8,8 +9,8 @@ import numpy as np
 from sandlot.geometry.planar import between, compose
 from sandlot.mapping.loops import Loops
 from sandlot.mapping.matching.field import Field, add_points, make_field
-from sandlot.mapping.matching.matcher import MIN_POINTS, Expected, Match, match
-from sandlot.mapping.matching.points import scan_points, thin
+from sandlot.mapping.matching.matcher import MIN_POINTS, Expected, Match, few_beams, match, refused
+from sandlot.mapping.matching.points import fill, scan_points, thin
 from sandlot.mapping.motion import Motion, Moved
 from sandlot.mapping.submaps import HALF, Keyframe, Submap, place
 from sandlot.mapping.trajectories import Trajectory
@@ -49,8 +50,8 @@ class Estimate(NamedTuple):
 class Mapper:
     """Knows where a robot with a laser is, and builds a map.
 
-    Each scan is matched with a submap, a local map of the last stretch. A complete submap is compared with earlier ones;
-    where they overlap, a loop is closed, and the poses of all submaps are corrected.
+    Each scan is matched with a submap, a local map of the last stretch. A complete submap is compared with earlier
+    ones; where they overlap, a loop is closed, and the poses of all submaps are corrected.
 
     Args:
         odometry: Whether to use the odometry of the scans, where they have any.
@@ -124,9 +125,7 @@ class Mapper:
     def _match(self, points: Array, moved: Moved) -> Match:
         guess = compose(self._local, moved.pose)
         if not self._active:
-            enough = len(points) >= MIN_POINTS
-            reason = "" if enough else f"only {len(points)} beams returned; at least {MIN_POINTS} are needed"
-            return Match(np.zeros(3), np.zeros((3, 3)), 0.0, 0.0, 0.0, math.nan, reason)
+            return refused(np.zeros(3), few_beams(points) if len(points) < MIN_POINTS else "")
         found = match(self._active[0][1], points, Expected(guess, moved.distance, moved.turn))
         if found.reason:
             # Without odometry, the robot may have done anything: that it stopped is the safest guess.
@@ -143,29 +142,26 @@ class Mapper:
             self.restarts += 1
             self._lost = 0
             self._add_keyframe(points, found, moved, begin=True)
-        elif math.hypot(self._since[0], self._since[1]) > KEYFRAME[0] or abs(self._since[2]) > KEYFRAME[1]:
-            if not found.reason:
-                self._add_keyframe(points, found, moved)
+        elif not found.reason and (math.hypot(*self._since[:2]) > KEYFRAME[0] or abs(self._since[2]) > KEYFRAME[1]):
+            self._add_keyframe(points, found, moved)
 
     def _add_keyframe(self, points: Array, found: Match, moved: Moved, begin: bool = False) -> None:
         """Put a keyframe into the active submaps; or ``begin`` a new one and end all others."""
-        current = self._active[0][0] if self._active else 0
-        deviations = (moved.distance, moved.turn) if moved.measured and not self.restarts else UNSURE
-        information = (
-            np.diag([deviations[0] ** -2.0] * 2 + [deviations[1] ** -2.0]) if found.reason else found.information
-        )
-        matched = not found.reason
-        keyframe = Keyframe(thin(points, KEPT), current, self._local, information, matched, self._driven)
-        self.keyframes.append(keyframe)
         if begin:
             self.finish()
-        pose = self.pose
-        if begin:
-            self._active = []
-        if not self._active or (len(self._active) == 1 and len(self.submaps[current].keyframes) >= SIZE // 2):
+        pose, current = self.pose, self._active[0][0] if self._active else 0
+        keyframe = Keyframe(
+            fill(thin(points, KEPT)), current, self._local, _information(found, moved), not found.reason, self._driven
+        )
+        full = bool(self._active) and len(self.submaps[current].keyframes) >= SIZE // 2
+        if begin or (full and len(self._active) == 1):
             self.submaps.append(Submap(pose, keyframe))
-            self._active.append((len(self.submaps) - 1, make_field(HALF, LEVELS)))
-        self._local = between(self.submaps[self._active[0][0]].pose, pose) if begin else self._local
+            fresh = len(self.submaps) - 1, make_field(HALF, LEVELS)
+            self._active = [fresh] if begin else [*self._active, fresh]
+        if begin:
+            self._local = np.zeros(3)
+            keyframe = replace(keyframe, submap=self._active[0][0], local=self._local)
+        self.keyframes.append(keyframe)
         for index, field in self._active:
             local = self._local if index == self._active[0][0] else between(self.submaps[index].pose, pose)
             self.submaps[index].add(keyframe, local)
@@ -175,3 +171,11 @@ class Mapper:
             complete, _ = self._active.pop(0)
             self._local = self.submaps[self._active[0][0]].locals[-1]
             self.loops.close(self.submaps, complete)
+
+
+def _information(found: Match, moved: Moved) -> Array:
+    """Of a match, or of the predicted motion if there was none."""
+    if not found.reason:
+        return found.information
+    distance, turn = (moved.distance, moved.turn) if moved.measured else UNSURE
+    return np.diag([distance**-2.0, distance**-2.0, turn**-2.0])

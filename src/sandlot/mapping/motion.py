@@ -11,6 +11,8 @@ from sandlot.typing import Array
 
 SHORTEST, LONGEST = 0.05, 2.0
 """Intervals between scans are taken to be between these, since time stamps jitter [s]."""
+MAX_STEP = 5.0
+"""Odometry that moves further than this from one scan to the next is a fault, and not used [m]."""
 SLIP = (0.02, 0.1, 0.05)
 """Standard deviation of a position by odometry: at least [m], per metre, and per radian [m]."""
 TURN_SLIP = (0.02, 0.1, 0.4)
@@ -60,6 +62,7 @@ class Motion:
             return Moved(np.zeros(3), *FIRST, False, np.zeros(3))
         interval = _interval(self._last, scan)
         measured = self._use and all(map(math.isfinite, (*scan.odometry, *self._last.odometry)))
+        measured = measured and math.dist(self._last.odometry[:2], scan.odometry[:2]) < MAX_STEP
         if measured:
             pose = between(self._last.odometry, scan.odometry)
             driven, turned = math.hypot(pose[0], pose[1]), abs(float(pose[2]))

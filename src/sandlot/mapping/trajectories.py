@@ -39,6 +39,14 @@ class Trajectory(NamedTuple):
             np.savetxt(draft, rows, fmt=["%.6f"] + 7 * ["%.9g"])
 
 
+def position_error(found: Array, reference: Array) -> float:
+    """Root mean square distance of positions (n, 2 or 3) after the best rotation and shift [m]: evo's aligned APE."""
+    mine, theirs = (each[:, :2] - each[:, :2].mean(axis=0) for each in (found, reference))
+    left, _, right = np.linalg.svd(mine.T @ theirs)
+    turn = left @ np.diag([1.0, np.sign(np.linalg.det(left @ right))]) @ right
+    return float(np.sqrt(np.square(mine @ turn - theirs).sum(axis=1).mean()))
+
+
 class RelationErrors(NamedTuple):
     """Errors of a trajectory at measured relations (Kuemmerle et al. 2009).
 

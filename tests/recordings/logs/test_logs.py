@@ -13,7 +13,7 @@ from fuzzing import damaged
 from sandlot import recordings
 from sandlot.errors import SandlotError
 from sandlot.recordings.logs import FORMATS, Pose, Scan, Source, export_log, guess_format, import_log
-from sandlot.recordings.logs.exporting import OPTIONAL
+from sandlot.recordings.logs.recorded import OPTIONAL
 from sandlot.recordings.logs.findings import Tally
 from sandlot.recordings.scans import quantities
 

@@ -1,4 +1,4 @@
-"""A local map to match scans against: likelihoods to search in, and moments of the points in each cell to refine with."""
+"""A local map to match scans with: likelihoods to search in, and moments of the points in each block to refine with."""
 
 import math
 from typing import NamedTuple

@@ -31,7 +31,7 @@ MIN_POINTS = 20
 INDEPENDENT = 0.05
 """Share of the information of a scan's points that counts: their errors are correlated."""
 WEAK = 0.05
-"""A direction is unobservable where the standard deviation of the position along it is above this [m]."""
+"""A direction of the position is unobservable if its information is below this share of the other direction's."""
 
 
 class Match(NamedTuple):
@@ -59,7 +59,7 @@ class Match(NamedTuple):
     def weak(self) -> Array:
         """Directions of the position that the match does not determine, as in a featureless corridor: (n, 2)."""
         values, vectors = np.linalg.eigh(self.information[:2, :2])
-        return np.asarray(vectors.T[values < 1.0 / WEAK**2])
+        return np.asarray(vectors.T[values < WEAK * values.max()])
 
 
 class Expected(NamedTuple):
@@ -79,8 +79,8 @@ class Expected(NamedTuple):
 def match(field: Field, points: Array, expected: Expected) -> Match:
     """Find where a scan fits best.
 
-    The search covers three standard deviations around the expected pose. If nothing fits well there, a second one covers
-    more, as the robot may have been turned faster than expected. Directions that the map does not determine stay as
+    The search covers three standard deviations around the expected pose. If nothing fits well there, a second one
+    covers more, as the robot may have turned faster than expected. Directions that the map does not determine stay as
     expected.
 
     Args:
@@ -90,7 +90,7 @@ def match(field: Field, points: Array, expected: Expected) -> Match:
     """
     pose, distance, turn = expected
     if len(points) < MIN_POINTS:
-        return _refused(pose, f"only {len(points)} beams returned; at least {MIN_POINTS} are needed")
+        return refused(pose, few_beams(points))
     few = thin(points, SEARCHED)
     found = search(field, few, pose, _window(distance, turn), MIN_SCORE)
     if found.score < GOOD_SCORE:
@@ -99,7 +99,7 @@ def match(field: Field, points: Array, expected: Expected) -> Match:
         if wide.score > found.score + WORTH:
             found, distance, turn = wide, WIDE_REACH, WIDE_TURN
     if found.score <= MIN_SCORE:
-        return _refused(pose, "the scan fits nowhere near the expected pose")
+        return refused(pose, "the scan fits nowhere near the expected pose")
     prior = np.array([*pose, 1.0 / distance**2, 1.0 / turn**2])
     return align(field, points, np.array(found[:3]), prior, found.score)
 
@@ -121,5 +121,11 @@ def align(field: Field, points: Array, start: Array, prior: Array | None = None,
     return Match(found.pose, information, score, found.overlap, found.fit, found.error, reason)
 
 
-def _refused(pose: Array, reason: str) -> Match:
+def few_beams(points: Array) -> str:
+    """The reason to refuse a scan with so few points."""
+    return f"only {len(points)} beams returned; at least {MIN_POINTS} are needed"
+
+
+def refused(pose: Array, reason: str) -> Match:
+    """A match that there is not."""
     return Match(np.asarray(pose, np.float64), np.zeros((3, 3)), 0.0, 0.0, 0.0, np.nan, reason)

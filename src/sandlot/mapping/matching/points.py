@@ -9,6 +9,9 @@ from sandlot.kernels import kernel
 from sandlot.recordings.scans import Scan
 from sandlot.typing import Array
 
+FILLED, LONGEST_GAP, FLAT = 0.05, 1.5, 0.03
+"""Points are put this far apart between neighbours that are at most so far apart, and that far off a line [m]."""
+
 
 def scan_points(
     scan: Scan,
@@ -57,6 +60,57 @@ def thin(points: Array, distance: float) -> Array:
         kept[many] = points[k]
         many += 1
     return kept[:many].copy()
+
+
+@kernel(error_model="numpy")
+def fill(points: Array) -> Array:
+    """Put points on walls between beams that are far apart, so that a map of few scans has walls and not rows of dots.
+
+    Rows of dots would fit best where the dots of another scan lie on them, wherever the robot is along a corridor.
+    Points are put between two neighbours if both lie on a line with their other neighbours. Points that are far from
+    both neighbours are left out.
+
+    Args:
+        points: (n, 2) in the order of the beams [m].
+    """
+    many = points.shape[0]
+    found = np.empty((many + int(many * LONGEST_GAP / FILLED), 2))
+    count = 0
+    before = math.inf
+    for k in range(many):
+        after = math.inf
+        if k + 1 < many:
+            after = math.hypot(points[k + 1, 0] - points[k, 0], points[k + 1, 1] - points[k, 1])
+        lonely, before = min(before, after) > LONGEST_GAP, after
+        if lonely:
+            continue
+        found[count] = points[k]
+        count += 1
+        if k < 1 or k > many - 3:
+            continue
+        dx, dy = points[k + 1, 0] - points[k, 0], points[k + 1, 1] - points[k, 1]
+        if not FILLED < after <= LONGEST_GAP:
+            continue
+        if off_line(points, k) > FLAT or off_line(points, k + 1) > FLAT:
+            continue
+        pieces = int(after / FILLED) + 1
+        for piece in range(1, pieces):
+            found[count, 0], found[count, 1] = points[k, 0] + dx * piece / pieces, points[k, 1] + dy * piece / pieces
+            count += 1
+    return found[:count].copy()
+
+
+@kernel(error_model="numpy", allocates=False)
+def off_line(points: Array, k: int) -> float:
+    """Distance of a point from the segment between its neighbours [m]; infinite if it does not lie between them."""
+    ax, ay = points[k - 1, 0], points[k - 1, 1]
+    dx, dy = points[k + 1, 0] - ax, points[k + 1, 1] - ay
+    px, py = points[k, 0] - ax, points[k, 1] - ay
+    square = dx * dx + dy * dy
+    along = px * dx + py * dy
+    if not 0.0 < along < square:
+        return math.inf
+    return abs(px * dy - py * dx) / math.sqrt(square)
 
 
 def spread(points: Array, distance: float) -> Array:

@@ -1,7 +1,7 @@
 """Refines the pose of a scan to a fraction of a cell: Gauss-Newton on distances to the local lines of a map.
 
-Around each point of the scan, the moments of nearby blocks give the mean and covariance of the map's points there. A flat
-covariance is a wall, of which only the distance along the normal counts; a round one is a small object.
+Around each point of the scan, the moments of nearby blocks give the mean and covariance of the map's points there. A
+flat covariance is a wall, of which only the distance along the normal counts; a round one is a small object.
 """
 
 import math
@@ -42,7 +42,11 @@ class Refined(NamedTuple):
 
 @kernel(error_model="numpy", allocates=False)
 def surface(field: Field, x: float, y: float, noise: float) -> tuple[float, float, float, float, float, float, float]:
-    """The map around a point: weight (0 if nothing is near), offset to the mean, and its information xx, xy, yy, normal variance.
+    """The map around a point.
+
+    Returns:
+        Number of the map's points nearby, 0 if there are none; the offset to their mean x, y [m]; the information of
+        that offset xx, xy, yy [1/m2]; and the variance along the normal [m2].
 
     Args:
         field: The map.
@@ -83,7 +87,7 @@ def surface(field: Field, x: float, y: float, noise: float) -> tuple[float, floa
     small, large = max(middle - half_gap, 0.0) + noise * noise, middle + half_gap + noise * noise
     angle = 0.5 * math.atan2(2.0 * xy, xx - yy)  # of the wall
     nx, ny = -math.sin(angle), math.cos(angle)
-    across, along = 1.0 / small, small / (large * large)
+    across, along = 1.0 / small, (small / large) ** 2 / large
     return (
         total, mx, my,
         across * nx * nx + along * ny * ny,
@@ -101,7 +105,7 @@ def refine(field: Field, points: Array, start: Array, prior: Array, noise: float
         field: The map.
         points: (n, 2) of the scan in the robot's frame [m].
         start: (3,) pose to start from, in the frame of the map [m, rad].
-        prior: (4,) expected pose x, y, yaw, [m, rad] then the information of its position [1/m2], and of its yaw.
+        prior: (5,) expected x, y, yaw [m, rad], and the information of position [1/m2] and yaw [1/rad2].
         noise: Standard deviation of a measured range [m].
         robust: Points further than so many standard deviations from the map count little (Cauchy).
     """

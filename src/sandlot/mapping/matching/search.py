@@ -1,7 +1,8 @@
 """Joint search over x, y and yaw for the pose at which a scan fits best, by branch and bound.
 
-After Hess et al., "Real-time loop closure in 2D lidar SLAM" (2016): a node is a square of poses of one yaw; the maxima of
-the likelihoods around each point bound the score of all its poses, so squares that cannot hold the best are left out.
+After Hess et al., "Real-time loop closure in 2D lidar SLAM" (2016): a node is a square of poses of one yaw; the maxima
+of the likelihoods around each point bound the score of all its poses, so squares that cannot hold the best are left
+out.
 """
 
 import math
@@ -68,7 +69,7 @@ def search(field: Field, points: Array, guess: Array, window: Window, minimum: f
     far = np.quantile(np.hypot(points[:, 0], points[:, 1]), FAR_SHARE) if len(points) else 1.0
     step = max(CELL / max(float(far), CELL), MIN_TURN)
     turns = math.ceil(window.turn / step) if window.turn > 0.0 else 0
-    yaws = step * np.arange(-turns, turns + 1)
+    yaws = step * np.arange(-turns, turns + 1, dtype=np.float64)
     corners = rotated_cells(points, np.asarray(guess, np.float64), yaws, field.half)
     reach = math.ceil(window.reach / CELL)
     column, row, turned, score = branch_and_bound(field.likelihood, corners, yaws, reach, window, minimum)
@@ -95,7 +96,7 @@ def bound(level: NDArray[np.uint8], width: int, cells: NDArray[np.int32], column
     for k in range(cells.shape[0]):
         c, r = cells[k, 0] + column, cells[k, 1] + row
         if -width < c < size and -width < r < size:
-            total += level[max(r, 0), max(c, 0)]
+            total += int(level[max(r, 0), max(c, 0)])
     return total / (255.0 * cells.shape[0])
 
 
