@@ -61,7 +61,15 @@ def walk(people: Any, robots: Array, robot_radius: float, walls: Walls, interval
         gait: How they walk.
     """
     steps = max(math.ceil(interval / MAX_STEP), math.ceil(8.0 * interval * gait.speed / gait.radius))
-    _walk(people, robots, robot_radius + gait.radius + gait.distance, walls, interval / steps, steps, gait)
+    _walk(
+        people.view(np.recarray),
+        robots,
+        robot_radius + gait.radius + gait.distance,
+        walls,
+        interval / steps,
+        steps,
+        gait,
+    )
 
 
 @kernel(error_model="numpy", nogil=True, allocates=False)

@@ -11,13 +11,13 @@ from sandlot.sensing.spinning_lidar import along
 from sandlot.worlds.indoor.rover import simulate
 from sandlot.worlds.indoor.settings import IndoorSettings
 
-EXACT = dict.fromkeys(("noise", "noise_growth", "missing", "specular", "mixed"), 0.0)
+EXACT = {"beams": 90, **dict.fromkeys(("noise", "noise_growth", "missing", "specular", "mixed"), 0.0)}
 START = {"plan": "apartment", "start": (2.5, 2.5, 0.4)}
 SURE = {"kind": "tracked", "slip": 0.0, "coasting_deviation": 0.0}
 
 
 def make(seed=0, **given):
-    return simulate(IndoorSettings(**{"robot": "tracked", **START, **given}), seed)
+    return simulate(IndoorSettings(**{"robot": "tracked", "lidar": {"beams": 90}, **START, **given}), seed)
 
 
 def test_orders_last_as_long_as_they_say_and_the_lidar_goes_on_turning():
@@ -67,7 +67,7 @@ def test_scans_at_rest_are_whole_turns_at_the_true_pose():
 
 
 def test_the_ages_of_beams_undo_the_skew():
-    rover, truth = make(lidar=EXACT, robot=SURE)
+    rover, truth = make(lidar={**EXACT, "beams": 711}, robot=SURE)
     rover.drive(-0.2, 0.3, 1.0 - 1.0 / 5.5 * 0.5)  # not a whole number of turns
     rest = round((-rover.drive(-0.2, 0.3, rover.chassis.tick).time * 5.5 % 1.0) / 5.5 / rover.chassis.tick)
     if rest:

@@ -9,7 +9,7 @@ import xarray as xr
 
 from sandlot.errors import LogError, quote
 from sandlot.recordings.logs.formats import FORMATS, guess_format
-from sandlot.recordings.logs.recorded import check_scans, scan_bearings, scan_blocks, scan_origin
+from sandlot.recordings.logs.recorded import check_scans, scan_ages, scan_bearings, scan_blocks, scan_origin
 from sandlot.recordings.logs.source import Progress, Source
 from sandlot.recordings.reader import open as open_recording
 from sandlot.recordings.scans import NUMBERS, Pose, Scan
@@ -76,12 +76,12 @@ def _read_recording(path: Path, progress: Progress | None) -> ScanLog:
 
 
 def _frames(dataset: xr.Dataset, progress: Progress | None) -> Iterator[Scan]:
-    bearings, done = scan_bearings(dataset), 0
+    bearings, ages, done = scan_bearings(dataset), scan_ages(dataset), 0
     for block in scan_blocks(dataset):
         columns = np.column_stack([block[name].values for name in NUMBERS])
         for numbers, ranges in zip(columns.tolist(), block["ranges"].values.astype(np.float32), strict=True):
             time, *rest = numbers
-            yield Scan(time, ranges, bearings, Pose(*rest[:3]), Pose(*rest[3:6]), *rest[6:8])
+            yield Scan(time, ranges, bearings, Pose(*rest[:3]), Pose(*rest[3:6]), *rest[6:8], ages)
         done += len(columns)
         if progress:
             progress(done, dataset.sizes["time"])

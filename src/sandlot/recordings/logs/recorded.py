@@ -40,6 +40,14 @@ def scan_bearings(dataset: xr.Dataset) -> Array:
     return found
 
 
+def scan_ages(dataset: xr.Dataset) -> Array | None:
+    """How long before the time of its frame each beam was measured: (beams,) [s]; None if all were at once."""
+    if "ages" not in dataset:
+        return None
+    found: Array = load_frames(dataset[["ages"]], slice(0, 1))["ages"].values[0]
+    return found
+
+
 def scan_origin(dataset: xr.Dataset) -> tuple[float | None, tuple[float, float] | None]:
     """Start [s] and position of the laser [m] in the settings; None if they are missing or mean something else."""
     about = settings(dataset)
@@ -59,7 +67,7 @@ def load_frames(dataset: xr.Dataset, frames: slice) -> xr.Dataset:
     Raises:
         RecordingError: They are damaged.
     """
-    kept = [name for name in quantities(0) if name in dataset]
+    kept = [name for name in (*quantities(0), "ages") if name in dataset]
     try:
         block = dataset[kept].isel(time=frames, missing_dims="ignore").load()
     except Exception as error:  # Zarr and its codecs raise nearly every kind
