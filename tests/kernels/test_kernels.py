@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import sandlot
+from sandlot.kernels import kernel
 from sandlot.kernels.cache import PACKAGE, announce, closure, digest
 
 RUN = """
@@ -105,3 +106,9 @@ def test_a_kernel_depends_on_what_it_imports_only():
     assert {"physics/swarm.py", "kernels/randomness.py", "kernels/__init__.py"} <= names
     assert not any(name.startswith(("physics/soil", "worlds", "studies")) for name in names)
     assert digest(PACKAGE / "physics/swarm.py") != digest(PACKAGE / "physics/walls.py")
+
+
+@pytest.mark.parametrize("flags", [{"contract"}, {"reassoc", "nsz"}])
+def test_options_that_change_last_digits_are_refused(flags):
+    with pytest.raises(ValueError, match="changes last digits; allowed"):
+        kernel(fastmath=flags)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sandlot.control.climbing.senses import BEHIND, CELL, STATES
-from sandlot.learning.climber import ClimberTraining, train
+from sandlot.learning.climber import ClimberTraining, failures, train
 from sandlot.learning.climbing import ClimbBatch, Randomness
 from sandlot.learning.obstacle_pool import KINDS, LEVELS, Pool
 from sandlot.learning.ppo import Ppo
@@ -70,6 +70,17 @@ def test_higher_levels_are_higher():
     for kind, name in enumerate(KINDS):
         if name != "trench":  # it grows in width
             assert heights[kind, -1].max() > 2.0 * heights[kind, 0].max()
+
+
+def test_the_card_counts_the_failures_of_the_last_tenth_of_the_iterations():
+    """Two episodes of each kind in each iteration; in the last two of 20, one more fails."""
+    outcomes = [np.tile([2, 2], (len(KINDS), 1)) for _ in range(18)] + [np.tile([2, 1], (len(KINDS), 1))] * 2
+    outcomes[-1] = outcomes[-1].copy()
+    outcomes[-1][0] = 6, 0
+    found = failures(outcomes)
+    assert len(found) == len(KINDS)
+    assert found["failures on box in the last 2 iterations of training [1]"] == pytest.approx(7 / 8)
+    assert found["failures on rubble in the last 2 iterations of training [1]"] == pytest.approx(0.5)
 
 
 def test_a_short_training_makes_a_climber_and_its_card():

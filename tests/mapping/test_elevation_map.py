@@ -35,26 +35,27 @@ def draw(kind):
 
 @given(st.sampled_from(KINDS), st.integers(0, 999), st.sampled_from([0.0, 0.3]))
 def test_maps_of_a_drive_agree_with_the_twin(kind, seed, missing):
-    """Two robots drive with random attitudes; cells grow old and are forgotten."""
+    """Two robots drive with random attitudes; cells grow old and are forgotten, or are dropped after a turn."""
     rng = np.random.default_rng(seed)
     courses = [kind.draw(rng) for _ in range(2)]
     laser = LASER.model_copy(update={"missing": missing, "ceiling": 2.4})
-    made, twins = ElevationMap(2, 201, ROWS, memory=0.5), [[twin.Map(201, 0.5) for _ in ROWS] for _ in range(2)]
+    made = ElevationMap(2, 201, ROWS, memory=0.5)
+    twins = [[twin.Map(201, 0.5, pan) for pan in PAN_ANGLES[ROWS]] for _ in range(2)]
     ground, driven = grounds(*courses), np.zeros(2)
     generators = {k: np.random.default_rng(k) for k in range(2)}
     for now in np.arange(4) * 0.25:
         middles = [(x, course.height(x) + 0.3) for x, course in zip(driven, courses, strict=True)]
-        attitudes = rng.uniform(-0.4, 0.4, (2, 3)) * (0.3, 1.0, 0.0)
+        attitudes = rng.uniform(-0.4, 0.4, (2, 3)) * (0.3, 1.0, 0.1)
         seen = view(middles, attitudes, [ROWS] * 2)
         ranges = laser.scan(ground, seen, generators)
         lines = ranges.copy()
         made.add(ranges, seen, laser.fan, driven, np.full(2, now))
-        found = made.read(driven, seen.middles[:, 1], np.full(2, now))
+        found = made.read(driven, seen.middles[:, 1], np.full(2, now), attitudes[:, 2])
         for k in range(2):
             for row, pan in enumerate(PAN_ANGLES[ROWS]):
                 given_ = (ANGLES, pan, attitudes[k], MOUNT, middles[k][1], driven[k], now)
                 twins[k][row].add(lines[k, row], *given_)
-                expected = twins[k][row].read(driven[k], middles[k][1], now)
+                expected = twins[k][row].read(driven[k], middles[k][1], now, attitudes[k, 2])
                 np.testing.assert_allclose(found[k, row], expected, atol=1e-9)
         driven = driven + rng.uniform(-0.05, 0.3, 2)
 

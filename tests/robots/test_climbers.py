@@ -1,16 +1,20 @@
 """Climbing robots at both fidelities: the same questions, and the same answers."""
 
+import mujoco
 import numpy as np
 import pytest
 
 from sandlot.control.climbing.scripts import CLIMB_BOX, CLIMB_STAIRS
 from sandlot.errors import SettingError
+from sandlot.physics.climbing.robot import CONTACTS, MISSED, PENETRATION
 from sandlot.places.course_kinds import Box, Flat, Ramp, Rubble, Stairs, Trench
 from sandlot.robots.climber import load_climber
+from sandlot.robots.climber_model import climber_model
 from sandlot.robots.climber_models import make_climbers
 from sandlot.robots.climbers import INTERVAL, Start
 from sandlot.robots.fast_climbers import FastClimbers
 from sandlot.robots.reference_climbers import ReferenceClimbers
+from sandlot.studies.obstacles.fidelity import passes
 
 CLIMBER = load_climber()
 FIDELITIES = ("fast", "reference")
@@ -21,17 +25,6 @@ WALL = Box(height=2.9, depth=1.0, distance=0.6)
 
 def courses(*kinds):
     return [kind.draw(np.random.default_rng(0)) for kind in kinds]
-
-
-def passes(climbers, scripts, seconds):
-    """Which robots pass their obstacles upright when they follow scripts."""
-    finish = np.array([each.end for each in climbers.courses]) + 0.6
-    passed, fell = np.zeros((2, climbers.count), np.bool_)
-    for k in range(round(seconds / INTERVAL)):
-        climbers.command(np.array([script.at(k * INTERVAL) for script in scripts]))
-        fell |= climbers.tilt < -0.5
-        passed |= (climbers.position[:, 0] > finish) & ~fell
-    return passed
 
 
 @both
@@ -47,6 +40,28 @@ def test_a_robot_on_level_ground_stands_still_and_then_drives(fidelity):
     np.testing.assert_allclose(climbers.axles[0], [0.4, 0.0], atol=0.02)
     np.testing.assert_allclose(climbers.belts[0], 0.5, atol=0.01)
     assert climbers.time[0] == pytest.approx(50 * INTERVAL)
+
+
+def test_the_reference_is_as_wide_as_its_tracks():
+    """Over all geoms: from the outside of the left rear track to that of the right one."""
+    model = climber_model(CLIMBER, *courses(Flat()), 0.001, (0.9, 0.9)).model
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    robot = model.geom_bodyid > 0
+    across = data.geom_xmat[robot, 3:6]
+    middles = data.geom_xpos[robot, 1] + (across * model.geom_aabb[robot, :3]).sum(axis=1)
+    halves = (np.abs(across) * model.geom_aabb[robot, 3:]).sum(axis=1)
+    width = (middles + halves).max() - (middles - halves).min()
+    assert width == pytest.approx(2.0 * CLIMBER.axles.back_offset + CLIMBER.track.width, abs=1e-9)
+
+
+def test_the_reference_climbs_stairs_without_rolling():
+    """A contact that jumps along the edge of a step would roll the robot."""
+    climbers = ReferenceClimbers(CLIMBER, courses(Stairs(riser=0.16, tread=0.3, steps=4, distance=0.8)))
+    for k in range(100):
+        climbers.command(CLIMB_STAIRS.at(k * INTERVAL)[None])
+        assert np.abs(climbers.attitude[0, [0, 2]]).max() < 0.05
+    assert climbers.position[0, 2] > 0.4
 
 
 @both
@@ -127,6 +142,16 @@ def test_a_restart_changes_only_the_chosen_robots(fidelity):
 
 
 @both
+def test_robots_that_are_not_running_stay_as_they_are(fidelity):
+    climbers = make_climbers(fidelity, CLIMBER, courses(Flat(), Flat()))
+    for _ in range(10):
+        climbers.command(np.repeat(DRIVE, 2, axis=0), np.array([True, False]))
+    assert climbers.position[0, 0] > 0.05
+    assert climbers.position[1, 0] == 0.0
+    np.testing.assert_array_equal(climbers.time, [10 * INTERVAL, 0.0])
+
+
+@both
 def test_a_robot_starts_on_the_ground_in_any_shape(fidelity):
     for axles in ((0.0, 0.0), (-1.0, 1.0), (1.0, -1.0), (-0.5, 0.0)):
         climbers = make_climbers(fidelity, CLIMBER, courses(Flat()))
@@ -188,6 +213,35 @@ def test_both_agree_on_which_obstacles_a_script_passes():
     assert converged.mean() >= 0.9
     assert (fast == reference)[converged].mean() >= 0.95
     assert 0.2 < reference.mean() < 0.8
+
+
+def test_robots_of_other_sizes_start_on_the_ground():
+    climbers = FastClimbers(CLIMBER, courses(*[Flat()] * 3))
+    climbers.robots.wheel[1], climbers.robots.reach[2] = 0.12, 0.4
+    climbers.restart(np.arange(3), None, [Start(axles=(-0.5, 0.0))] * 3)
+    tips = np.sin(0.5) * np.array([0.32, 0.32, 0.4]) + 0.05
+    np.testing.assert_allclose(climbers.position[:, 2], np.maximum([0.1, 0.12, 0.1], tips))
+    climbers.command(np.tile([-0.5, 0.0, 0.0, 0.0], (3, 1)))
+    assert (climbers.state[:, PENETRATION] < 1e-3).all()
+
+
+def test_a_comb_of_the_shortest_blocks_has_room_for_its_contacts():
+    (comb,) = courses(Rubble(block=(0.01, 0.01), height=0.0005, distance=0.7, slanted=0.0))
+    climbers = FastClimbers(CLIMBER, [comb])
+    most, flat = 0, CLIMBER.track.taper
+    for _ in range(60):
+        climbers.command(np.array([[-flat, flat, 0.5, 0.5]]))
+        most = max(most, np.cumprod(climbers._labels[0] >= 0).sum())
+    assert 40 < most < CONTACTS
+    assert not climbers.exploded[0]
+
+
+def test_a_robot_without_room_for_a_contact_has_exploded_until_it_starts_again():
+    climbers = FastClimbers(CLIMBER, courses(Flat(), Flat()))
+    climbers.state[1, MISSED] = 1.0
+    np.testing.assert_array_equal(climbers.exploded, [False, True])
+    climbers.restart(np.array([1]))
+    assert not climbers.exploded.any()
 
 
 def test_random_robots_differ_from_each_other():

@@ -57,10 +57,10 @@ def fill(ranges):
 
 
 class Map:
-    """One row of one robot: a dictionary from cells to height and time."""
+    """One row of one robot: a dictionary from cells to height, time and yaw."""
 
-    def __init__(self, ahead, memory):
-        self.ahead, self.memory, self.cells = ahead, memory, {}
+    def __init__(self, ahead, memory, pan=0.0):
+        self.ahead, self.memory, self.pan, self.cells = ahead, memory, pan, {}
 
     def add(self, ranges, bearings, pan, attitude, mount, height, driven, now):
         """Put one line into the map."""
@@ -73,15 +73,17 @@ class Map:
                 cell = int(np.floor((driven + point[0]) / 0.01 + 0.5))
                 new[cell] = max(new.get(cell, -np.inf), height + point[2])
         first = int(np.floor(driven / 0.01 + 0.5))
-        self.cells |= {cell: (z, now) for cell, z in new.items() if first <= cell < first + self.ahead}
+        self.cells |= {cell: (z, now, attitude[2]) for cell, z in new.items() if first <= cell < first + self.ahead}
 
-    def read(self, driven, zero, now):
-        """Heights ahead."""
+    def read(self, driven, zero, now, yaw):
+        """Heights ahead, without cells that a turn has moved by more than their length."""
         first = int(np.floor(driven / 0.01 + 0.5))
         known = {
             cell - first: z - zero
-            for cell, (z, when) in self.cells.items()
-            if first <= cell < first + self.ahead and now - when <= self.memory
+            for cell, (z, when, then) in self.cells.items()
+            if first <= cell < first + self.ahead
+            and now - when <= self.memory
+            and abs(0.01 * (cell - first) * np.tan(self.pan) * (yaw - then)) <= 0.01
         }
         if not known:
             return np.zeros(self.ahead)

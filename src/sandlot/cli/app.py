@@ -9,7 +9,7 @@ from rich.markup import escape
 from typer.core import TyperGroup
 
 import sandlot
-from sandlot.cli import fit, gap, logs, maps, models, shape, show, work
+from sandlot.cli import fit, gap, logs, maps, models, shape, show, train, work
 from sandlot.cli.caution import one_line_warnings
 from sandlot.cli.stop import stoppable
 from sandlot.errors import SandlotError, quote
@@ -51,6 +51,7 @@ app.command()(gap.gap)
 app.command()(models.models)
 app.command(context_settings=shape.CONTEXT)(shape.shape)
 app.add_typer(fit.app, name="fit")
+app.add_typer(train.app, name="train")
 
 
 def _version(wanted: bool) -> None:

@@ -10,6 +10,8 @@ from numba.core.ccallback import CFunc
 from sandlot.kernels.cache import KernelCache
 
 F = TypeVar("F", bound=Callable[..., Any])
+EXACT = {"ninf", "nnan", "nsz"}
+"""Flags of ``fastmath`` that change no sum or product of numbers; ``nsz`` may change the sign of a zero."""
 
 
 def kernel(allocates: bool = True, **options: Any) -> Callable[[F], F]:
@@ -18,8 +20,15 @@ def kernel(allocates: bool = True, **options: Any) -> Callable[[F], F]:
     Args:
         allocates: Whether it makes arrays. One that does not needs no reference counts, and is compiled and run more
             quickly if it says so.
-        options: Those of ``numba.njit``.
+        options: Those of ``numba.njit``. Of ``fastmath``, only flags that keep results bit for bit are allowed. With
+            ``contract`` or ``reassoc``, a kernel that was just compiled gives other last digits than the same kernel
+            loaded from disk: which of several compiled copies of an inner kernel runs depends on what was loaded first.
+
+    Raises:
+        ValueError: If ``fastmath`` would let results depend on how the kernel was compiled.
     """
+    if loose := set(options.get("fastmath", ())) - EXACT:
+        raise ValueError(f"fastmath={sorted(loose)} changes last digits; allowed: {sorted(EXACT)}")
 
     def compile_(function: F) -> F:
         compiled: Any = numba.njit(**{"_nrt": allocates, **options})(function)

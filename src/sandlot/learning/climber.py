@@ -12,6 +12,10 @@ from sandlot.models.card import Card
 from sandlot.models.dense import Dense
 from sandlot.robots.climber import Climber
 from sandlot.settings import Settings
+from sandlot.typing import IntArray
+
+LAST = 0.1
+"""Share of the iterations, the last ones, whose failures the card states."""
 
 
 class ClimberTraining(Settings):
@@ -62,7 +66,7 @@ def train(
         each=settings.courses,
         threads=threads,
     )
-    shares: dict[str, float] = {}
+    outcomes: list[IntArray] = []
 
     def report(update: Update) -> None:
         kinds = {}
@@ -70,8 +74,7 @@ def train(
             ended, passed = batch.outcomes[number].tolist()
             share = passed / ended if ended else float("nan")
             kinds[name] = float(batch.levels[batch.kinds == number].mean()), share
-            if ended:
-                shares[f"failures on {name} in training [1]"] = 1.0 - share
+        outcomes.append(batch.outcomes.copy())
         batch.outcomes[:] = 0
         progress(update, kinds)
 
@@ -79,7 +82,22 @@ def train(
     card = Card(
         kind="dense",
         description="climber: axle rates and belt speed of a tracked robot, trained by PPO at fidelity fast",
-        errors={name: round(share, 4) for name, share in shares.items()},
+        errors=failures(outcomes),
         settings={"training": settings.model_dump(mode="json")},
     )
     return net, card
+
+
+def failures(outcomes: list[IntArray]) -> dict[str, float]:
+    """Share of episodes that failed on each kind of obstacle in the last `LAST` of the iterations, for the card.
+
+    Args:
+        outcomes: Of each iteration, (kinds, 2) episodes that ended, and how many of them passed.
+    """
+    last = outcomes[-max(round(LAST * len(outcomes)), 1) :]
+    total = np.sum(last, axis=0).tolist()
+    return {
+        f"failures on {kind} in the last {len(last)} iterations of training [1]": round(1.0 - passed / ended, 4)
+        for kind, (ended, passed) in zip(KINDS, total, strict=True)
+        if ended
+    }

@@ -17,6 +17,7 @@ from sandlot.control.climbing.senses import (
     PITCH_RATE,
     SPEED,
     STATES,
+    UP,
     sense,
     steer,
 )
@@ -28,10 +29,14 @@ from sandlot.robots.climbers import INTERVAL, Start
 from sandlot.robots.fast_climbers import FastClimbers, record
 from sandlot.settings import Settings
 from sandlot.typing import Array, BoolArray, IntArray
-from sandlot.worlds.obstacles.task import BEYOND, PROGRESS
+from sandlot.worlds.obstacles.task import BEYOND, PROGRESS, UPRIGHT
 
 FALLEN = -0.2
 """Cosine of the tilt beyond which a robot has fallen; stricter than in the world, to keep policies away from it."""
+STEEP = np.deg2rad(50.0)
+"""Pitch from which a descent is a dive, which succeeds in one model and fails in another [rad]."""
+GENTLE = 0.4
+"""Speed of sinking of a descent without a drop [m/s]."""
 PATIENCE = 80
 """A robot that has not come further in so many steps is stuck."""
 
@@ -72,6 +77,8 @@ class Reward(Settings):
         torque: Taken off for each step with full torque of both axles.
         turning: Taken off per squared pitch rate [s^2/rad^2].
         tilt: Taken off for each step in which the robot stands upright or beyond.
+        dive: Taken off for each step in which its nose points down by more than `STEEP`.
+        drop: Taken off per squared speed of sinking beyond `GENTLE` [s^2/m^2].
     """
 
     passed: float = 1.0
@@ -82,6 +89,8 @@ class Reward(Settings):
     torque: float = 0.003
     turning: float = 0.001
     tilt: float = 0.02
+    dive: float = 0.03
+    drop: float = 0.1
 
 
 class ClimbBatch:
@@ -164,12 +173,13 @@ class ClimbBatch:
         effort = np.square(climbers.axle_torques / self._nominal.axle_torque).mean(axis=1)
         gained = np.minimum(self._x, self._finish) - before + reward.height * (self._z - low)
         gained -= reward.time + reward.torque * effort + reward.turning * np.square(self._states[:, PITCH_RATE])
-        gained -= reward.tilt * (self._tilt < 0.2)
+        gained -= reward.tilt * (self._tilt < 0.2) + reward.dive * (self._states[:, PITCH] > STEEP)
+        gained -= reward.drop * np.square(np.maximum(-self._states[:, UP] - GENTLE, 0.0))
         self._age += 1
         advanced = self._x > self._furthest + PROGRESS
         self._furthest = np.where(advanced, self._x, self._furthest)
         self._since = np.where(advanced, 0, self._since + 1)
-        passed, fallen = (self._x >= self._finish) & (self._tilt > 0.5), self._tilt < FALLEN
+        passed, fallen = (self._x >= self._finish) & (self._tilt > UPRIGHT), self._tilt < FALLEN
         stuck = (self._since >= PATIENCE) & ~passed & ~fallen
         gained += reward.passed * passed - reward.fallen * fallen - reward.stuck * stuck
         gained[exploded] = 0.0

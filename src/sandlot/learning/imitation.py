@@ -12,6 +12,7 @@ from sandlot.control.controller import Controller
 from sandlot.learning.levenberg import Trained, train
 from sandlot.places.course_kinds import Box, Kind, Stairs
 from sandlot.robots.climber import Climber
+from sandlot.robots.climbers import INTERVAL
 from sandlot.typing import Array, BoolArray
 from sandlot.worlds.obstacles.settings import ObstaclesSettings
 from sandlot.worlds.obstacles.vector import ObstaclesVector
@@ -65,7 +66,7 @@ def teach(teacher: Controller, kinds: Sequence[Kind], settings: ObstaclesSetting
     world = ObstaclesVector(num_envs=len(kinds), autoreset=False, **settings.model_dump(exclude_defaults=True))
     seen, done, running = [], [], []
     before = np.zeros((len(kinds), 0))
-    steps = math.ceil(settings.seconds / 0.05)
+    steps = math.ceil(settings.seconds / INTERVAL)
     passed = np.zeros(len(kinds), np.bool_)
     for step in rollout(world, teacher, seed, steps, options={"courses": list(kinds)}):
         if step.number and step.number % EVERY == 0:

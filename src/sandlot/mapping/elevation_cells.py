@@ -24,11 +24,13 @@ class Cells(NamedTuple):
         heights: (robots, rows, places) of the highest point [m].
         times: (robots, rows, places) when it was measured [s].
         owners: (robots, rows, places) which cell is kept at a place of the ring.
+        yaws: (robots, rows, places) of the robot when it was measured [rad].
     """
 
     heights: Array
     times: Array
     owners: IntArray
+    yaws: Array
 
 
 @kernel(error_model="numpy", allocates=False)
@@ -100,10 +102,21 @@ def add_lines(
                         heights[place] = max(heights[place], z)
                     else:
                         heights[place], times[place], owners[place] = z, now[k], cell
+                        cells.yaws[k, row, place] = view.attitudes[k, 2]
 
 
 @kernel(error_model="numpy", nogil=True, allocates=False)
-def read_cells(cells: Cells, driven: Array, zeros: Array, now: Array, size: float, memory: float, found: Array) -> None:
+def read_cells(
+    cells: Cells,
+    driven: Array,
+    zeros: Array,
+    now: Array,
+    yaws: Array,
+    slopes: Array,
+    size: float,
+    memory: float,
+    found: Array,
+) -> None:
     """Read the heights ahead; unknown cells are interpolated between known ones.
 
     Before the first known cell they repeat it. After the last one they repeat the highest within `MARGIN` of it: noise
@@ -114,6 +127,9 @@ def read_cells(cells: Cells, driven: Array, zeros: Array, now: Array, size: floa
         driven: (robots,) distance along the heading [m].
         zeros: (robots,) height that counts as zero [m].
         now: (robots,) [s]
+        yaws: (robots,) of the robots now [rad]. Cells that the robot's turn since has moved by more than their length
+            along the row are unknown.
+        slopes: (rows,) tangents of the pan angles.
         size: Of a cell [m].
         memory: Cells that were measured longer ago are unknown [s].
         found: (robots, rows, ahead) heights [m], written here; zero if nothing is known.
@@ -132,6 +148,9 @@ def read_cells(cells: Cells, driven: Array, zeros: Array, now: Array, size: floa
             for i in range(ahead):
                 place = (first + i) % places
                 if owners[place] != first + i or now[k] - times[place] > memory:
+                    continue
+                turned_by = yaws[k] - cells.yaws[k, row, place]
+                if abs(slopes[row] * i * turned_by) > 1.0:
                     continue
                 out[i] = heights[place] - zeros[k]
                 begin = out[i] if last < 0 else out[last]

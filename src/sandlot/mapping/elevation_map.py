@@ -19,7 +19,8 @@ class ElevationMap:
 
     The scan lines of a pan angle fill one row. Cell i of a row lies 1 cm times i ahead of the middle of the body, along
     the robot's heading. A scan replaces what earlier ones measured in the same cell. Cells that it does not reach, such
-    as those below the robot, move with the robot until they are too old. Turns between scans are not made up for.
+    as those below the robot, move with the robot until they are too old. After a turn, cells to the side that are no
+    longer where their row is are dropped.
 
     Attributes:
         rows: (rows,) index of each row's angle in `PAN_ANGLES`.
@@ -39,7 +40,8 @@ class ElevationMap:
         self._row_of = np.full(PANS, -1)
         self._row_of[self.rows] = np.arange(len(self.rows))
         shape = (count, len(self.rows), ahead + 64)  # so that a robot that slips back finds what it left
-        self.cells = Cells(np.zeros(shape), np.zeros(shape), np.full(shape, NOBODY))
+        self.cells = Cells(np.zeros(shape), np.zeros(shape), np.full(shape, NOBODY), np.zeros(shape))
+        self._slopes = np.tan(PAN_ANGLES[self.rows])
 
     def forget(self, which: IntArray) -> None:
         """Make these robots know nothing."""
@@ -57,17 +59,19 @@ class ElevationMap:
         """
         add_lines(ranges, view, self._row_of, PAN_ANGLES, fan, driven, now, CELL, self._ahead, self.cells)
 
-    def read(self, driven: Array, zeros: Array, now: Array) -> Array:
+    def read(self, driven: Array, zeros: Array, now: Array, yaws: Array | None = None) -> Array:
         """Heights of the cells ahead.
 
         Args:
             driven: (count,) distance along the heading since the start [m].
             zeros: (count,) height that counts as zero [m].
             now: (count,) [s]
+            yaws: (count,) [rad]; if left out, no cell is dropped for a turn.
 
         Returns:
             (count, rows, ahead) [m]. Unknown cells are interpolated between known ones of their row.
         """
         found = np.empty((len(driven), len(self.rows), self._ahead))
-        read_cells(self.cells, driven, zeros, now, CELL, self._memory, found)
+        yaws = np.full(len(driven), np.nan) if yaws is None else yaws
+        read_cells(self.cells, driven, zeros, now, yaws, self._slopes, CELL, self._memory, found)
         return found

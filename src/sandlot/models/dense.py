@@ -60,7 +60,7 @@ def make_dense(weights: Sequence[Array], biases: Sequence[Array], activations: S
     return Dense(np.array(sizes, np.int64), codes, flat, np.concatenate(biases).astype(np.float64))
 
 
-@kernel(fastmath={"contract"}, error_model="numpy", allocates=False)
+@kernel(error_model="numpy", allocates=False)
 def multiply(values: Array, weights: Array, sums: Array) -> None:
     """Inner products of one neuron's weights with its inputs, for all rows of a block.
 
@@ -100,7 +100,7 @@ def activate(sums: Array, bias: float, activation: int) -> None:
             sums[r] = 1.0 / (1.0 + np.exp(-sums[r]))
 
 
-@kernel(fastmath={"contract"}, error_model="numpy", nogil=True)
+@kernel(error_model="numpy", nogil=True)
 def forward(net: Dense, rows: Array) -> Array:
     """The outputs of a net.
 

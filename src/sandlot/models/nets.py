@@ -57,7 +57,7 @@ def _sigmoid(x: float) -> float:
     return 1.0 / (1.0 + e)
 
 
-@kernel(fastmath={"contract"}, error_model="numpy", nogil=True)
+@kernel(error_model="numpy", nogil=True)
 def activate(nets: Nets, net: int, values: Array, sums: Array) -> None:
     """Compute one step of one net.
 

@@ -1,8 +1,12 @@
 """A climbing robot and its course as a MuJoCo model.
 
-A track is four geoms: a capsule for each wheel, and a plate for each straight part of the belt. They share one belt
-speed as their ``surfacevel``: a rotation of the capsules, a shift of the plates. The planar outline is exactly the hull
-of the two wheels. Robot parts touch only the ground.
+A track is four geoms: an ellipsoid for each wheel, and a plate for each straight part of the belt. They share one belt
+speed as their ``surfacevel``: a rotation of the ellipsoids, a shift of the plates. The planar outline is exactly the
+hull of the two wheels. Robot parts touch only the ground.
+
+Wheels are ellipsoids, as wide as their track and as crowned pulleys, because they touch an edge of a step in one point
+that moves smoothly. A cylinder touches it along a line, of which MuJoCo keeps one point that jumps from side to side
+and rolls the robot; a capsule would be wider than its track by its radius on either side.
 
 Each belt is also a degree of freedom, a slider with the belt's inertia that its motor drives. MuJoCo's surface velocity
 has no reaction on such a slider; `sandlot.robots.reference_climbers` adds it.
@@ -112,7 +116,8 @@ def _add_robot(spec: Any, climber: Climber, friction: tuple[float, float]) -> No
     radius, half = 0.5 * climber.body.height, 0.5 * climber.body.width
     straight = 0.5 * climber.body.length - radius
     for end in (-straight, straight):
-        _add_wheel(body, f"body {end:g}", end, 0.0, radius, half, climber.body.friction)
+        round_end = _add_round(body, f"body {end:g}", end, 0.0, climber.body.friction)
+        round_end.type, round_end.size = mujoco.mjtGeom.mjGEOM_CAPSULE, [radius, max(half - radius, 1e-3), 0.0]
     box = body.add_geom(name="body box", type=mujoco.mjtGeom.mjGEOM_BOX, size=[max(straight, 1e-3), half, radius])
     _set_contact(box, climber.body.friction)
     for which, way, offset in (("front", 1.0, axles.front_offset), ("back", -1.0, axles.back_offset)):
@@ -144,8 +149,9 @@ def _set_mass(body: Any, mass: float, inertia: Array, x: float) -> None:
 def _add_track(pair: Any, name: str, way: float, y: float, climber: Climber, friction: float) -> None:
     track = climber.track
     half = 0.5 * track.width
-    _add_wheel(pair, f"{name} wheel", 0.0, y, track.wheel, half, friction)
-    _add_wheel(pair, f"{name} tip", way * track.reach, y, track.tip, half, friction)
+    for part, x, radius in (("wheel", 0.0, track.wheel), ("tip", way * track.reach, track.tip)):
+        wheel = _add_round(pair, f"{name} {part}", x, y, friction)
+        wheel.type, wheel.size = mujoco.mjtGeom.mjGEOM_ELLIPSOID, [radius, radius, half]
     for part, up in (("bottom", -1.0), ("top", 1.0)):
         out = np.array([way * np.sin(track.taper), 0.0, up * np.cos(track.taper)])
         one, other = track.wheel * out, np.array([way * track.reach, 0.0, 0.0]) + track.tip * out
@@ -157,10 +163,12 @@ def _add_track(pair: Any, name: str, way: float, y: float, climber: Climber, fri
         _set_contact(plate, friction)
 
 
-def _add_wheel(body: Any, name: str, x: float, y: float, radius: float, half: float, friction: float) -> None:
-    wheel = body.add_geom(name=name, type=mujoco.mjtGeom.mjGEOM_CAPSULE, size=[radius, half, 0.0], pos=[x, y, 0.0])
-    wheel.alt.type, wheel.alt.zaxis = mujoco.mjtOrientation.mjORIENTATION_ZAXIS, [0.0, 1.0, 0.0]
-    _set_contact(wheel, friction)
+def _add_round(body: Any, name: str, x: float, y: float, friction: float) -> Any:
+    """A round part whose axis points to the left; type and size are still to be set."""
+    made = body.add_geom(name=name, pos=[x, y, 0.0])
+    made.alt.type, made.alt.zaxis = mujoco.mjtOrientation.mjORIENTATION_ZAXIS, [0.0, 1.0, 0.0]
+    _set_contact(made, friction)
+    return made
 
 
 def _set_contact(geom: Any, friction: float) -> None:

@@ -8,6 +8,7 @@ speeds of the belts, and lasts `INTERVAL`.
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -72,12 +73,13 @@ class Climbers(ABC):
         course = self.courses[which]
         self.ground = set_ground(self.ground, which, course.outlines(), course.near, course.end)
 
-    def command(self, targets: Array) -> None:
+    def command(self, targets: Array, running: BoolArray | None = None) -> None:
         """Simulate until the next command.
 
         Args:
             targets: (count, 4) front and rear axle angle [rad], speed of the left and of the right belts [m/s]. Angles
                 beyond +-180 degrees and speeds beyond the motors' are limited.
+            running: (count,) which robots are simulated; the others stay as they are. All if left out.
 
         Raises:
             SettingError: If the targets of a robot whose simulation has not exploded are NaN or infinite.
@@ -88,12 +90,13 @@ class Climbers(ABC):
             raise SettingError(f"the command of robot {wrong.argmax()} is NaN or infinite; allowed: [rad] and [m/s]")
         top = self.climber.belts.speed
         limits = np.array([AXLE_LIMIT, AXLE_LIMIT, top, top])
-        self._simulate(np.clip(targets, -limits, limits))
-        self._commands += 1
+        running = np.ones(self.count, np.bool_) if running is None else running
+        self._simulate(np.clip(targets, -limits, limits), running)
+        self._commands += running
 
     @abstractmethod
-    def _simulate(self, targets: Array) -> None:
-        """Simulate `INTERVAL` with targets (count, 4) within their limits."""
+    def _simulate(self, targets: Array, running: BoolArray) -> None:
+        """Simulate robots that are running (count,) for `INTERVAL` with targets (count, 4) within their limits."""
 
     def restart(
         self, which: IntArray, courses: Sequence[Course] | None = None, starts: Sequence[Start] | None = None
@@ -186,8 +189,13 @@ class Climbers(ABC):
         return ~(valid & np.isfinite(self.position).all(axis=1))
 
 
-def clearance(climber: Climber, start: Start) -> float:
-    """Height of the middle of the body above level ground on which a robot with level body stands [m]."""
-    track, (front, back) = climber.track, start.axles
-    tips = max(-np.sin(front), np.sin(back)) * track.reach + track.tip
-    return max(track.wheel, tips) - climber.axles.height
+def clearance(track: Any, hip: Any, axles: Array) -> Array:
+    """Heights of the middles of level bodies above level ground on which robots stand: (...) [m].
+
+    Args:
+        track: With the sizes ``wheel``, ``tip`` and ``reach`` of a `Track`, as numbers or as arrays (...) [m].
+        hip: Height of the axles above the middle of the body, a number or (...) [m].
+        axles: (..., 2) angles of the front and the rear axle [rad].
+    """
+    tips = np.maximum(-np.sin(axles[..., 0]), np.sin(axles[..., 1])) * track.reach + track.tip
+    return np.asarray(np.maximum(track.wheel, tips) - hip)

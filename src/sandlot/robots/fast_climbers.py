@@ -15,6 +15,7 @@ from sandlot.physics.climbing.robot import (
     CONTACTS,
     FRONT,
     MIDDLE,
+    MISSED,
     MOTORS,
     ROBOT,
     SPEED,
@@ -26,7 +27,7 @@ from sandlot.physics.climbing.step import advance
 from sandlot.places.courses import Course
 from sandlot.robots.climber import Climber
 from sandlot.robots.climbers import INTERVAL, START, Climbers, Start, clearance
-from sandlot.typing import Array, IntArray
+from sandlot.typing import Array, BoolArray, IntArray
 
 STEP = 0.005
 """Of the physics [s]."""
@@ -80,25 +81,31 @@ class FastClimbers(Climbers):
                     f"yaw={start.yaw:g} is only for fidelity=reference: the fast model drives straight ahead"
                 )
         rows = np.zeros((len(which), COLUMNS))
-        rows[:, [FRONT, BACK]] = np.reshape([each.axles for each in starts], (-1, 2))
-        places = zip(which.tolist(), starts, strict=True)
-        heights = [self.courses[k].height(each.x) + clearance(self.climber, each) for k, each in places]
-        rows[:, MIDDLE], rows[:, MIDDLE + 1] = [each.x for each in starts], heights
-        offsets = mass_centres(self.robots[which], rows[:, BODY : BACK + 1].T)
+        robots: Any = self.robots[which]
+        axles = np.reshape([each.axles for each in starts], (-1, 2))
+        ground = [self.courses[k].height(each.x) for k, each in zip(which.tolist(), starts, strict=True)]
+        rows[:, [FRONT, BACK]], rows[:, MIDDLE] = axles, [each.x for each in starts]
+        rows[:, MIDDLE + 1] = ground + clearance(robots, robots.hip, axles)
+        offsets = mass_centres(robots, rows[:, BODY : BACK + 1].T)
         rows[:, [X, Z]] = rows[:, MIDDLE : MIDDLE + 2] + offsets
         self.state[which], self._labels[which] = rows, -1
 
-    def _simulate(self, targets: Array) -> None:
+    def _simulate(self, targets: Array, running: BoolArray) -> None:
         given = np.column_stack([targets[:, :2], targets[:, 2:].mean(axis=1)])
 
         def run(first: int, last: int) -> None:
             memory = (self.state, self._labels, self._impulses)
-            advance(self.robots, self.ground, *memory, given, first, last, self._steps, self._step)
+            advance(self.robots, self.ground, *memory, given, running, first, last, self._steps, self._step)
 
         if self._pool is None:
             run(0, self.count)
         else:
             list(self._pool.map(run, self._ends[:-1], self._ends[1:]))
+
+    @property
+    def exploded(self) -> BoolArray:
+        """Which simulations are invalid, also for want of room for a contact: (count,)."""
+        return super().exploded | (self.state[:, MISSED] > 0.0)
 
     @property
     def position(self) -> Array:

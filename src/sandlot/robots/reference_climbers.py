@@ -14,21 +14,16 @@ import numpy as np
 
 from sandlot.physics.mujoco_bridge import quietly
 from sandlot.places.courses import Course
+from sandlot.robots.belt_contacts import AXLES, BELTS, command_motors, couple_belts
 from sandlot.robots.climber import Climber
 from sandlot.robots.climber_model import climber_model
 from sandlot.robots.climbers import INTERVAL, START, Climbers, Start, clearance
-from sandlot.typing import Array, IntArray
+from sandlot.typing import Array, BoolArray, IntArray
 
 STEP = 0.001
 """Of the physics [s]."""
-
-
-FACE = 0.9
-"""Least cosine between the normal of a contact and that of the flat part of a belt or of the body."""
-SOFT = 1e-12
-"""Stiffness that leaves a contact without force."""
-BELTS = slice(8, 12)
-"""Of the belts among the speeds of a model; those before are of the body and the axles."""
+ABOVE = 1e-4
+"""Robots start this far above the ground [m]: MuJoCo has no normal of round geoms that touch it at a gap of 0."""
 
 
 class Simulation:
@@ -43,63 +38,30 @@ class Simulation:
         """Make it; `place` puts the robot somewhere."""
         self._climber, self._step, self._made = climber, step, climber_model(climber, course, step, friction)
         self.model, self.data = self._made.model, mujoco.MjData(self._made.model)
-        self._belt_of_geoms = self._made.belt_of[self._made.belt_geoms]
         self._flat = (self.model.geom_type == mujoco.mjtGeom.mjGEOM_BOX) & (self.model.geom_bodyid > 0)
 
     def place(self, start: Start, ground: float) -> None:
         """Put the robot at its start, on ground of a height [m]."""
         mujoco.mj_resetData(self.model, self.data)
-        self.data.qpos[:7] = start.x, 0.0, ground + clearance(self._climber, start), *_yaw(start.yaw)
+        height = ground + clearance(self._climber.track, self._climber.axles.height, np.array(start.axles))
+        self.data.qpos[:7] = start.x, 0.0, height + ABOVE, *_yaw(start.yaw)
         self.data.qpos[7:9] = start.axles
 
     def run(self, targets: Array, seconds: float) -> None:
         """Simulate for a time with one command (4,)."""
-        model, data, made = self.model, self.data, self._made
-        axles, thrust, top = self._climber.axles, self._climber.thrust, self._climber.belts.speed
-        data.ctrl[2:] = targets[[2, 3, 2, 3]]
+        model, data, made, climber = self.model, self.data, self._made, self._climber
+        motors = np.array([climber.axles.gain, climber.axles.speed, climber.thrust, climber.belts.speed])
+        state = data.qpos, data.qvel, data.ctrl, model.actuator_forcerange
+        belts = made.belt_geoms, made.belt_of, made.per_speed, model.geom_surfacevel
+        turns, left = data.geom_xmat, data.xmat[1, 1::3]
         for _ in range(round(seconds / self._step)):
-            data.ctrl[:2] = np.clip(axles.gain * (targets[:2] - data.qpos[7:9]), -axles.speed, axles.speed)
-            line = thrust * data.qvel[BELTS] / top
-            model.actuator_forcerange[2:, 0], model.actuator_forcerange[2:, 1] = -thrust - line, thrust - line
-            model.geom_surfacevel[made.belt_geoms] = made.per_speed * data.qvel[BELTS][self._belt_of_geoms, None]
+            command_motors(targets, motors, *state, *belts)
             mujoco.mj_step1(model, data)
-            self._leave_out_edges()
-            self._couple()
+            if data.ncon:
+                contacts = data.contact
+                touching = contacts.geom, contacts.frame, contacts.efc_address
+                couple_belts(*touching, self._flat, made.belt_of, turns, left, data.efc_J, data.efc_D, data.efc_R)
             mujoco.mj_step2(model, data)
-
-    def _leave_out_edges(self) -> None:
-        """Leave out contacts at the edges of flat parts, which lie within round ones.
-
-        They would clamp a corner of the ground between both, with forces of 1e5 N that throw the robot.
-        """
-        data, contacts = self.data, self.data.contact
-        geoms, first = contacts.geom, contacts.efc_address
-        if not len(first):
-            return
-        flat = np.where(self._flat[geoms[:, 0]], geoms[:, 0], geoms[:, 1])
-        chosen = np.flatnonzero(self._flat[flat] & (first >= 0))
-        across = data.geom_xmat[flat[chosen]].reshape(-1, 3, 3)[:, :, 2]
-        edges = chosen[np.abs((contacts.frame[chosen, :3] * across).sum(axis=1)) < FACE]
-        rows = first[edges, None] + np.arange(3)
-        data.efc_D[rows], data.efc_R[rows] = SOFT, 1.0 / SOFT
-
-    def _couple(self) -> None:
-        """Let contacts act on the belts: add the belts' columns to the Jacobian of the contacts."""
-        contacts = self.data.contact
-        first = contacts.efc_address
-        geoms = self._made.belt_of[contacts.geom]
-        belt = geoms.max(axis=1)
-        chosen = np.flatnonzero((first >= 0) & (belt >= 0)) if len(first) else first
-        if not len(chosen):
-            return
-        frame = contacts.frame[chosen].reshape(-1, 3, 3)
-        # MuJoCo's normal points from the first geom to the second, its slip is the motion of the second past the first.
-        # The outward normal of the belt is that normal for a first geom, and its opposite for a second one; the belt
-        # moves along left x outward. Both signs cancel.
-        along = np.cross(self.data.xmat[1].reshape(3, 3)[:, 1], -frame[:, 0])
-        rows = first[chosen, None] + np.array([1, 2])
-        jacobian = self.data.efc_J.reshape(self.data.nefc, self.model.nv)
-        jacobian[rows, BELTS.start + belt[chosen, None]] = np.einsum("nj,nij->ni", along, frame[:, 1:])
 
 
 class ReferenceClimbers(Climbers):
@@ -138,9 +100,9 @@ class ReferenceClimbers(Climbers):
                 self._simulations[k] = self._make(self.courses[k])
             self._simulations[k].place(start, self.courses[k].height(start.x))
 
-    def _simulate(self, targets: Array) -> None:
-        lost = self.exploded
-        work = [(each, row) for each, row, gone in zip(self._simulations, targets, lost, strict=True) if not gone]
+    def _simulate(self, targets: Array, running: BoolArray) -> None:
+        goes_on = running & ~self.exploded
+        work = [(each, row) for each, row, on in zip(self._simulations, targets, goes_on, strict=True) if on]
         with quietly():
             if self._pool is None:
                 for simulation, row in work:
@@ -195,7 +157,7 @@ class ReferenceClimbers(Climbers):
     @property
     def axles(self) -> Array:
         """Angles of the front and the rear axle: (count, 2) [rad]."""
-        return self._stack("qpos", slice(7, 9))
+        return self._stack("qpos", slice(AXLES, AXLES + 2))
 
     @property
     def axle_rates(self) -> Array:
@@ -210,7 +172,7 @@ class ReferenceClimbers(Climbers):
     @property
     def belts(self) -> Array:
         """Belt speeds, front left, front right, rear left, rear right: (count, 4) [m/s]."""
-        return self._stack("qvel", BELTS)
+        return self._stack("qvel", slice(BELTS, BELTS + 4))
 
     @property
     def thrusts(self) -> Array:

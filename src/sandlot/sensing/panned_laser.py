@@ -23,6 +23,9 @@ PANS = 19
 """Number of pan angles."""
 PAN_ANGLES = np.arange(-9, 10).astype(np.float64) * (math.pi / 36.0)
 """Of the lines, from right to left [rad]: equation 27 of Vincent 2008."""
+MAP_ROWS = {1: np.array([9]), 5: np.array([5, 7, 9, 11, 13]), PANS: np.arange(PANS)}
+"""Pan angles of the rows of an elevation map, as indices of `PAN_ANGLES`, by the number of rows: straight ahead; -20 to
+20 degrees in steps of 10 (section 5.2 of the source); -45 to 45 degrees in steps of 5 (equation 27)."""
 WIDE = 1e3
 """Half the length of a ceiling [m]."""
 

@@ -13,7 +13,7 @@ CONSTANT = 1e-12
 """A series whose standard deviation is at most this share of its mean is constant but for rounding."""
 
 
-@kernel(fastmath={"reassoc", "contract", "nsz"})
+@kernel()
 def moments(inputs: Array, output: Array) -> Array:
     """Mean and standard deviation of the inputs (inputs, samples) and, last, the output (samples,): (inputs + 1, 2)."""
     found = np.empty((inputs.shape[0] + 1, 2))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from sandlot.kernels import kernel
+from sandlot.kernels.fused import fma
 from sandlot.typing import Array, IntArray
 
 if TYPE_CHECKING:
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
 
 CUBIC = 3
 """Polynomials of a lower degree are stored as cubic ones, for which Horner's scheme is written out."""
-FUSED = {"contract"}
-"""Allows fused multiply-add only: with full fast math, ``isfinite`` would always be true."""
 FIRST = 4
 """Index of the first coefficient in a row of a table; the limits come before it, and two unused values."""
 
@@ -59,16 +58,17 @@ def pack(grid: "Grid") -> Table:
     return Table(grid, rows, degree)
 
 
-@kernel(fastmath=FUSED, allocates=False, inline="always")
+@kernel(allocates=False, inline="always")
 def _cubic(c: Array, x: float, y: float, z: float) -> float:
     """A cubic polynomial of turn, across and along, by Horner's scheme; ``c`` is a row of a table."""
-    third = c[4] * x + (c[5] * y + (c[6] * z + c[7]))
-    second = (c[8] * y + (c[9] * z + c[10])) * y + ((c[11] * z + c[12]) * z + c[13])
-    first = (c[14] * y + (c[15] * z + c[16])) * y + ((c[17] * z + c[18]) * z + c[19])
-    return (third * x + second) * x + (first * y + (((c[20] * z + c[21]) * z + c[22]) * z + c[23]))
+    third = fma(c[4], x, fma(c[5], y, fma(c[6], z, c[7])))
+    second = fma(fma(c[8], y, fma(c[9], z, c[10])), y, fma(fma(c[11], z, c[12]), z, c[13]))
+    first = fma(fma(c[14], y, fma(c[15], z, c[16])), y, fma(fma(c[17], z, c[18]), z, c[19]))
+    along = fma(fma(fma(c[20], z, c[21]), z, c[22]), z, c[23])
+    return fma(fma(third, x, second), x, fma(first, y, along))
 
 
-@kernel(fastmath=FUSED, allocates=False)
+@kernel(allocates=False)
 def _polynomial(row: Array, degree: int, x: float, y: float, z: float) -> float:
     """As `_cubic`, but of any degree."""
     at, total = FIRST, 0.0
@@ -84,7 +84,7 @@ def _polynomial(row: Array, degree: int, x: float, y: float, z: float) -> float:
     return total
 
 
-@kernel(nogil=True, error_model="numpy", fastmath=FUSED, allocates=False)
+@kernel(nogil=True, error_model="numpy", allocates=False)
 def look(
     table: Table, places: Array, yaws: Array, bearings: Array, least: float, order: IntArray, result: Array
 ) -> None:

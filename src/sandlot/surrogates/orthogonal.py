@@ -21,8 +21,6 @@ MUCH = 1e-4
 """A term that keeps more than this share of its energy needs no second orthogonalization."""
 NOTHING = 1e-290
 """Energy near the smallest floating-point numbers, treated as zero."""
-LOOSE = {"reassoc", "contract", "nsz"}
-"""Sums may be added in any order, which allows vector instructions."""
 
 
 class Path(NamedTuple):
@@ -49,33 +47,25 @@ class Path(NamedTuple):
     collinear: int
 
 
-@kernel(fastmath=LOOSE, allocates=False)
+@kernel(allocates=False)
 def _dot(a: Array, b: Array) -> float:
-    total = 0.0
-    for k in range(a.shape[0]):
-        total += a[k] * b[k]
-    return total
+    """Inner product of two rows. Four sums side by side take less time than one; their order never changes."""
+    s0 = s1 = s2 = s3 = 0.0
+    whole = a.shape[0] // 4 * 4
+    for k in range(0, whole, 4):
+        s0, s1 = s0 + a[k] * b[k], s1 + a[k + 1] * b[k + 1]
+        s2, s3 = s2 + a[k + 2] * b[k + 2], s3 + a[k + 3] * b[k + 3]
+    for k in range(whole, a.shape[0]):
+        s0 += a[k] * b[k]
+    return (s0 + s1) + (s2 + s3)
 
 
-@kernel(fastmath=LOOSE, allocates=False)
-def _dots(a: Array, b: Array) -> tuple[float, float]:
-    """Inner product of two rows, and of the first with itself."""
-    total, energy = 0.0, 0.0
-    for k in range(a.shape[0]):
-        total += a[k] * b[k]
-        energy += a[k] * a[k]
-    return total, energy
-
-
-@kernel(fastmath=LOOSE, allocates=False)
+@kernel(allocates=False)
 def _subtract(row: Array, share: float, other: Array, following: Array) -> float:
     """Subtract ``share * other`` in place; returns the inner product of the result with ``following``."""
-    total = 0.0
     for k in range(row.shape[0]):
-        rest = row[k] - share * other[k]
-        row[k] = rest
-        total += rest * following[k]
-    return total
+        row[k] -= share * other[k]
+    return _dot(row, following)
 
 
 @kernel()
@@ -94,7 +84,7 @@ def take(rows: Array, output: Array, max_terms: int, forced: int) -> Path:
     first, left, inner = np.empty(terms), np.empty(terms), np.empty(terms)
     open_ = np.ones(terms, np.bool_)
     for t in range(terms):
-        inner[t], first[t] = _dots(rows[t], target)
+        inner[t], first[t] = _dot(rows[t], target), _dot(rows[t], rows[t])
         left[t] = first[t]
     energy = _dot(target, target)
     order, err, gains, norms = (

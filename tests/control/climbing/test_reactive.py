@@ -8,12 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sandlot.control.climbing.reactive import ANGLES, SAFETY, Reactive, aim, origin, steady
+from sandlot.control.climbing.reactive import SAFETY, Reactive, aim, origin, steady
 from sandlot.control.climbing.sight import distances, split, stuck
 from sandlot.errors import SandlotError
 from sandlot.robots.climber import NOMINAL_SPEED, load_climber
 from sandlot.robots.climber_shape import outlines
 from sandlot.robots.climbers import INTERVAL
+from sandlot.sensing.panned_laser import MAP_ROWS, PAN_ANGLES
 from sandlot.worlds import register
 from sandlot.worlds.rollout import rollout
 
@@ -73,7 +74,7 @@ def test_the_aim_is_the_steepest_point_by_equation_28(seed, rows):
     best = (-math.inf, 0.0)
     for j in range(rows):
         for i in range(201):
-            x, y = 0.01 * i, 0.01 * i * math.tan(ANGLES[rows][j])
+            x, y = 0.01 * i, 0.01 * i * math.tan(PAN_ANGLES[MAP_ROWS[rows]][j])
             if x <= reach:
                 away = max(math.hypot(x - base[0], y - base[1]), 0.05)
                 best = max(best, (math.atan((ground[j, i] - base[2]) / away), ground[j, i]))

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numba import config
 
-from sandlot.physics.climbing.contacts import outline_gap
-from sandlot.physics.climbing.robot import BELTS, COLUMNS, MOTORS, PENETRATION, SPEED
-from sandlot.physics.climbing.step import GRAVITY
+from sandlot.physics.climbing.contacts import find, outline_gap
+from sandlot.physics.climbing.robot import BELTS, COLUMNS, CONTACTS, MOTORS, PENETRATION, SPEED
+from sandlot.physics.climbing.step import GRAVITY, label
 from sandlot.places.course_kinds import Box, Flat, Ramp, Rubble, Stairs, Trench
 from sandlot.robots.climber import load_climber
 from sandlot.robots.fast_climbers import FastClimbers
@@ -137,6 +137,25 @@ def test_penetration_friction_and_motors_stay_within_their_limits():
     assert np.quantile(deepest, 0.99) < 0.002
     assert deepest.max() < 0.005
     assert not climbers.exploded.any()
+
+
+def test_contacts_without_room_are_counted_but_not_kept():
+    """All parts against a course of many corners, with room for one more contact."""
+    climbers = make(Rubble(distance=0.0, block=(0.01, 0.01), height=0.001, slanted=0.0))
+    found, labels = np.zeros((CONTACTS, 5)), np.zeros((CONTACTS, 2), np.int64)
+    ground = [each[0] for each in climbers.ground]
+    hull = (0.5, 0.1, 0.1, 1.0, 0.0, 0.3, 0.1)
+    count = find(*ground, hull, 0.005, 0, found, labels, 0)
+    again = find(*ground, hull, 0.005, 1, found, labels, CONTACTS - 1)
+    assert 10 < count < CONTACTS
+    assert again == CONTACTS - 1 + count
+    assert labels[CONTACTS - 1, 0] == 1
+
+
+def test_labels_of_parts_and_features_never_coincide():
+    """Also on courses of thousands of segments."""
+    labels = {label(part, feature) for part in range(3) for feature in range(3 * 5000)}
+    assert len(labels) == 9 * 5000
 
 
 def test_results_depend_neither_on_threads_nor_on_neighbours():

@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 from numpy.lib.stride_tricks import sliding_window_view
 
+from sandlot.control.climbing.sight import STATES
 from sandlot.errors import SettingError
 from sandlot.worlds import register
 from sandlot.worlds.obstacles.elevation import PerceivedElevation
 from sandlot.worlds.obstacles.settings import ObstaclesSettings
-from sandlot.worlds.obstacles.task import STATES
 
 register()
 NAME = "sandlot/Obstacles-v0"
@@ -50,7 +50,9 @@ def test_rows_to_the_side_reach_an_obstacle_at_another_distance():
         world.reset(seed=seed)
         yaw = world.unwrapped.task.attitude[0, 2]
         first = (maps(world) > 0.0).argmax(axis=1)
-        expected = (1.0 - world.unwrapped.task.x[0]) / (np.cos(yaw) - np.sin(yaw) * np.tan(np.deg2rad([-45, 0, 45])))
+        slopes, mount = np.tan(np.deg2rad([-45, 0, 45])), world.unwrapped.climbers.climber.laser.ahead
+        away = 1.0 - world.unwrapped.task.x[0] - mount * slopes * np.sin(yaw)
+        expected = away / (np.cos(yaw) - np.sin(yaw) * slopes)
         np.testing.assert_allclose(0.01 * first[[0, 9, 18]], expected, atol=0.011)
 
 

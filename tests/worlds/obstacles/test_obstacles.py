@@ -55,6 +55,27 @@ def test_a_robot_that_overturns_is_done_and_loses():
     assert total == pytest.approx(world.task.x[0] - FELL)
 
 
+def test_a_robot_on_its_side_past_the_finish_has_not_passed():
+    world = Obstacles(fidelity="reference", course=BOX, start=(0.0, 0.0))
+    world.reset(seed=0)
+    data = world.climbers._simulations[0].data
+    data.qpos[0] = world.task.finish[0] + 0.3
+    data.qpos[3:7] = np.cos(0.75), np.sin(0.75), 0.0, 0.0  # rolled by 86 degrees
+    data.qpos[2] = 0.3
+    for _ in range(20):
+        *_, terminated, _, info = world.step(np.zeros(4))
+        assert not info["passed"]
+        assert not info["overturned"]
+        assert not terminated
+
+
+def test_courses_of_a_reset_must_lie_ahead_of_the_start():
+    worlds = ObstaclesVector(2)
+    said = r"^courses of a reset: start=\[-0.1, 0.1\]: allowed are two ascending numbers from -20 to -0.12"
+    with pytest.raises(SandlotError, match=said):
+        worlds.reset(options={"courses": [Stairs(distance=1.0), Stairs(distance=0.4)]})
+
+
 def test_a_robot_that_stays_where_it_is_is_stuck():
     world = Obstacles(course=BOX, patience=1.0)
     world.reset(seed=0)
@@ -135,6 +156,18 @@ def test_the_reference_starts_at_a_random_yaw():
     assert max(map(abs, yaws)) <= 0.3
 
 
+def test_a_reset_may_give_each_robot_its_yaw():
+    worlds = ObstaclesVector(2, fidelity="reference", course=BOX)
+    worlds.reset(seed=0, options={"yaws": [0.2, -0.3]})
+    np.testing.assert_allclose(worlds.task.attitude[:, 2], [0.2, -0.3])
+    worlds.reset(seed=0)
+    np.testing.assert_allclose(worlds.task.attitude[:, 2], 0.0)
+    with pytest.raises(SandlotError, match=r"^yaws of a reset must be 2 numbers \[rad\], one for each world$"):
+        worlds.reset(seed=0, options={"yaws": [0.2]})
+    with pytest.raises(SandlotError, match=r"^yaws of a reset are only for fidelity=reference"):
+        ObstaclesVector(2, course=BOX).reset(seed=0, options={"yaws": [0.2, 0.1]})
+
+
 @pytest.mark.parametrize(
     ("given", "said"),
     [
@@ -148,6 +181,7 @@ def test_the_reference_starts_at_a_random_yaw():
         ({"robot": "climbr"}, r"no such climbing robot, and no such file; did you mean 'climber'"),
         ({"robot": "nowhere/x.toml"}, r"^cannot read nowhere/x.toml"),
         ({"yaw": 0.2}, r"^yaw=0.2 is only for fidelity=reference, not fast; leave it out"),
+        ({"friction": (0.9, 0.5)}, r"^friction=\(0.9, 0.5\) is only for fidelity=reference, not fast; leave it out"),
         (
             {"start": (0.0, 5.0)},
             r"^start=\[0.0, 5.0\]: allowed are two ascending numbers from -20 to 0.48, where the robot reaches",

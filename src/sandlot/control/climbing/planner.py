@@ -209,6 +209,7 @@ def holds(
         for part in range(3):
             hull = hulls(robot, x, z, body, front, back, part)
             count = find(segments, cells, extent, hull, GAP, part, found, labels, count)
+        count = min(count, CONTACTS)
         held = stands(robot, pose, found, labels, count, move, tableau, basis)
         known[node, move + 1] = HOLDS if held else FALLS
     return known[node, move + 1] == HOLDS

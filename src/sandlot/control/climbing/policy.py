@@ -23,17 +23,17 @@ from sandlot.control.climbing.senses import (
     sense,
     steer,
 )
+from sandlot.control.climbing.sight import STATES, split
 from sandlot.control.controller import Action, Controller, Observation
 from sandlot.errors import ModelError
 from sandlot.kernels import kernel
+from sandlot.mapping.elevation_map import CELL as FINE
 from sandlot.models.dense import Dense, forward, load_dense
 from sandlot.robots.climbers import INTERVAL
 from sandlot.typing import Array, IntArray
 
 SHIPPED = Path(__file__).parent / "trained"
-"""The policy that comes with the package; ``docs/train_climber.py`` made it."""
-FINE = 0.01
-"""Length of a cell of the world's map [m]."""
+"""The policy that comes with the package; ``sandlot train climber`` made it."""
 POOL = round(CELL / FINE)
 """Cells of the map in one of the profile."""
 
@@ -106,7 +106,7 @@ class ClimbPolicy(Controller):
         rows = np.asarray(observations, np.float64)
         who = np.arange(len(rows)) if members is None else np.asarray(members, np.int64)
         self._begin(rows, who)
-        states, axles = rows[:, :10], rows[:, AXLES : AXLES + 2]
+        states, axles = rows[:, :STATES], rows[:, AXLES : AXLES + 2]
         features = sense(states, self._targets[who], self._speeds[who], self._profile(rows, who))
         actions = forward(self._net, features)
         self._targets[who], self._speeds[who] = steer(actions, axles, self._targets[who])
@@ -115,9 +115,7 @@ class ClimbPolicy(Controller):
 
     def _ahead(self, rows: Array) -> Array:
         """The heights straight ahead: (n, cells) [m]."""
-        cells = (rows.shape[1] - 10) // self._rows
-        first = 10 + self._rows // 2 * cells
-        return np.ascontiguousarray(rows[:, first : first + cells])
+        return np.ascontiguousarray(split(rows, self._rows).ahead)
 
     def _begin(self, rows: Array, who: IntArray) -> None:
         """Robots that have just been reset know nothing of what lies behind them: it is as below them."""

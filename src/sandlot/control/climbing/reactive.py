@@ -14,7 +14,7 @@ from sandlot.control.climbing.sight import Sight, distances, split
 from sandlot.control.controller import Action, Controller, Observation
 from sandlot.robots.climber import AXLE_LIMIT, NOMINAL_SPEED, Climber
 from sandlot.robots.climbers import INTERVAL
-from sandlot.sensing.panned_laser import PAN_ANGLES, PANS
+from sandlot.sensing.panned_laser import MAP_ROWS, PAN_ANGLES
 from sandlot.typing import Array, IntArray
 
 SAFETY = 0.1
@@ -22,8 +22,6 @@ SAFETY = 0.1
 NEAREST = 0.05
 """Shortest distance of a cell from P_0 [m]; chosen."""
 UPRIGHT = 0.5 * math.pi
-ANGLES = {1: PAN_ANGLES[9:10], 5: PAN_ANGLES[5:14:2], PANS: PAN_ANGLES}
-"""Pan angles of the rows of a map, by their number [rad]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +59,7 @@ def aim(climber: Climber, sight: Sight, reach: Array) -> Aim:
     """
     _, rows, cells = sight.maps.shape
     x, base = distances(cells), origin(climber, sight)
-    y = np.tan(ANGLES[rows])[:, None] * x
+    y = np.tan(PAN_ANGLES[MAP_ROWS[rows]])[:, None] * x
     away = np.hypot(x - base[:, 0, None, None], y - base[:, 1, None, None])
     angles = np.arctan2(sight.maps - base[:, 2, None, None], np.maximum(away, NEAREST))
     angles = np.where((x <= reach[:, None])[:, None], angles, -np.inf).reshape(len(base), -1)

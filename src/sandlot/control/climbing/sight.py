@@ -9,7 +9,7 @@ from sandlot.mapping.elevation_map import CELL
 from sandlot.typing import Array, BoolArray
 
 STATES = 10
-"""Numbers of an observation before the elevation map."""
+"""Numbers of an observation before the elevation map: roll, pitch, velocity (3), rates (3), axle angles (2)."""
 STILL = 0.01
 """A slower robot is stuck [m/s]."""
 

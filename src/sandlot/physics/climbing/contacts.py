@@ -78,7 +78,7 @@ def find(
         count: How many contacts there are already.
 
     Returns:
-        How many there are now.
+        How many there are now; those beyond `CONTACTS` are counted but not added.
     """
     ox, oz, big, dx, dz, length, small = hull
     ex, ez = ox + length * dx, oz + length * dz
@@ -95,21 +95,23 @@ def find(
             cx, cz, radius = (ox, oz, big) if end == 0 else (ex, ez, small)
             along = (cx - ax) * tx + (cz - az) * tz
             gap = (cx - ax) * nx + (cz - az) * nz - radius
-            if 0.0 <= along <= size and -DEEP < gap < margin and count < CONTACTS:
-                found[count, POINT_X], found[count, POINT_Z] = cx - (gap + radius) * nx, cz - (gap + radius) * nz
-                found[count, NORMAL_X], found[count, NORMAL_Z], found[count, GAP] = nx, nz, gap
-                labels[count, 0], labels[count, 1] = part, 3 * k + end
+            if 0.0 <= along <= size and -DEEP < gap < margin:
+                if count < CONTACTS:
+                    found[count, POINT_X], found[count, POINT_Z] = cx - (gap + radius) * nx, cz - (gap + radius) * nz
+                    found[count, NORMAL_X], found[count, NORMAL_Z], found[count, GAP] = nx, nz, gap
+                    labels[count, 0], labels[count, 1] = part, 3 * k + end
                 count += 1
         # The outline at the segment's first corner.
-        if segments[k, CORNER] > 0.0 and low < ax < high and floor < az < ceiling and count < CONTACTS:
+        if segments[k, CORNER] > 0.0 and low < ax < high and floor < az < ceiling:
             x, z = (ax - ox) * dx + (az - oz) * dz, (az - oz) * dx - (ax - ox) * dz
             gap, along, across = outline_gap(x, z, big, small, length)
             if -DEEP < gap < margin:
                 nx, nz = -(along * dx - across * dz), -(along * dz + across * dx)
                 before, after = nx * segments[k, PX] + nz * segments[k, PZ], nx * tx + nz * tz
                 if before >= -WITHIN and after <= WITHIN:
-                    found[count, POINT_X], found[count, POINT_Z] = ax, az
-                    found[count, NORMAL_X], found[count, NORMAL_Z], found[count, GAP] = nx, nz, gap
-                    labels[count, 0], labels[count, 1] = part, 3 * k + 2
+                    if count < CONTACTS:
+                        found[count, POINT_X], found[count, POINT_Z] = ax, az
+                        found[count, NORMAL_X], found[count, NORMAL_Z], found[count, GAP] = nx, nz, gap
+                        labels[count, 0], labels[count, 1] = part, 3 * k + 2
                     count += 1
     return count

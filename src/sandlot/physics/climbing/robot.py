@@ -54,9 +54,11 @@ PENETRATION = 16
 """Deepest penetration since the last command [m]."""
 MIDDLE = 17
 """Middle of the body x and z [m], and its velocity [m/s]: follow from the other columns."""
-COLUMNS = 21
-CONTACTS = 20
-"""At most so many contacts of one robot."""
+MISSED = 21
+"""Contacts since the start for which there was no room; if there are any, the simulation is invalid."""
+COLUMNS = 22
+CONTACTS = 128
+"""At most so many contacts of one robot in one step; a robot on a comb of 1 cm, the shortest blocks, has fewer."""
 
 
 def mass_centres(robots: Any, angles: Array) -> Array:

@@ -14,9 +14,9 @@ from sandlot.kernels import kernel
 from sandlot.physics.climbing.constants import Constants, constants
 from sandlot.physics.climbing.contacts import GAP, MARGIN, NORMAL_X, NORMAL_Z, POINT_X, POINT_Z, find
 from sandlot.physics.climbing.ground import Ground
-from sandlot.physics.climbing.robot import BACK, BELTS, BODY, CONTACTS, FRONT, MIDDLE, PENETRATION, SPEED, X, Z
+from sandlot.physics.climbing.robot import BACK, BELTS, BODY, CONTACTS, FRONT, MIDDLE, MISSED, PENETRATION, SPEED, X, Z
 from sandlot.physics.climbing.solve import BIAS, GRIP, NORMAL, PART, PULL, PUSH, ROWS, TANGENT, VELOCITIES, solve
-from sandlot.typing import Array, IntArray
+from sandlot.typing import Array, BoolArray, IntArray
 
 GRAVITY = 9.81
 """[m/s^2]"""
@@ -38,6 +38,7 @@ def advance(
     labels: IntArray,
     impulses: Array,
     targets: Array,
+    running: BoolArray,
     first: int,
     last: int,
     steps: int,
@@ -52,6 +53,7 @@ def advance(
         labels: (robots, contacts) features that touched at the last step, -1 for none; changed in place.
         impulses: (robots, contacts, 2) their normal and tangential impulses [N*s]; changed in place.
         targets: (robots, 3) front and rear axle angle [rad], belt speed [m/s].
+        running: (robots,) the others stay as they are.
         first: First robot.
         last: One after the last robot.
         steps: Number of steps.
@@ -60,6 +62,8 @@ def advance(
     found, marks = np.empty((CONTACTS, 5)), np.empty((CONTACTS, 2), np.int64)
     rows, velocities, turns = np.empty((CONTACTS, ROWS)), np.empty(VELOCITIES), np.empty(6)
     for k in range(first, last):
+        if not running[k]:
+            continue
         state[k, PENETRATION] = 0.0
         fixed = constants(robots[k], step)
         for part in range(3):
@@ -150,6 +154,10 @@ def _step(
         count,
     )
 
+    if count > CONTACTS:
+        state[MISSED] += count - CONTACTS
+        count = CONTACTS
+
     # Inertia of the three rates.
     ufx, ufz = c0 * fixed.front_x - s0 * fixed.front_z, s0 * fixed.front_x + c0 * fixed.front_z
     ukx, ukz = c0 * fixed.back_x - s0 * fixed.back_z, s0 * fixed.back_x + c0 * fixed.back_z
@@ -204,18 +212,18 @@ def _step(
             rows[n, at + 8] = 1.0 / stiffness
         rows[n, PART] = part
         rows[n, PUSH], rows[n, PULL] = 0.0, 0.0
-        label = 4096 * part + marks[n, 1]
+        name = label(part, marks[n, 1])
         for m in range(CONTACTS):
             if labels[m] < 0:
                 break
-            if labels[m] == label:
+            if labels[m] == name:
                 rows[n, PUSH], rows[n, PULL] = impulses[m, 0], impulses[m, 1]
                 break
 
     solve(robot, fixed, rows, count, v, (i00, i01, i02, i11, i12, i22), state, targets, step)
 
     for n in range(count):
-        labels[n] = 4096 * marks[n, 0] + marks[n, 1]
+        labels[n] = label(marks[n, 0], marks[n, 1])
         impulses[n, 0], impulses[n, 1] = rows[n, PUSH], rows[n, PULL]
     if count < CONTACTS:
         labels[count] = -1
@@ -225,6 +233,12 @@ def _step(
     state[BELTS], state[BELTS + 1] = v[5], v[6]
     for part in range(3):
         _turn(turns, 2 * part, step * v[2 + part])
+
+
+@kernel(error_model="numpy", allocates=False, inline="always")
+def label(part: int, feature: int) -> int:
+    """A number for the contact of a part with a feature of the ground; no other contact has it."""
+    return 3 * feature + part
 
 
 @kernel(error_model="numpy", allocates=False, inline="always")

@@ -103,7 +103,7 @@ def power(soil: SoilParameters, depth: float) -> float:
     return below + (at - low) * (soil.powers[low + 1] - below)
 
 
-@kernel(error_model="numpy", allocates=False, fastmath={"contract"})
+@kernel(error_model="numpy", allocates=False)
 def prepare(batch: np.void, count: int, soil: SoilParameters, response: Response, motion: Motion) -> None:
     """Find the depths that do not depend on how the body will move in this step.
 
@@ -144,7 +144,7 @@ def prepare(batch: np.void, count: int, soil: SoilParameters, response: Response
         batch["begin_stress"][k] = modulus * power(soil, start) if start > depth else soil.elastic * (depth - firm)
 
 
-@kernel(error_model="numpy", allocates=False, fastmath={"contract"})
+@kernel(error_model="numpy", allocates=False)
 def press(batch: np.void, count: int, soil: SoilParameters, response: Response, motion: Motion) -> None:
     """Find the forces of a batch of nodes on a body that moves in some way, and how they depend on its velocity.
 
@@ -249,7 +249,7 @@ def press(batch: np.void, count: int, soil: SoilParameters, response: Response, 
         batch["force_z"][k] = area * (stress * up - strength * (sz + creep * vz))
 
 
-@kernel(error_model="numpy", allocates=False, fastmath={"contract"})
+@kernel(error_model="numpy", allocates=False)
 def deform(batch: np.void, soil: SoilParameters, response: Response) -> None:
     """Deform the nodes of a batch as the body does at the end of the step.
 

@@ -9,9 +9,9 @@ from sandlot.physics.soil.kinds import soil_of
 from sandlot.physics.soil.stress import Motion, Response, press
 
 
-@kernel(error_model="numpy", allocates=False, fastmath={"reassoc", "contract", "nsz"})
+@kernel(error_model="numpy", allocates=False)
 def add_forces(batch: np.void, count: int, centre: Three, load: np.void) -> None:
-    """Add the forces of a batch of nodes to the load of a part, in whichever order is fastest.
+    """Add the forces of a batch of nodes to the load of a part.
 
     Args:
         batch: As `press` leaves it.
@@ -35,7 +35,7 @@ def add_forces(batch: np.void, count: int, centre: Three, load: np.void) -> None
     torque[2] += tz
 
 
-@kernel(error_model="numpy", allocates=False, fastmath={"reassoc", "contract", "nsz"})
+@kernel(error_model="numpy", allocates=False)
 def add_tangents(batch: np.void, count: int, centre: Three, load: np.void) -> None:
     """As `add_forces`, for the derivatives by the velocity of the part; its lower triangle is added to."""
     x0, y0, z0 = centre

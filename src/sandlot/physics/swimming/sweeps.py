@@ -73,7 +73,7 @@ _MX, _MY, _SVX, _SVY, _L, _I = (LANES * row for row in range(6))
 moment of inertia [kg*m^2]."""
 
 
-@kernel(fastmath={"contract"}, error_model="numpy", nogil=True)
+@kernel(error_model="numpy", nogil=True)
 def advance(body: Any, lanes: Lanes) -> None:
     """Go from one command to the next; the commanded angles are in the lanes."""
     links = lanes.links
@@ -92,7 +92,7 @@ def advance(body: Any, lanes: Lanes) -> None:
         _move(body, lanes)
 
 
-@kernel(fastmath={"contract"}, error_model="numpy", nogil=True)
+@kernel(error_model="numpy", nogil=True)
 def _set_rates(body: Any, links: Array) -> None:
     """The commanded rates of the motors: proportional to the errors of the joints' angles."""
     gain, max_rate, max_angle = body.gain, body.max_rate, body.max_angle
@@ -103,7 +103,7 @@ def _set_rates(body: Any, links: Array) -> None:
             own[COMMANDED + i] = min(max(gain * (target - own[ANGLE + i]), -max_rate), max_rate)
 
 
-@kernel(fastmath={"contract"}, error_model="numpy", nogil=True)
+@kernel(error_model="numpy", nogil=True)
 def _place(body: Any, links: Array) -> None:
     """Directions and places of the links from the joint angles; wanted rates within the stops; first modes."""
     half, stop, per_step = 0.5 * body.length, body.max_angle, body.substeps / body.interval
@@ -124,7 +124,7 @@ def _place(body: Any, links: Array) -> None:
             own[BLOCK + HELD + i] = wanted if mode == 0.0 else (0.5 * mode * stop - angle) * per_step
 
 
-@kernel(fastmath={"contract"}, error_model="numpy", nogil=True)
+@kernel(error_model="numpy", nogil=True)
 def _sum_moments(body: Any, lanes: Lanes) -> None:
     """Angular momentum and moment of inertia of every body about its centre of mass, which is placed, too."""
     w, links, n = lanes.sums, lanes.links, body.links
@@ -148,7 +148,7 @@ def _sum_moments(body: Any, lanes: Lanes) -> None:
         w[_I + i] -= n * mass * (w[_MX + i] * w[_MX + i] + w[_MY + i] * w[_MY + i])
 
 
-@kernel(fastmath={"contract"}, error_model="numpy", nogil=True)
+@kernel(error_model="numpy", nogil=True)
 def _keep_spinning(body: Any, lanes: Lanes) -> None:
     """Turn every body a little faster or slower, so that it has the angular momentum that drag has left.
 
@@ -167,7 +167,7 @@ def _keep_spinning(body: Any, lanes: Lanes) -> None:
             own[VY + i] += w[_L + i] * (own[RX + i] - w[_MX + i])
 
 
-@kernel(fastmath={"contract"}, error_model="numpy", nogil=True)
+@kernel(error_model="numpy", nogil=True)
 def gather(body: Any, links: Array) -> None:
     """From the tail to the head: the momentum that it takes to move the rest of the body by its front joint.
 
@@ -231,7 +231,7 @@ def gather(body: Any, links: Array) -> None:
                 own[PT + i] = pt - nx * px - ny * py
 
 
-@kernel(fastmath={"contract"}, error_model="numpy", nogil=True)
+@kernel(error_model="numpy", nogil=True)
 def solve(body: Any, links: Array, sweep: int) -> float:
     """From the head to the tail: new velocities, and a new mode for joints whose mode does not fit.
 
@@ -309,7 +309,7 @@ def _give_up(body: Any, links: Array) -> None:
                 links[k * BLOCK + REAR_VX + i] = links[k * BLOCK + NEW_SPIN + i] = np.nan
 
 
-@kernel(fastmath={"contract"}, error_model="numpy", nogil=True)
+@kernel(error_model="numpy", nogil=True)
 def _move(body: Any, lanes: Lanes) -> None:
     """Take over the new velocities, and move by them; sum up the heat and how many motors are below their limits."""
     z, links = lanes.state, lanes.links

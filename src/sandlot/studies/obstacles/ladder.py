@@ -6,6 +6,7 @@ from functools import lru_cache
 import numpy as np
 
 from sandlot.control.climbing.neural import ROWS, FrontNet, Neural
+from sandlot.control.climbing.policy import load_policy
 from sandlot.control.climbing.reactive import Reactive
 from sandlot.control.climbing.reinforced import Reinforced
 from sandlot.control.controller import Controller
@@ -18,8 +19,9 @@ from sandlot.worlds.obstacles.settings import ObstaclesSettings
 from sandlot.worlds.obstacles.vector import ObstaclesVector
 from sandlot.worlds.rollout import rollout
 
-CONTROLLERS = ("reactive", "neural", "reinforced", "free")
-"""Those of the source, and ``free``: the reactive one without the rules of equation 34."""
+CONTROLLERS = ("reactive", "neural", "reinforced", "free", "trained")
+"""Those of the source; ``free``, the reactive one without the rules of equation 34; and the net that was trained by
+reinforcement in advance."""
 EASY = Flat(distance=0.2, length=0.1)
 """For robots that are done."""
 LESSONS = 0
@@ -33,6 +35,7 @@ def make_controller(name: str, climber: Climber) -> Controller:
         "free": lambda: Reactive(climber, stable=False),
         "reinforced": lambda: Reinforced(climber),
         "neural": lambda: Neural(climber, taught()),
+        "trained": load_policy,
     }
     return made[name]()
 

@@ -8,12 +8,8 @@ import numpy as np
 from sandlot.mapping.elevation_map import CELL, ElevationMap
 from sandlot.physics.climbing.elevation import elevations
 from sandlot.robots.climbers import INTERVAL, Climbers
-from sandlot.sensing.panned_laser import PAN_ANGLES, PANS, PannedLaser, View
+from sandlot.sensing.panned_laser import MAP_ROWS, PAN_ANGLES, PANS, PannedLaser, View
 from sandlot.typing import Array, IntArray
-
-ROWS = {1: np.array([9]), 5: np.array([5, 7, 9, 11, 13]), PANS: np.arange(PANS)}
-"""Pan angles of the rows, as indices of `PAN_ANGLES`, by the number of rows: straight ahead; -20 to 20 degrees in steps
-of 10 (section 5.2 of the source); -45 to 45 degrees in steps of 5 (equation 27)."""
 
 
 class Elevation(Protocol):
@@ -32,7 +28,8 @@ class Elevation(Protocol):
 
         Returns:
             (some, rows, cells) heights above the middle of the body [m]. Cell i of a row of pan angle p is `CELL` i
-            ahead of the middle of the body, along its heading, and tan(p) times that to the left.
+            ahead of the middle of the body, along its heading, and tan(p) times its distance from the laser to the
+            left.
         """
 
 
@@ -40,17 +37,19 @@ class TrueElevation:
     """The ground as it is: the highest point of each cell."""
 
     def __init__(self, cells: int, rows: int = 1) -> None:
-        """Of so many cells and rows; ``rows`` is one of `ROWS`."""
-        self._cells, self._slopes = cells, np.tan(PAN_ANGLES[ROWS[rows]])
+        """Of so many cells and rows; ``rows`` is one of `MAP_ROWS`."""
+        self._cells, self._slopes = cells, np.tan(PAN_ANGLES[MAP_ROWS[rows]])
 
     def restart(self, which: IntArray) -> None:
         """Nothing to forget."""
 
     def read(self, climbers: Climbers, which: IntArray, generators: Sequence[np.random.Generator]) -> Array:
         """Read the map from the course."""
-        starts, yaw = np.ascontiguousarray(climbers.position[which][:, [0, 2]]), climbers.attitude[which, 2]
-        rows = [np.empty((len(which), self._cells)) for _ in self._slopes]
+        middles, yaw = np.ascontiguousarray(climbers.position[which][:, [0, 2]]), climbers.attitude[which, 2]
+        rows, mount = [np.empty((len(which), self._cells)) for _ in self._slopes], climbers.climber.laser.ahead
         for heights, slope in zip(rows, self._slopes, strict=True):
+            # The row leads through the laser, not through the middle of the body.
+            starts = middles + np.stack([mount * slope * np.sin(yaw), np.zeros_like(yaw)], axis=1)
             elevations(climbers.ground, which, starts, np.cos(yaw) - np.sin(yaw) * slope, CELL, heights)
         return np.stack(rows, axis=1)
 
@@ -71,9 +70,9 @@ class PerceivedElevation:
             laser: On each robot.
             count: Of robots.
             cells: Of a row.
-            rows: One of `ROWS`.
+            rows: One of `MAP_ROWS`.
         """
-        self._laser, self._rows = laser, ROWS[rows]
+        self._laser, self._rows = laser, MAP_ROWS[rows]
         self.map = ElevationMap(count, cells, self._rows)
         self._driven, self._last = np.zeros(count), np.full((count, 2), np.nan)
 
@@ -96,7 +95,7 @@ class PerceivedElevation:
         view = View(middles, np.ascontiguousarray(attitude), np.array([laser.ahead, laser.above]), pans)
         ranges = self._laser.scan(climbers.ground, view, dict(zip(which.tolist(), generators, strict=True)))
         self.map.add(ranges, view, self._laser.fan, self._driven, now)
-        return self.map.read(self._driven, np.nan_to_num(middles[:, 1]), now)[which]
+        return self.map.read(self._driven, np.nan_to_num(middles[:, 1]), now, np.nan_to_num(yaw))[which]
 
     def _pans(self, now: Array) -> IntArray:
         """Pan angles that are scanned now: (count, lines), -1 for those without a row."""

@@ -5,7 +5,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from sandlot.places.course_kinds import CourseKind, Flat, Mixed
+from sandlot.places.course_kinds import CourseKind, Flat, Kind, Mixed
 from sandlot.robots.climber import SHIPPED, load_climber
 from sandlot.sensing.panned_laser import PannedLaser
 from sandlot.worlds.base import WorldSettings, name_or_file
@@ -53,13 +53,19 @@ class ObstaclesSettings(WorldSettings):
 
     @model_validator(mode="after")
     def _starts_before_the_obstacle(self) -> Self:
+        self.check_start(self.course, load_climber(self.robot).reach)
+        return self
+
+    def check_start(self, course: Kind, reach: float) -> None:
+        """Refuse a course whose obstacle is where a robot starts that reaches so far ahead [m].
+
+        Raises:
+            ValueError: If it is.
+        """
         low, high = self.start
-        last = self.course.distance
-        if not isinstance(self.course, Flat):
-            last -= load_climber(self.robot).reach
+        last = course.distance if isinstance(course, Flat) else course.distance - reach
         if not -20.0 <= low <= high <= last:
             raise ValueError(
                 f"start={[low, high]}: allowed are two ascending numbers from -20 to {last:.3g}, where the robot "
-                f"reaches the obstacle at {self.course.distance:g}"
+                f"reaches the obstacle at {course.distance:g}"
             )
-        return self

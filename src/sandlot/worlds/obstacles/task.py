@@ -15,10 +15,10 @@ from sandlot.typing import Array, BoolArray, IntArray
 from sandlot.worlds.obstacles.elevation import Elevation, PerceivedElevation, TrueElevation
 from sandlot.worlds.obstacles.settings import ObstaclesSettings
 
-STATES = 10
-"""Roll, pitch, velocity (3), rates (3), axle angles (2): the source's section 5.2."""
 BEYOND = 0.6
 """The obstacle is behind a robot when the middle of its body is this far past its end [m]."""
+UPRIGHT = 0.5
+"""Cosine of the tilt, 60 degrees, within which a robot is upright."""
 OVERTURNED = -0.5
 """Cosine of the tilt, 120 degrees, beyond which a robot lies on its back."""
 FELL = 1.0
@@ -37,6 +37,8 @@ class ObstaclesTask:
         finish: (count,) x at which each robot has its obstacle behind it [m].
         furthest: (count,) furthest x of each robot [m].
         steepest: (count,) least cosine of its tilt.
+        running: (count,) which robots `command` moves. All; whoever needs only one episode of each may take out those
+            that have ended, which saves their simulation.
     """
 
     def __init__(self, settings: ObstaclesSettings, count: int = 1, threads: int = 1) -> None:
@@ -62,19 +64,23 @@ class ObstaclesTask:
         )
         self.ahead = np.zeros((count, rows, cells))
         self.finish, self.furthest, self.steepest = np.zeros(count), np.zeros(count), np.ones(count)
-        self._since, self._marks = np.zeros(count), np.zeros(count)
+        self._since, self._marks, self.running = np.zeros(count), np.zeros(count), np.ones(count, np.bool_)
 
-    def draw(self, rng: np.random.Generator, kind: Kind | None = None) -> tuple[Course, Start]:
-        """Draw a course of the settings' kind, or of another, and where the robot starts on it."""
+    def draw(
+        self, rng: np.random.Generator, kind: Kind | None = None, yaw: float | None = None
+    ) -> tuple[Course, Start]:
+        """Draw a course of the settings' kind, or of another, and how the robot starts; its yaw [rad] may be given."""
         given = self.settings
         course = (given.course if kind is None else kind).draw(rng)
-        return course, Start(rng.uniform(*given.start), rng.uniform(-given.yaw, given.yaw) if given.yaw else 0.0)
+        x, turned = rng.uniform(*given.start), rng.uniform(-given.yaw, given.yaw) if given.yaw else 0.0
+        return course, Start(x, turned if yaw is None else yaw)
 
     def restart(self, which: IntArray, drawn: Sequence[tuple[Course, Start]]) -> None:
         """Put these robots at the start of what was drawn for them; then they have to `look`."""
         self.climbers.restart(which, [each for each, _ in drawn], [each for _, each in drawn])
         self.finish[which] = [course.end + BEYOND for course, _ in drawn]
         self.elevation.restart(which)
+        self.running[which] = True
         self._update()
         self.furthest[which], self.steepest[which] = self.x[which], self.tilt[which]
         self._marks[which], self._since[which] = self.x[which], 0.0
@@ -82,7 +88,7 @@ class ObstaclesTask:
     def command(self, actions: Array) -> Array:
         """Simulate until the next command; ``actions`` (count, 4). Returns the rewards: (count,) [m]."""
         before, upright = np.minimum(self.x, self.finish), ~self.overturned
-        self.climbers.command(actions)
+        self.climbers.command(actions, self.running)
         self._update()
         rewards = np.minimum(self.x, self.finish) - before - FELL * (upright & self.overturned)
         self.furthest, self.steepest = np.maximum(self.furthest, self.x), np.minimum(self.steepest, self.tilt)
@@ -104,7 +110,7 @@ class ObstaclesTask:
     @property
     def passed(self) -> BoolArray:
         """Which robots have their obstacle behind them, and are upright: (count,)."""
-        return (self.x >= self.finish) & ~self.overturned
+        return (self.x >= self.finish) & (self.tilt > UPRIGHT)
 
     @property
     def overturned(self) -> BoolArray:

@@ -21,7 +21,8 @@ from sandlot.worlds.vector import CompiledVector
 class ObstaclesVector(CompiledVector[Array]):
     """What ``gymnasium.make_vec("sandlot/Obstacles-v0", num_envs=...)`` gives: as so many `Obstacles`, faster.
 
-    ``reset(options={"courses": kinds})`` puts each robot on a course of its own kind, in place of the settings' one.
+    ``reset(options={"courses": kinds})`` puts each robot on a course of its own kind, in place of the settings' one. At
+    ``reference``, ``options={"yaws": yaws}`` starts each robot turned by its own yaw, positive to the left [rad].
 
     Attributes:
         settings: What the worlds were made with. So many ``threads`` step robots in parallel.
@@ -38,15 +39,27 @@ class ObstaclesVector(CompiledVector[Array]):
         self.task = ObstaclesTask(self.settings, self.num_envs, threads)
         return spaces(self.task.climbers.climber, self.settings.cells * self.settings.rows)
 
-    def _check_start(self, options: Mapping[str, Any]) -> Sequence[Kind] | None:
-        kinds = options.get("courses")
+    def _check_start(self, options: Mapping[str, Any]) -> Sequence[tuple[Kind | None, float | None]]:
+        kinds, yaws = options.get("courses"), options.get("yaws")
         if kinds is not None and (len(kinds) != self.num_envs or not all(isinstance(kind, Kind) for kind in kinds)):
             raise SettingError(f"courses of a reset must be {self.num_envs} course kinds, one for each world")
-        return kinds
+        for kind in kinds or ():
+            try:
+                self.settings.check_start(kind, self.task.climbers.climber.reach)
+            except ValueError as error:
+                raise SettingError(f"courses of a reset: {error}") from None
+        if yaws is not None:
+            if self.settings.fidelity == "fast":
+                raise SettingError(
+                    "yaws of a reset are only for fidelity=reference: the fast model drives straight ahead"
+                )
+            if np.shape(yaws) != (self.num_envs,) or not np.isfinite(yaws).all():
+                raise SettingError(f"yaws of a reset must be {self.num_envs} numbers [rad], one for each world")
+        nothing = [None] * self.num_envs
+        return list(zip(kinds or nothing, nothing if yaws is None else map(float, yaws), strict=True))
 
-    def _place(self, which: IntArray, start: Sequence[Kind] | None) -> None:
-        drawn = [self.task.draw(self.generators[k], start[k] if start else None) for k in which.tolist()]
-        self.task.restart(which, drawn)
+    def _place(self, which: IntArray, start: Sequence[tuple[Kind | None, float | None]]) -> None:
+        self.task.restart(which, [self.task.draw(self.generators[k], *start[k]) for k in which.tolist()])
 
     def _advance(self, actions: Array, running: BoolArray) -> Array:
         return self.task.command(actions)

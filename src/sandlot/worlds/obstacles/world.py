@@ -8,6 +8,7 @@ import numpy as np
 from gymnasium.spaces import Box
 from numpy.typing import NDArray
 
+from sandlot.control.climbing.aligning import Aligned
 from sandlot.control.climbing.policy import SHIPPED, load_policy
 from sandlot.control.climbing.reactive import Reactive
 from sandlot.control.climbing.reinforced import CELLS, Reinforced
@@ -77,7 +78,8 @@ class Obstacles(World):
     (`sandlot.control.climbing.reactive`); ``reinforced`` also learns online what to do when that is stuck
     (`sandlot.control.climbing.reinforced`); ``trained`` is a net trained by reinforcement at ``fast``, with other
     robots and noise (`sandlot.learning.climber`); ``drive`` drives on with raised front tracks; ``random``. A net that
-    you trained is loaded from its directory.
+    you trained is loaded from its directory. With 5 or 19 ``rows``, ``aligned`` is ``trained`` with steering that turns
+    the robot square to the edges of the obstacle (`sandlot.control.climbing.aligning`).
 
     ## Versions
     v0: first version.
@@ -184,6 +186,8 @@ class Obstacles(World):
         known: dict[str, Controller] = {"reactive": Reactive(self.climbers.climber, self.settings.rows)}
         if self.settings.cells == CELLS:
             known["reinforced"] = Reinforced(self.climbers.climber, self.settings.rows)
+        if self.settings.rows > 1:
+            known["aligned"] = Aligned(self.load_controller(SHIPPED), self.climbers.climber, self.settings.rows)
         known |= {"trained": self.load_controller(SHIPPED), "drive": as_controller(lambda _: drive.copy())}
         return known | super().controllers()
 

@@ -1,0 +1,65 @@
+"""The command ``train``: controllers that learn in simulation."""
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from sandlot.cli.show import Json, print_json
+from sandlot.cli.work import Set, SettingsFile, progress_bar
+
+if TYPE_CHECKING:
+    from sandlot.learning.ppo import Update
+
+app = typer.Typer(help="Train controllers in simulation.")
+
+
+@app.callback()
+def train() -> None:
+    """Train controllers in simulation."""
+
+
+@app.command()
+def climber(
+    out: Annotated[Path, typer.Option("--out", help="Directory of the controller.", show_default=False)],
+    assignments: Set = None,
+    settings: SettingsFile = None,
+    threads: Annotated[int, typer.Option(min=1, help="Threads that simulate; results do not depend on them.")] = 2,
+    as_json: Json = False,
+) -> None:
+    """Train a climbing robot at fidelity fast, by proximal policy optimisation.
+
+    Thousands of robots that differ in size, mass, friction and motors climb boxes, stairs and rubble, which get higher
+    as they pass. Without settings this trains the controller that comes with Sandlot. Use it with:
+    sandlot record obstacles --controller OUT
+    """
+    from sandlot.extras import need
+    from sandlot.learning.climber import ClimberTraining
+    from sandlot.learning.climber import train as train_climber
+    from sandlot.models.dense import save_dense
+    from sandlot.robots.climber import load_climber
+    from sandlot.settings import build, read_settings
+
+    given = build(ClimberTraining, read_settings(settings, assignments or ()))
+    need("torch", "learn").set_num_threads(1)  # its batches are small: more threads wait for each other
+    began, used = time.monotonic(), time.process_time()
+    with progress_bar("iteration") as show:
+        bar = show(f"training {out.name}")
+
+        def progress(update: "Update", kinds: dict[str, tuple[float, float]]) -> None:
+            bar(update.number, given.ppo.iterations)
+
+        net, card = train_climber(load_climber(), given, threads, progress)
+    save_dense(out, net, card)
+    seconds = {"seconds": time.monotonic() - began, "processor_seconds": time.process_time() - used}
+    if as_json:
+        print_json({"controller": str(out), **seconds, "failures": card.errors})
+        return
+    console = Console(highlight=False)
+    for name, share in card.errors.items():
+        console.print(escape(f"{share:7.2%} {name.removesuffix(' [1]')}"), soft_wrap=True)
+    said = f"{seconds['seconds']:.0f} s, {seconds['processor_seconds']:.0f} s of processor time"
+    console.print(f"Controller: [bold]{escape(str(out))}[/bold] ({said})", soft_wrap=True)

@@ -1,0 +1,213 @@
+"""Which obstacles robots pass in the fast model and in the reference, with the same commands."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import ClassVar
+
+import numpy as np
+import xarray as xr
+from matplotlib.colors import ListedColormap
+from matplotlib.figure import Figure
+from pydantic import Field
+
+from sandlot.control.climbing.scripts import CLIMB_BOX, CLIMB_STAIRS, Script
+from sandlot.places.course_kinds import Box, Kind, Stairs
+from sandlot.recordings import Quantity
+from sandlot.robots.climber import Climber, load_climber
+from sandlot.robots.climbers import INTERVAL, Climbers, Start
+from sandlot.robots.fast_climbers import FastClimbers
+from sandlot.robots.reference_climbers import STEP, ReferenceClimbers
+from sandlot.studies.base import Claim, Found, Job, Study, study
+from sandlot.studies.plots import COLOURS, canvas
+from sandlot.typing import Array, BoolArray
+from sandlot.worlds.obstacles.task import BEYOND, OVERTURNED, UPRIGHT
+
+DISTANCE = CLIMB_BOX.distance
+"""From the start to the obstacles, for which the scripts are written [m]."""
+DESCEND = Script(knots=((0.0, 0.0, 0.0), (1.0, -0.3, 0.3)), speed=CLIMB_BOX.speed, distance=DISTANCE)
+"""Lowers the tips a little and drives down."""
+DEPTHS, HEIGHTS = (0.15, 0.3, 0.5, 0.8), tuple(0.06 * k for k in range(1, 9))
+"""Of boxes [m]."""
+TREADS, RISERS = (0.2, 0.25, 0.3, 0.35), tuple(0.05 + 0.03 * k for k in range(1, 9))
+"""Of stairs [m]."""
+KINDS = ("boxes", "stairs up", "stairs down")
+SCRIPTS = dict(zip(KINDS, (CLIMB_BOX, CLIMB_STAIRS, DESCEND), strict=True))
+HOLD = 1.5
+"""Time between the knots of random commands [s]."""
+NUDGE = 0.005
+"""The start is moved by this, to and fro, to find out whether a run is sensitive [m]."""
+AGREE = 0.95
+BOTH_FAIL, BOTH_PASS, ONLY_FAST, ONLY_REFERENCE, NOT_CONVERGED = range(5)
+LABELS = ("both fail", "both pass", "only fast passes", "only reference passes", "reference not converged")
+
+
+def obstacle(kind: str, across: float, level: float) -> Kind:
+    """An obstacle of one of `KINDS`, from its depth or tread, and its height or riser [m]."""
+    if kind == "boxes":
+        return Box(distance=DISTANCE, depth=across, height=level)
+    return Stairs(distance=DISTANCE, tread=across, riser=level, steps=4, way="up" if kind == "stairs up" else "down")
+
+
+def draw_script(rng: np.random.Generator, seconds: float) -> Script:
+    """Axle angles at random, straight from knot to knot, while the robot drives forward."""
+    times = np.arange(0.0, seconds + HOLD, HOLD)
+    front, back = rng.uniform((-0.4, -0.4), (1.2, 0.8), (len(times), 2)).T
+    return Script(tuple(zip(times.tolist(), front.tolist(), back.tolist(), strict=True)), CLIMB_BOX.speed, DISTANCE)
+
+
+def passes(climbers: Climbers, scripts: Sequence[Script], seconds: float) -> BoolArray:
+    """Which robots get past their obstacles upright, and never lie on their backs, when they follow scripts."""
+    finish = np.array([each.end for each in climbers.courses]) + BEYOND
+    passed, fell = np.zeros((2, climbers.count), np.bool_)
+    for k in range(round(seconds / INTERVAL)):
+        climbers.command(np.array([script.at(k * INTERVAL) for script in scripts]), ~(passed | fell))
+        fell |= (climbers.tilt < OVERTURNED) | climbers.exploded
+        passed |= (climbers.position[:, 0] > finish) & (climbers.tilt > UPRIGHT) & ~fell
+    return passed
+
+
+@study("obstacles.fidelity", source="how the two fidelities of this world compare")
+class Fidelity(Study):
+    """Do the fast model and the reference agree on which obstacles a robot passes?
+
+    Robots follow the same commands in both: a script for each kind of obstacle, and axle angles at random. Obstacles
+    are a grid of boxes, stairs up and stairs down. The two are compared where the reference has converged, which means
+    that half its time step gives the same outcome. Where they differ, the run is repeated with a fifth of the fast
+    model's time step, and in both models with the start moved by 5 mm to either side. If such a change reverses the
+    outcome, it is too sensitive for a model to predict.
+
+    Attributes:
+        draws: Sets of random commands.
+        seconds: Duration of a run [s].
+    """
+
+    outcomes: ClassVar[Mapping[str, Quantity]] = {
+        name: Quantity("1", text, ("across", "level"), (len(DEPTHS), len(HEIGHTS)))
+        for name, text in {
+            "fast": "whether the robot passes in the fast model",
+            "reference": "whether it passes in the reference",
+            "halved": "whether it passes in the reference with half its time step",
+            "fine": "whether it passes in the fast model with a fifth of its time step; NaN if not tried",
+            "fast_moved": "share of starts 5 mm away that pass in the fast model; NaN if not tried",
+            "reference_moved": "share of starts 5 mm away that pass in the reference; NaN if not tried",
+        }.items()
+    }
+
+    draws: int = Field(2, ge=1, le=100)
+    seconds: float = Field(12.0, gt=0.0, le=100.0)
+
+    def jobs(self) -> Iterator[Job]:
+        """Each kind of obstacle, with its script and with random commands."""
+        return self.cross(kind=KINDS, command=("script", *(f"random {k + 1}" for k in range(self.draws))))
+
+    def run(self, job: Job) -> Mapping[str, Found]:
+        """Let robots try the grid in all models."""
+        kind, rng, climber = str(job.parameters["kind"]), np.random.default_rng(job.seed), load_climber()
+        across, levels = (DEPTHS, HEIGHTS) if kind == "boxes" else (TREADS, RISERS)
+        kinds = [obstacle(kind, one, level) for one in across for level in levels]
+        scripted = job.parameters["command"] == "script"
+        scripts = [SCRIPTS[kind] if scripted else draw_script(rng, self.seconds) for _ in kinds]
+        found = {
+            "fast": self.try_(climber, kinds, scripts, 0.0, 0.005, "fast"),
+            "reference": self.try_(climber, kinds, scripts, 0.0, STEP, "reference"),
+            "halved": self.try_(climber, kinds, scripts, 0.0, 0.5 * STEP, "reference"),
+        }
+        differs = (found["reference"] == found["halved"]) & (found["fast"] != found["reference"])
+        which = np.flatnonzero(differs).tolist()
+        some = [kinds[k] for k in which], [scripts[k] for k in which]
+        for name in ("fine", "fast_moved", "reference_moved"):
+            found[name] = np.full(len(kinds), np.nan)
+        if which:
+            found["fine"][which] = self.try_(climber, *some, 0.0, 0.001, "fast")
+            for fidelity, step in (("fast", 0.005), ("reference", STEP)):
+                moved = [self.try_(climber, *some, by, step, fidelity) for by in (-NUDGE, NUDGE)]
+                found[f"{fidelity}_moved"][which] = np.mean(moved, axis=0)
+        return {name: values.reshape(len(across), len(levels)) for name, values in found.items()}
+
+    def try_(
+        self, climber: Climber, kinds: Sequence[Kind], scripts: Sequence[Script], x: float, step: float, fidelity: str
+    ) -> Array:
+        """Which robots pass, from a start at x [m], with a time step [s]: (runs,) 0 or 1."""
+        rng = np.random.default_rng(0)  # no kind draws from it
+        make = FastClimbers if fidelity == "fast" else ReferenceClimbers
+        climbers = make(climber, [kind.draw(rng) for kind in kinds], step=step)
+        climbers.restart(np.arange(len(kinds)), None, [Start(x)] * len(kinds))
+        return passes(climbers, scripts, self.seconds).astype(np.float64)
+
+    def figure(self, results: xr.Dataset) -> Figure:
+        """Outcomes on the grid of each kind (columns) with each set of commands (rows)."""
+        commands = list(dict.fromkeys(results["command"].values.tolist()))
+        figure, axes = canvas(len(KINDS), 11.0, 2.6 * len(commands) + 0.6, len(commands))
+        colours = ListedColormap(["#d9d9d9", COLOURS[2], COLOURS[1], COLOURS[3], "#ffffff"])
+        outcome = _outcomes(results)
+        for job in range(results.sizes["job"]):
+            kind, command = str(results["kind"].values[job]), str(results["command"].values[job])
+            each = axes[commands.index(command) * len(KINDS) + KINDS.index(kind)]
+            across, levels = (DEPTHS, HEIGHTS) if kind == "boxes" else (TREADS, RISERS)
+            each.pcolormesh(outcome[job].T, cmap=colours, vmin=-0.5, vmax=4.5, edgecolors="white", linewidth=1.0)
+            each.grid(visible=False)
+            each.set_xticks(np.arange(len(across)) + 0.5, [f"{100 * value:.0f}" for value in across])
+            each.set_yticks(np.arange(len(levels)) + 0.5, [f"{100 * value:.0f}" for value in levels])
+            words = ("depth", "height") if kind == "boxes" else ("tread", "riser")
+            each.set(title=f"{kind}, {command}", xlabel=f"{words[0]} [cm]", ylabel=f"{words[1]} [cm]")
+        handles = [axes[0].fill([], [], color=colours(k), ec="0.7", label=LABELS[k])[0] for k in range(len(LABELS))]
+        figure.legend(handles=handles, loc="outside lower center", ncols=len(LABELS), frameon=False)
+        return figure
+
+    def claims(self, results: xr.Dataset) -> list[Claim]:
+        """Agreement where the reference has converged, and what decides elsewhere."""
+        outcome = _outcomes(results)
+        converged = outcome != NOT_CONVERGED
+        agree = np.isin(outcome, (BOTH_FAIL, BOTH_PASS))
+        shares = {
+            kind: float(agree[mine][converged[mine]].mean())
+            for kind in KINDS
+            if converged[mine := results["kind"].values == kind].any()
+        }
+        share = float(agree[converged].mean()) if converged.any() else math.nan
+        each = ", ".join(f"{kind} {value:.1%}" for kind, value in shares.items())
+        counts = f"{int(agree[converged].sum())} of {int(converged.sum())} runs; {each}"
+        passing = float((outcome == BOTH_PASS)[converged].mean()) if converged.any() else math.nan
+        return [
+            Claim(
+                "Both fidelities agree on which obstacles a robot passes, where the reference has converged.",
+                "at least 95%",
+                f"{share:.1%}",
+                share >= AGREE,
+                f"{counts}; both pass {passing:.0%}",
+            ),
+            Claim(
+                "The reference has converged: half its time step gives the same outcome.",
+                "at least 90% of runs",
+                f"{float(converged.mean()):.1%}",
+                float(converged.mean()) >= 0.9,
+            ),
+            self._details(results, outcome),
+        ]
+
+    def _details(self, results: xr.Dataset, outcome: Array) -> Claim:
+        """What decides the runs in which the two differ."""
+        differs = np.isin(outcome, (ONLY_FAST, ONLY_REFERENCE))
+        fast, reference = results["fast"].values, results["reference"].values
+        # NaN compares false, so a run that was not repeated counts as decided by nothing.
+        step = differs & (results["fine"].values == reference)
+        start = differs & ~step & (np.abs(results["fast_moved"].values - fast) > 0.0)
+        slow = differs & ~step & ~start & (np.abs(results["reference_moved"].values - reference) > 0.0)
+        left = int((differs & ~step & ~start & ~slow).sum())
+        said = (
+            f"{int(step.sum())} by the fast model's time step, {int(start.sum())} and {int(slow.sum())} by 5 mm of the "
+            f"start in the fast model and in the reference, {left} by none of these"
+        )
+        return Claim(
+            "Where they differ, the time step or 5 mm of the start decide.",
+            f"all {int(differs.sum())} runs",
+            said,
+            left == 0,
+        )
+
+
+def _outcomes(results: xr.Dataset) -> Array:
+    """Of each run one of the codes from `BOTH_FAIL` to `NOT_CONVERGED`: (jobs, across, levels)."""
+    fast, reference, halved = (results[name].values > 0.5 for name in ("fast", "reference", "halved"))
+    code = np.where(fast, np.where(reference, BOTH_PASS, ONLY_FAST), np.where(reference, ONLY_REFERENCE, BOTH_FAIL))
+    return np.where(reference == halved, code, NOT_CONVERGED)

@@ -1,0 +1,48 @@
+"""The command ``train``: its output for people and programs, the saved controller, and its error messages."""
+
+import json
+import sys
+
+import pytest
+
+from sandlot.cli import main
+from sandlot.control.climbing.policy import load_policy
+
+SMALL = ["--set", "robots=16", "--set", "courses=1", "--set", "ppo.iterations=2", "--set", "ppo.horizon=4"]
+
+
+@pytest.fixture
+def train(monkeypatch, capsys, tmp_path):
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments):
+        monkeypatch.setattr(sys, "argv", ["sandlot", "train", "climber", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        return ended.value.code, capsys.readouterr()
+
+    return call
+
+
+def test_a_trained_climber_is_saved_and_can_be_loaded(train, tmp_path):
+    pytest.importorskip("torch")
+    status, said = train("--out", "net", *SMALL, "--json")
+    facts = json.loads(said.out)
+    assert not status
+    assert facts["controller"] == "net"
+    assert facts["processor_seconds"] > 0.0
+    load_policy(tmp_path / "net")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--out", "net", "--set", "ppo.iteration=2"], "no setting 'ppo.iteration'; did you mean 'ppo.iterations'"),
+        (["--out", "net", "--set", "robots=0"], "robots=0 is not possible; allowed: a whole number at least 1"),
+    ],
+)
+def test_mistakes_are_explained_in_one_line(train, arguments, said):
+    status, printed = train(*arguments)
+    assert status == 2
+    assert said in printed.err
+    assert "Traceback" not in printed.err
