@@ -192,7 +192,7 @@ def expand(weights: Weights, start: int, goal: int) -> tuple[Costs, Weights]:
         for k in range(first, first + count):
             d = k & 7
             other = cell + steps[d]
-            weight = flat[other]
+            weight = int(flat[other])
             if not simple and (
                 weight == 0 or (d & 1 and (flat[cell + steps[d - 1]] == 0 or flat[cell + steps[(d + 1) & 7]] == 0))
             ):

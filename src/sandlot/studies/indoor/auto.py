@@ -13,7 +13,7 @@ from pydantic import Field
 from sandlot.recordings import Quantity
 from sandlot.studies.base import Claim, Found, Job, Study, pick, study
 from sandlot.studies.indoor import expeditions
-from sandlot.studies.indoor.expeditions import Expedition, MapKind, draw_map, pose_errors, seen_share, wall_errors
+from sandlot.studies.indoor.expeditions import SCORES, Expedition, MapKind, draw_map, score, seen_share
 from sandlot.studies.plots import COLOURS, canvas, points
 from sandlot.typing import BoolArray
 from sandlot.worlds.indoor.settings import IndoorSettings
@@ -44,13 +44,7 @@ class Auto(Study):
     outcomes: ClassVar[Mapping[str, Quantity]] = {
         "explored": Quantity("1", "whether it stopped by itself, with nothing left to explore"),
         "seen": Quantity("1", "share of the floor within its reach that is in the map"),
-        "bumps": Quantity("1", "how often it touched something"),
-        "wall_error": Quantity("m", "mean distance from occupied cells to the true walls"),
-        "tilt": Quantity("rad", "rotation of the map against the true walls, absolute"),
-        "worst_tilt": Quantity("rad", "rotation of the worst quarter of the map, absolute"),
-        "pose_error": Quantity("m", "mean distance from its own estimate to its true place"),
-        "yaw_error": Quantity("rad", "mean error of its yaw, absolute"),
-        "time": Quantity("s", "how long it took"),
+        **SCORES,
         "path_length": Quantity("m", "how far it drove"),
     }
 
@@ -68,17 +62,10 @@ class Auto(Study):
     def run(self, job: Job) -> Mapping[str, Found]:
         """Explore one flat."""
         settings, made = self.settings(job), self.explore(job)
-        walls, (distance, angle) = wall_errors(made), pose_errors(made)
         return {
             "explored": float(made.states[-1][0] == "explored"),
             "seen": seen_share(made, settings.robot.radius),
-            "bumps": float(made.bumps),
-            "wall_error": walls.mean,
-            "tilt": walls.tilt,
-            "worst_tilt": walls.worst_tilt,
-            "pose_error": float(distance.mean()),
-            "yaw_error": float(angle.mean()),
-            "time": made.time,
+            **score(made),
             "path_length": float(np.hypot(*np.diff(made.true[:, :2], axis=0).T).sum()),
         }
 

@@ -17,6 +17,7 @@ from sandlot.mapping.grids.geometry import OBSTACLE, UNKNOWN, Grid, Kinds
 from sandlot.mapping.grids.occupancy import OccupancyGrid
 from sandlot.mapping.grids.reputation import ReputationMap
 from sandlot.places.plans import Plan
+from sandlot.recordings import Quantity
 from sandlot.studies.plots import COLOURS
 from sandlot.typing import Array
 from sandlot.worlds.indoor.floor import Floor
@@ -32,6 +33,18 @@ FITS, STRAY = 4, 0.3
 """A rotation is found in so many steps; cells further from all walls than the second are left out [m]."""
 QUARTER = 60
 """A quarter of a map with fewer occupied cells has no tilt."""
+
+
+SCORES: dict[str, Quantity] = {
+    "bumps": Quantity("1", "how often it touched something"),
+    "wall_error": Quantity("m", "mean distance from occupied cells to the true walls"),
+    "tilt": Quantity("rad", "rotation of the map against the true walls, absolute"),
+    "worst_tilt": Quantity("rad", "rotation of the worst quarter of the map, absolute"),
+    "pose_error": Quantity("m", "mean distance from its own estimate to its true place"),
+    "yaw_error": Quantity("rad", "mean error of its yaw, absolute"),
+    "time": Quantity("s", "how long it took"),
+}
+"""Outcomes that all expeditions have."""
 
 
 class Snapshot(NamedTuple):
@@ -198,6 +211,13 @@ def pose_errors(made: Expedition) -> tuple[Array, Array]:
     """Distance [m] and absolute angle [rad] between where the rover believed to be and where it was: (n,) each."""
     wrong = made.estimated - made.true
     return np.hypot(*wrong[:, :2].T), np.abs(np.asarray(wrap(wrong[:, 2])))
+
+
+def score(made: Expedition) -> dict[str, float]:
+    """The values of `SCORES`."""
+    walls, (distance, angle) = wall_errors(made), pose_errors(made)
+    values = (made.bumps, *walls, distance.mean(), angle.mean(), made.time)
+    return {name: float(value) for name, value in zip(SCORES, values, strict=True)}
 
 
 def draw_map(axes: Axes, made: Expedition, shot: Snapshot, title: str) -> None:

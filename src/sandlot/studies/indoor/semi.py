@@ -15,7 +15,7 @@ from sandlot.settings import distinct
 from sandlot.studies.base import Claim, Found, Job, Study, pick, study
 from sandlot.studies.indoor import expeditions
 from sandlot.studies.indoor.auto import SOURCE, STRAIGHT
-from sandlot.studies.indoor.expeditions import Expedition, MapKind, draw_map, pose_errors, wall_errors
+from sandlot.studies.indoor.expeditions import SCORES, Expedition, MapKind, draw_map, score
 from sandlot.studies.plots import canvas
 from sandlot.typing import Array
 from sandlot.worlds.indoor.settings import IndoorSettings
@@ -46,14 +46,8 @@ class Semi(Study):
     outcomes: ClassVar[Mapping[str, Quantity]] = {
         "arrived": Quantity("1", "whether the rover says that it has arrived", ("waypoint",), (0,)),
         "distance": Quantity("m", "true distance from the waypoint at the end of the leg", ("waypoint",), (0,)),
-        "bumps": Quantity("1", "how often it touched something"),
-        "wall_error": Quantity("m", "mean distance from occupied cells to the true walls"),
-        "tilt": Quantity("rad", "rotation of the map against the true walls, absolute"),
-        "worst_tilt": Quantity("rad", "rotation of the worst quarter of the map, absolute"),
-        "pose_error": Quantity("m", "mean distance from its own estimate to its true place"),
-        "yaw_error": Quantity("rad", "mean error of its yaw, absolute"),
+        **SCORES,
         "plans": Quantity("1", "how often a path was found"),
-        "time": Quantity("s", "how long it took"),
     }
 
     maps: Annotated[tuple[MapKind, ...], Field(min_length=1), AfterValidator(distinct)] = ("reputation", "occupancy")
@@ -68,18 +62,11 @@ class Semi(Study):
     def run(self, job: Job) -> Mapping[str, Found]:
         """Drive to both waypoints."""
         made = self.drive(job)
-        walls, (distance, angle) = wall_errors(made), pose_errors(made)
         return {
             "arrived": np.array([float(state == "arrived") for state, _ in made.states]),
             "distance": self.distances(made),
-            "bumps": float(made.bumps),
-            "wall_error": walls.mean,
-            "tilt": walls.tilt,
-            "worst_tilt": walls.worst_tilt,
-            "pose_error": float(distance.mean()),
-            "yaw_error": float(angle.mean()),
+            **score(made),
             "plans": float(made.plans),
-            "time": made.time,
         }
 
     def drive(self, job: Job) -> Expedition:
