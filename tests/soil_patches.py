@@ -12,7 +12,7 @@ from sandlot.physics.soil.ground import new_ground
 from sandlot.physics.soil.patch import PATCH_NODE
 from sandlot.physics.soil.search.find import find
 from sandlot.physics.soil.search.meshes import Mesh, face_normals
-from sandlot.physics.soil.search.nodes import Patches
+from sandlot.physics.soil.search.nodes import CELLS, Patches
 from sandlot.physics.soil.stress import MAX_MODULUS, Motion, Response, deform, prepare, press
 
 SLOW = bool(config.DISABLE_JIT)
@@ -21,11 +21,11 @@ SPACING, DT, STEP = 0.02, 1e-3, 5.0
 
 def new_mesh(points, faces):
     """A mesh, with room for what `find` needs."""
-    world, low = np.zeros((len(points), 3)), np.zeros((len(faces), 3), np.int32)
+    world, low = np.zeros((len(points), 3)), np.zeros((len(faces), 3), np.uint32)
     return Mesh(points, faces, face_normals(points, faces), world, low, np.zeros(100_000))
 
 
-NO_MESH = new_mesh(np.zeros((0, 3)), np.zeros((0, 3), np.int32))
+NO_MESH = new_mesh(np.zeros((0, 3)), np.zeros((0, 3), np.uint32))
 
 
 @cache
@@ -81,7 +81,7 @@ class Batch:
         prepare(self.record, self.count, soil, how, expected)
         press(self.record, self.count, soil, how, motion(velocity, centre))
         forces = self.forces
-        deform(self.record, soil, how)
+        deform(self.record, self.count, soil, how)
         self["shear_x"], self["shear_y"] = self["new_shear_x"], self["new_shear_y"]
         return forces
 
@@ -112,8 +112,8 @@ def new_load():
 
 def new_patches(ground, room):
     """Room for patches."""
-    owner, rows = np.zeros(len(ground.nodes), np.int64), np.zeros((2, 400))
-    return Patches(np.zeros(room, np.int64), np.zeros(room, PATCH_NODE), owner, *rows)
+    owner, rows, cells = np.zeros(len(ground.nodes), np.int64), np.zeros((2, 400)), np.zeros(1, CELLS)[0]
+    return Patches(np.zeros(room, np.int64), np.zeros(room, PATCH_NODE), owner, cells, *rows)
 
 
 def found(ground, kind, size, position, rotation, mesh=NO_MESH, room=None):

@@ -9,8 +9,8 @@ from sandlot.cli.app import app
 from sandlot.studies import all_studies, tour
 from sandlot.studies.runner import load
 
-COMMANDS = ("tour", "worlds", "studies", "run", "report", "record", "import", "export", "map", "locate", "gap", "models")
-COMMANDS += ("shape", "fit")
+COMMANDS = ("tour", "worlds", "studies", "run", "report", "record", "import", "export", "map", "locate", "gap")
+COMMANDS += ("models", "shape", "fit")
 
 
 def test_the_tour_writes_a_page_about_every_stop(sandlot_, tmp_path, monkeypatch):

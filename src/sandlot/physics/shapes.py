@@ -28,9 +28,17 @@ NAMES = {
 }
 MISS = math.inf
 """Height of the lowest point where a vertical line misses a shape."""
+LANES = 8
+"""Numbers in the longest vectors of processors."""
 STEEP = 0.2
 """A face counts as vertical if the sine of its angle to the vertical is below this; it then limits the covered fraction
 of the cells at its edge instead of being pressed into them."""
+
+
+@kernel(error_model="numpy", allocates=False, inline="always")
+def whole_vectors(count: int) -> int:
+    """The next multiple of LANES. Loops over so many places compile to vector instructions; the last may be unused."""
+    return (count + LANES - 1) // LANES * LANES
 
 
 @kernel(error_model="numpy", inline="always")
@@ -245,7 +253,7 @@ def lowest(kind: int, size: Three, p: Three, d: Three, spacing: float) -> tuple[
 
 
 @kernel(error_model="numpy", allocates=False)
-def lowest_mesh(corners: Array, faces: NDArray[np.int32], x: float, y: float, spacing: float, bottom: Array) -> None:
+def lowest_mesh(corners: Array, faces: NDArray[np.uint32], x: float, y: float, spacing: float, bottom: Array) -> None:
     """Lowest points of a mesh above the nodes of a grid: the minimum over all triangles.
 
     Args:
@@ -254,7 +262,7 @@ def lowest_mesh(corners: Array, faces: NDArray[np.int32], x: float, y: float, sp
         x: x of the grid's first node [m].
         y: y of the grid's first node [m].
         spacing: Distance of the nodes [m].
-        bottom: (ny, nx) receives the heights [m]; `MISS` where there is no mesh.
+        bottom: (ny, nx) receives the heights [m]; `MISS` where there is no mesh. Fastest if nx is a multiple of LANES.
     """
     bottom[:] = MISS
     ny, nx = bottom.shape
@@ -272,9 +280,12 @@ def lowest_mesh(corners: Array, faces: NDArray[np.int32], x: float, y: float, sp
         if i0 > i1 or j0 > j1:
             continue
         per_area, rise_b, rise_c = 1.0 / area, b[2] - az, c[2] - az
+        # Whole vectors without branches: the processor cannot predict which nodes a small triangle covers.
+        first = j0 // LANES * LANES
         for i in range(i0, i1 + 1):
-            for j in range(j0, j1 + 1):
-                px, py = j - ax, i - ay
+            row, py = bottom[i, first : whole_vectors(j1 + 1)], i - ay
+            for k in range(len(row)):
+                px, lowest = first + k - ax, row[k]
                 u, v = (px * cy - py * cx) * per_area, (bx * py - by * px) * per_area
-                if u >= 0.0 and v >= 0.0 and u + v <= 1.0:
-                    bottom[i, j] = min(bottom[i, j], az + u * rise_b + v * rise_c)
+                z = az + u * rise_b + v * rise_c
+                row[k] = z if (u >= 0.0) & (v >= 0.0) & (u + v <= 1.0) & (z < lowest) else lowest

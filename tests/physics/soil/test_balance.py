@@ -7,7 +7,7 @@ import pytest
 from sandlot.errors import SandlotError
 from sandlot.physics.mujoco_bridge import dynamics_arrays, simulation_arrays
 from sandlot.physics.soil import PRESETS, Soil
-from sandlot.physics.soil.balance import dense_mass, factorise, solve
+from sandlot.physics.soil.mass_matrix import dense_mass, factorise, solve
 from sandlot.physics.soil.parts import body_motion, jacobian, move_ahead, part_velocity
 from soil_scenes import GRAVITY, compiled, field, loose_body, make, tracked
 

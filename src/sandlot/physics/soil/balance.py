@@ -10,7 +10,6 @@ room for that in the mass matrix of bodies whose axes are independent, such as s
 force.
 """
 
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 
 from sandlot.kernels import kernel
 from sandlot.physics.mujoco_bridge import Dynamics, Simulation
+from sandlot.physics.soil.mass_matrix import dense_mass, factorise, solve
 from sandlot.physics.soil.parts import (
     COMPONENTS,
     joint_tangent,
@@ -52,7 +52,9 @@ class Joints(NamedTuple):
         jacobians: (shapes, 7, columns) of all parts.
         mass: (n, n) room for the mass matrix of a tree.
         matrix: (n, n) room for a matrix that is factorised.
+        tangent: (n, n) room for the tangent of all parts of a tree.
         product: (columns, columns) room for the tangent of a part.
+        sums: (7, 7) room for the tangent of all shapes of a body.
         vectors: (6, n) room for velocities and forces of a tree.
     """
 
@@ -62,53 +64,10 @@ class Joints(NamedTuple):
     jacobians: Array
     mass: Array
     matrix: Array
+    tangent: Array
     product: Array
+    sums: Array
     vectors: Array
-
-
-@kernel(error_model="numpy", allocates=False)
-def dense_mass(tree: np.void, dynamics: Dynamics, damping: Array, dt: float, mass: Array) -> None:
-    """The mass matrix of a tree, and the damping that MuJoCo's integrator adds to it."""
-    first, count = tree["first"], tree["count"]
-    for a in range(count):
-        for b in range(count):
-            mass[a, b] = 0.0
-    for a in range(count):
-        dof = first + a
-        start = dynamics.M_rowadr[dof]
-        for k in range(start, start + dynamics.M_rownnz[dof]):
-            b = dynamics.M_colind[k] - first
-            mass[a, b] = mass[b, a] = dynamics.M[k]
-        mass[a, a] += dt * damping[dof]
-
-
-@kernel(error_model="numpy", allocates=False)
-def factorise(matrix: Array, count: int) -> None:
-    """Replace the lower triangle of a positive matrix by its Cholesky factor."""
-    for a in range(count):
-        for b in range(a + 1):
-            total = matrix[a, b]
-            for k in range(b):
-                total -= matrix[a, k] * matrix[b, k]
-            if a == b:
-                matrix[a, a] = math.sqrt(max(total, 1e-300))
-            else:
-                matrix[a, b] = total / matrix[b, b]
-
-
-@kernel(error_model="numpy", allocates=False)
-def solve(matrix: Array, count: int, vector: Array) -> None:
-    """Solve a linear system in place, with the factor that `factorise` leaves."""
-    for a in range(count):
-        total = vector[a]
-        for k in range(a):
-            total -= matrix[a, k] * vector[k]
-        vector[a] = total / matrix[a, a]
-    for a in range(count - 1, -1, -1):
-        total = vector[a]
-        for k in range(a + 1, count):
-            total -= matrix[k, a] * vector[k]
-        vector[a] = total / matrix[a, a]
 
 
 @kernel(error_model="numpy", allocates=False)
@@ -156,6 +115,38 @@ def evaluate(
 
 
 @kernel(error_model="numpy", allocates=False)
+def tree_tangent(
+    joints: Joints, tree: np.void, touched: IntArray, shapes: NDArray[np.void], loads: NDArray[np.void], dt: float
+) -> None:
+    """Sum the tangents of all parts of a tree, times the length of the step, in the lower triangle of ``tangent``."""
+    first, count, tangent, sums = tree["first"], tree["count"], joints.tangent, joints.sums
+    for a in range(count):
+        for b in range(a + 1):
+            tangent[a, b] = 0.0
+    sums[:] = 0.0
+    for n in range(len(touched)):
+        s = touched[n]
+        shape, part = shapes[s], loads[s]["tangent"]
+        if shape["tree_dof"] != first:
+            continue
+        for row in range(COMPONENTS):
+            for k in range(COMPONENTS):
+                sums[row, k] += part[row, k]
+        if shape["dof"] < 0 and n + 1 < len(touched):
+            # Shapes of one body have the same Jacobian.
+            other = shapes[touched[n + 1]]
+            if other["body"] == shape["body"] and other["dof"] < 0:
+                continue
+        joint_tangent(shape, sums, joints.jacobians[s], loads[s]["room"], joints.product)
+        sums[:] = 0.0
+        for a in range(shape["columns"]):
+            i = joints.dofs[s, a] - first
+            for b in range(a + 1):
+                j = joints.dofs[s, b] - first
+                tangent[max(i, j), min(i, j)] += dt * joints.product[a, b]
+
+
+@kernel(error_model="numpy", allocates=False)
 def newton_step(
     joints: Joints, tree: np.void, touched: IntArray, shapes: NDArray[np.void], loads: NDArray[np.void], dt: float
 ) -> tuple[float, bool]:
@@ -165,18 +156,10 @@ def newton_step(
         Twice the energy that the step removes [J]; and whether it changes no force by more than the tolerance.
     """
     first, count, matrix, vectors = tree["first"], tree["count"], joints.matrix, joints.vectors
+    tree_tangent(joints, tree, touched, shapes, loads, dt)
     for a in range(count):
         for b in range(a + 1):
-            matrix[a, b] = joints.mass[a, b]
-    for s in touched:
-        shape = shapes[s]
-        if shape["tree_dof"] == first:
-            joint_tangent(shape, loads[s], joints.jacobians[s], loads[s]["room"], joints.product)
-            for a in range(shape["columns"]):
-                i = joints.dofs[s, a] - first
-                for b in range(a + 1):
-                    j = joints.dofs[s, b] - first
-                    matrix[max(i, j), min(i, j)] += dt * joints.product[a, b]
+            matrix[a, b] = joints.mass[a, b] + joints.tangent[a, b]
     factorise(matrix, count)
     removed = 0.0
     for a in range(count):
@@ -258,6 +241,12 @@ def balance(
                 above = 0.5 * above
                 low, below = share, along
             share = (low * above - high * below) / (above - below)
+    if tree["coupled"]:
+        # A row of the mass matrix has all degrees of freedom that move the one it belongs to.
+        for a in range(count):
+            start = dynamics.M_rowadr[first + a]
+            for k in range(start, start + dynamics.M_rownnz[first + a]):
+                dynamics.M[k] += joints.tangent[a, dynamics.M_colind[k] - first]
     for s in touched:
         shape, load = shapes[s], loads[s]
         if shape["tree_dof"] != first:
@@ -270,24 +259,12 @@ def balance(
                 load["room"][k] = now - load["velocity"][k]
                 load["velocity"][k] = now
             lose(load, load["room"])
-            add_tangent(shape, load, joints, s, dynamics, dt)
         else:
             part_velocity(joints.dofs[s, : shape["columns"]], joints.jacobians[s], vectors[4], first, load["room"])
             lose(load, load["room"])
             for k in range(COMPONENTS):
                 load["velocity"][k] += load["room"][k]
         load["drive_torque"] = load["belt_force"] * shape["size"][1] if shape["dof"] >= 0 else 0.0
-
-
-@kernel(error_model="numpy", allocates=False)
-def add_tangent(shape: np.void, load: np.void, joints: Joints, s: int, dynamics: Dynamics, dt: float) -> None:
-    """Add the tangent of part number ``s`` to MuJoCo's mass matrix."""
-    joint_tangent(shape, load, joints.jacobians[s], load["room"], joints.product)
-    for a in range(shape["columns"]):
-        start = dynamics.M_rowadr[joints.dofs[s, a]]
-        for b in range(a + 1):
-            # A row has the degree of freedom itself last, and before it those that move it.
-            dynamics.M[start + b] += dt * joints.product[a, b]
 
 
 @kernel(error_model="numpy", allocates=False)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sandlot.kernels import kernel
+from sandlot.physics.shapes import whole_vectors
 from sandlot.physics.soil.ground import Ground, KindArray, loosen, uncover
 from sandlot.physics.soil.rims import push_aside
 from sandlot.typing import IntArray
@@ -79,7 +80,7 @@ def gather(ground: Ground, index: IntArray, contact: NDArray[np.void], batch: np
         batch["loose"][k], batch["fill"][k] = node["loose"], node["fill"]
         batch["shear_x"][k], batch["shear_y"][k] = node["shear_x"], node["shear_y"]
         batch["height"][k], batch["covered_before"][k] = node["height"], node["covered"]
-    for k in range(BATCH_SIZE):
+    for k in range(whole_vectors(len(index))):
         batch["belt_x"][k] = batch["belt_y"][k] = batch["belt_z"][k] = 0.0
 
 

@@ -18,7 +18,7 @@ from sandlot.physics.soil.parts import COMPONENTS
 from sandlot.physics.soil.patch import PATCH_NODE
 from sandlot.physics.soil.rims import RIM_NODE
 from sandlot.physics.soil.search.meshes import Mesh, face_normals
-from sandlot.physics.soil.search.nodes import Patches
+from sandlot.physics.soil.search.nodes import CELLS, Patches
 from sandlot.physics.soil.search.samples import MAX_SAMPLES
 from sandlot.physics.soil.sizes import check_sizes, drop_small
 from sandlot.typing import Array, IntArray
@@ -156,6 +156,7 @@ def new_contacts(
         indices=np.zeros(room, np.int64),
         contact=aligned(PATCH_NODE, room),
         owner=np.zeros(nodes, np.int64),
+        cells=aligned(CELLS, 1)[0],
         row_z=np.zeros(columns),
         row_covered=np.zeros(columns),
     )
@@ -182,7 +183,7 @@ def _directions(count: int) -> Array:
     return np.stack([away * np.cos(turn), away * np.sin(turn), height], axis=1)
 
 
-def _hull(model: mujoco.MjModel, mesh: int) -> tuple[Array, NDArray[np.int32]]:
+def _hull(model: mujoco.MjModel, mesh: int) -> tuple[Array, NDArray[np.uint32]]:
     """Points and faces of the convex hull of a mesh, which is what collides in MuJoCo."""
     points = model.mesh_vert[model.mesh_vertadr[mesh] :][: model.mesh_vertnum[mesh]].astype(np.float64)
     graph = int(model.mesh_graphadr[mesh])
@@ -193,10 +194,10 @@ def _hull(model: mujoco.MjModel, mesh: int) -> tuple[Array, NDArray[np.int32]]:
     else:
         faces = ConvexHull(points).simplices
     used, faces = np.unique(faces, return_inverse=True)
-    points, faces = points[used], faces.reshape(-1, 3).astype(np.int32)
+    points, faces = points[used], faces.reshape(-1, 3).astype(np.uint32)
     if len(points) > MAX_POINTS:
         points = points[np.unique(np.argmax(_directions(MAX_POINTS) @ points.T, axis=1))]
-        faces = ConvexHull(points).simplices.astype(np.int32)
+        faces = ConvexHull(points).simplices.astype(np.uint32)
     # Every face is counterclockwise, seen from outside.
     outward = points[faces[:, 0]] - points.mean(axis=0)
     inward = np.einsum("ij,ij->i", face_normals(points, faces), outward) < 0.0
@@ -208,7 +209,7 @@ def _add_meshes(model: mujoco.MjModel, records: NDArray[np.void], spacing: float
     """Collect the convex hulls of all meshes, if there are any, and tell the shapes where theirs are."""
     if not (records["kind"] == shapes.MESH).any():
         return None
-    points, faces, hulls, room = [np.zeros((0, 3))], [np.zeros((0, 3), np.int32)], {}, 0
+    points, faces, hulls, room = [np.zeros((0, 3))], [np.zeros((0, 3), np.uint32)], {}, 0
     for k in np.flatnonzero(records["kind"] == shapes.MESH):
         shape, which = records[k], int(model.geom_dataid[records[k]["geom"]])
         if which not in hulls:
@@ -223,9 +224,9 @@ def _add_meshes(model: mujoco.MjModel, records: NDArray[np.void], spacing: float
         shape["box"] = [*(0.5 * (low + high)), *(0.5 * (high - low))]
         across = np.sort(high - low)[1]
         shape["samples"] = np.clip(np.ceil(MESH_SAMPLES * spacing / max(across, 1e-9)), 1, MAX_SAMPLES)
-        cells = np.linalg.norm(high - low) / spacing + 4.0
-        room = max(room, int((cells * shape["samples"]) ** 2) + 1)
-    world, low = np.zeros((max(map(len, points)), 3)), np.zeros((max(map(len, faces)), 3), np.int32)
+        wide = (np.linalg.norm(high - low) / spacing + 4.0) * shape["samples"]
+        room = max(room, int(wide * (wide + shapes.LANES)) + 1)
+    world, low = np.zeros((max(map(len, points)), 3)), np.zeros((max(map(len, faces)), 3), np.uint32)
     normals = [face_normals(*each) for each in zip(points, faces, strict=True)]
     return Mesh(np.concatenate(points), np.concatenate(faces), np.concatenate(normals), world, low, np.zeros(room))
 
@@ -292,6 +293,8 @@ def new_joints(model: mujoco.MjModel, records: NDArray[np.void]) -> Joints:
         jacobians=np.zeros((len(records), COMPONENTS, columns)),
         mass=np.zeros((most, most)),
         matrix=np.zeros((most, most)),
+        tangent=np.zeros((most, most)),
         product=np.zeros((columns, columns)),
+        sums=np.zeros((COMPONENTS, COMPONENTS)),
         vectors=np.zeros((6, most)),
     )

@@ -134,12 +134,12 @@ def lose(load: np.void, change: Array) -> None:
 
 
 @kernel(error_model="numpy", allocates=False)
-def joint_tangent(shape: np.void, load: np.void, part: Array, room: Array, found: Array) -> None:
+def joint_tangent(shape: np.void, tangent: Array, part: Array, room: Array, found: Array) -> None:
     """The derivative of a part's forces on its degrees of freedom by their velocities, as a positive matrix.
 
     Args:
         shape: Record of `sandlot.physics.soil.contacts.SOIL_SHAPE`.
-        load: Record of `sandlot.physics.soil.contacts.SOIL_LOAD`.
+        tangent: (7, 7) derivative of the force on the part by its velocity.
         part: (7, columns) the part's Jacobian.
         room: (7,) for a product.
         found: (columns, columns) receives the lower triangle.
@@ -149,7 +149,7 @@ def joint_tangent(shape: np.void, load: np.void, part: Array, room: Array, found
         for row in range(rows):
             total = 0.0
             for k in range(rows):
-                total += load["tangent"][row, k] * part[k, a]
+                total += tangent[row, k] * part[k, a]
             room[row] = total
         for b in range(a + 1):
             total = 0.0

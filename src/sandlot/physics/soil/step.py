@@ -148,7 +148,7 @@ def leave_traces(
             nodes = contacts.batches[b]
             index = patches.indices[nodes["first"] : nodes["first"] + nodes["count"]]
             response = Response(dt, ground.spacing, nodes["modulus"], load["rest"])
-            deform(nodes, soil_of(soils, nodes["kind"]), response)
+            deform(nodes, nodes["count"], soil_of(soils, nodes["kind"]), response)
             scatter(ground, index, nodes, step)
             for m in range(len(index)):
                 part = nodes["pressed"][m]

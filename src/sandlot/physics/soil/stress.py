@@ -22,8 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sandlot.kernels import kernel
-from sandlot.physics.shapes import Three
-from sandlot.physics.soil.batch import BATCH_SIZE
+from sandlot.physics.shapes import Three, whole_vectors
 from sandlot.physics.soil.kinds import POWER_STEP, SoilParameters
 from sandlot.physics.soil.patch import patch_width
 
@@ -117,7 +116,7 @@ def prepare(batch: np.void, count: int, soil: SoilParameters, response: Response
     (w_x, w_y, w_z), (v_x, v_y, v_z), (a_x, a_y, a_z) = motion.angular, motion.linear, motion.centre
     belt, dt, modulus, per_stiffness = motion.belt_speed, response.dt, response.modulus, 1.0 / soil.elastic
     rest = response.rest
-    for k in range(BATCH_SIZE):
+    for k in range(whole_vectors(count)):
         slope_x, slope_y = batch["slope_x"][k], batch["slope_y"][k]
         stretch = math.sqrt(1.0 + slope_x * slope_x + slope_y * slope_y)
         up = 1.0 / stretch
@@ -162,9 +161,9 @@ def press(batch: np.void, count: int, soil: SoilParameters, response: Response, 
     cohesion, friction, damping, cell = soil.cohesion, soil.friction, soil.damping, response.spacing * response.spacing
     per_shear, per_rebound, per_creep = 1.0 / soil.shear, 1.0 / REBOUND_SPEED, 1.0 / CREEP_SPEED**2
     layer, per_power, never, per_dt = soil.firm_layer, 1.0 / (soil.exponent + 1.0), 1e-18 * modulus, 1.0 / dt
-    # Loops over the whole batch, whose last places may be unused, compile to vector instructions. The one that looks up
+    # Loops over whole vectors, whose last places may be unused, compile to vector instructions. The one that looks up
     # powers does not.
-    for k in range(BATCH_SIZE):
+    for k in range(whole_vectors(count)):
         x, y, z = batch["x"][k] - a_x, batch["y"][k] - a_y, batch["z"][k] - a_z
         vx = v_x + w_y * z - w_z * y + belt * batch["belt_x"][k]
         vy = v_y + w_z * x - w_x * z + belt * batch["belt_y"][k]
@@ -173,7 +172,7 @@ def press(batch: np.void, count: int, soil: SoilParameters, response: Response, 
         batch["depth"][k] = batch["now"][k] - 0.5 * dt * separation
     for k in range(count):
         batch["plastic"][k] = modulus * power(soil, batch["depth"][k])
-    for k in range(BATCH_SIZE):
+    for k in range(whole_vectors(count)):
         slope_x, slope_y, stretch, start = (
             batch["slope_x"][k],
             batch["slope_y"][k],
@@ -250,16 +249,17 @@ def press(batch: np.void, count: int, soil: SoilParameters, response: Response, 
 
 
 @kernel(error_model="numpy", allocates=False)
-def deform(batch: np.void, soil: SoilParameters, response: Response) -> None:
+def deform(batch: np.void, count: int, soil: SoilParameters, response: Response) -> None:
     """Deform the nodes of a batch as the body does at the end of the step.
 
     Args:
         batch: Record of BATCH, as `press` leaves it; changed in place.
+        count: Number of nodes in it.
         soil: Parameters of the soil.
         response: How it responds to this body.
     """
     per_stiffness, cell, layer = 1.0 / soil.elastic, response.spacing * response.spacing, soil.firm_layer
-    for k in range(BATCH_SIZE):
+    for k in range(whole_vectors(count)):
         stretch, sinkage, loose, stress = (
             batch["stretch"][k],
             batch["sinkage"][k],

@@ -81,7 +81,7 @@ def _frames(dataset: xr.Dataset, progress: Progress | None) -> Iterator[Scan]:
         columns = np.column_stack([block[name].values for name in NUMBERS])
         for numbers, ranges in zip(columns.tolist(), block["ranges"].values.astype(np.float32), strict=True):
             time, *rest = numbers
-            yield Scan(time, ranges, bearings, Pose(*rest[:3]), Pose(*rest[3:6]), *rest[6:8], ages)
+            yield Scan(time, ranges, bearings, Pose(*rest[:3]), Pose(*rest[3:6]), rest[6], rest[7], ages)
         done += len(columns)
         if progress:
             progress(done, dataset.sizes["time"])

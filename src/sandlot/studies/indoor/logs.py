@@ -187,11 +187,11 @@ class Logs(Study):
             logs, values = _of(results, None, "log", "thickness", method=method)
             places = [names.index(log) + 0.2 * (k - 1.5) for log in logs]
             right.bar(places, 100.0 * np.asarray(values, np.float64), 0.2, label=METHODS[method], color=COLOURS[k])
-        right.set_xticks(range(len(names)), names, fontsize=8)
+        left.invert_yaxis()
+        right.set_xticks(range(len(names)), [name.replace("-", "\n") for name in names])
         right.set(ylabel="thickness of walls [cm]")
-        right.legend(frameon=False, fontsize=8)
+        figure.legend(*right.get_legend_handles_labels(), loc="outside upper right", ncols=4, frameon=False, fontsize=8)
         for axes in (left, right):
-            axes.invert_yaxis() if axes is left else None
             axes.spines[["top", "right"]].set_visible(False)
         return figure
 

@@ -148,7 +148,7 @@ class ManeuverStudy(Study):
                 plot.set_xticks(numbers)
         axes[2].set_xlabel("maneuver")
         axes[3].set_xlabel("maneuver")
-        axes[0].legend(frameon=False, fontsize=8)
+        figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=6, frameon=False)
         return figure
 
     def claims(self, results: xr.Dataset) -> list[Claim]:

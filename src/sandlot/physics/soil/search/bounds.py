@@ -7,6 +7,7 @@ import numpy as np
 
 from sandlot.kernels import kernel
 from sandlot.physics.shapes import BOX, CAPSULE, CYLINDER, SPHERE, Three, half_extent
+from sandlot.typing import Array
 
 Rectangle: TypeAlias = tuple[float, float, float, float]
 """First x, last x, first y, last y [m]."""
@@ -28,9 +29,15 @@ def add_side(around: Rectangle, a: Three, b: Three, highest: float) -> Rectangle
 
 
 @kernel(error_model="numpy", allocates=False)
-def around_box(shape: np.void, highest: float) -> Rectangle:
-    """The rectangle around the part of a box that is below a height [m]."""
-    position, mat, size = shape["position"], shape["rotation"], shape["size"]
+def around_box(position: Three, mat: Array, size: Array, highest: float) -> Rectangle:
+    """The rectangle around the part of a box that is below a height [m].
+
+    Args:
+        position: Its centre [m].
+        mat: (9,) its rotation.
+        size: (3,) half its sides [m].
+        highest: [m]
+    """
     around = (np.inf, -np.inf, np.inf, -np.inf)
     for axis in range(3):
         u, v = (axis + 1) % 3, (axis + 2) % 3
@@ -54,7 +61,7 @@ def around_low_part(shape: np.void, highest: float) -> Rectangle:
     """
     kind, position, mat = shape["kind"], shape["position"], shape["rotation"]
     if kind == BOX:
-        return around_box(shape, highest)
+        return around_box((position[0], position[1], position[2]), mat, shape["size"], highest)
     size = (shape["size"][0], shape["size"][1], shape["size"][2])
     rx, ry = half_extent(kind, size, mat[0], mat[1], mat[2]), half_extent(kind, size, mat[3], mat[4], mat[5])
     low, high, along_x, along_y = -1.0, 1.0, 0.0, 0.0

@@ -6,20 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sandlot.kernels import kernel
-from sandlot.physics.shapes import MISS, lowest_mesh
-from sandlot.physics.soil.ground import Ground, node_at
-from sandlot.physics.soil.search.bounds import Rectangle, add_side
-from sandlot.physics.soil.search.nodes import (
-    RELEASE_GAP,
-    Patches,
-    cells,
-    highest_near,
-    is_hidden,
-    levels,
-    part_of_point,
-    tilt,
-    touch_cell,
-)
+from sandlot.physics.shapes import lowest_mesh, whole_vectors
+from sandlot.physics.soil.ground import Ground
+from sandlot.physics.soil.search.bounds import Rectangle, add_side, around_box
+from sandlot.physics.soil.search.cells import add_points, clear_sums, look_higher, look_up, touch_cells
+from sandlot.physics.soil.search.nodes import BLOCK_SIZE, RELEASE_GAP, Patches, cells, highest_near
 from sandlot.typing import Array
 
 
@@ -36,14 +27,14 @@ class Mesh(NamedTuple):
     """
 
     points: Array
-    faces: NDArray[np.int32]
+    faces: NDArray[np.uint32]
     normals: Array
     world: Array
-    low: NDArray[np.int32]
+    low: NDArray[np.uint32]
     bottom: Array
 
 
-def face_normals(points: Array, faces: NDArray[np.int32]) -> Array:
+def face_normals(points: Array, faces: NDArray[np.uint32]) -> Array:
     """Normals of faces that are counterclockwise, seen from outside: (faces, 3), twice as long as their areas [m^2]."""
     a, b, c = (points[faces[:, k]] for k in range(3))
     normals: Array = np.cross(b - a, c - a).astype(np.float64)
@@ -51,123 +42,141 @@ def face_normals(points: Array, faces: NDArray[np.int32]) -> Array:
 
 
 @kernel(error_model="numpy", allocates=False)
-def grow(around: Rectangle, a: Array, b: Array, c: Array, highest: float) -> Rectangle:
-    """Make a rectangle large enough for the part of a triangle that is below a height [m]."""
-    x0, x1, y0, y1 = around
-    if max(a[2], b[2], c[2]) < highest:
-        return (
-            min(x0, a[0], b[0], c[0]),
-            max(x1, a[0], b[0], c[0]),
-            min(y0, a[1], b[1], c[1]),
-            max(y1, a[1], b[1], c[1]),
-        )
-    one, two, three = (a[0], a[1], a[2]), (b[0], b[1], b[2]), (c[0], c[1], c[2])
-    for tail, head in ((one, two), (two, three), (three, one)):
-        around = add_side(around, tail, head, highest)
+def place(mesh: Mesh, shape: np.void, highest: float) -> tuple[float, Rectangle]:
+    """Place the points of a mesh in the world.
+
+    Args:
+        mesh: Its ``world`` receives them.
+        shape: Record of `sandlot.physics.soil.contacts.SOIL_SHAPE`.
+        highest: [m]
+
+    Returns:
+        The height of the lowest point [m], and the rectangle around those below ``highest``.
+    """
+    points, world = mesh.points[shape["points_start"] : shape["points_end"]], mesh.world
+    position, mat = shape["position"], shape["rotation"]
+    z0, x0, x1, y0, y1 = np.inf, np.inf, -np.inf, np.inf, -np.inf
+    for k in range(len(points)):
+        a, b, c = points[k, 0], points[k, 1], points[k, 2]
+        x = position[0] + mat[0] * a + mat[1] * b + mat[2] * c
+        y = position[1] + mat[3] * a + mat[4] * b + mat[5] * c
+        z = position[2] + mat[6] * a + mat[7] * b + mat[8] * c
+        world[k, 0], world[k, 1], world[k, 2] = x, y, z
+        low = z < highest
+        z0, x0, x1 = min(z0, z), min(x0, x if low else x0), max(x1, x if low else x1)
+        y0, y1 = min(y0, y if low else y0), max(y1, y if low else y1)
+    return z0, (x0, x1, y0, y1)
+
+
+@kernel(error_model="numpy", allocates=False)
+def low_faces(mesh: Mesh, shape: np.void, highest: float) -> int:
+    """Collect the faces that look down and are in part below a height [m].
+
+    Args:
+        mesh: As `place` leaves it; its ``low`` receives the faces.
+        shape: Record of `sandlot.physics.soil.contacts.SOIL_SHAPE`.
+        highest: [m]
+
+    Returns:
+        The number of these faces.
+    """
+    faces = mesh.faces[shape["faces_start"] : shape["faces_end"]]
+    normals = mesh.normals[shape["faces_start"] : shape["faces_end"]]
+    few, world, low, mat = 0, mesh.world, mesh.low, shape["rotation"]
+    for k in range(len(faces)):
+        a, b, c = faces[k, 0], faces[k, 1], faces[k, 2]
+        down = normals[k, 0] * mat[6] + normals[k, 1] * mat[7] + normals[k, 2] * mat[8] < 0.0
+        # No branch: the processor cannot predict which faces look down.
+        low[few, 0], low[few, 1], low[few, 2] = a, b, c
+        few += down & ((world[a, 2] < highest) | (world[b, 2] < highest) | (world[c, 2] < highest))
+    return few
+
+
+@kernel(error_model="numpy", allocates=False)
+def add_sides(around: Rectangle, world: Array, faces: NDArray[np.uint32], highest: float) -> Rectangle:
+    """Make a rectangle around all corners below a height [m] large enough for the parts of faces below it."""
+    for k in range(len(faces)):
+        a, b, c = world[faces[k, 0]], world[faces[k, 1]], world[faces[k, 2]]
+        if max(a[2], b[2], c[2]) >= highest:
+            one, two, three = (a[0], a[1], a[2]), (b[0], b[1], b[2]), (c[0], c[1], c[2])
+            around = add_side(around, one, two, highest)
+            around = add_side(around, two, three, highest)
+            around = add_side(around, three, one, highest)
     return around
 
 
 @kernel(error_model="numpy", allocates=False)
-def low_faces(mesh: Mesh, shape: np.void, world: Array, highest: float) -> tuple[int, Rectangle]:
-    """Collect the faces that look down and are in part below a height [m].
+def search(cells: np.void, bottom: Array, samples: int, fine: float) -> None:
+    """Search cells at several points each.
 
     Args:
-        mesh: Its ``low`` receives the faces.
-        shape: Record of `sandlot.physics.soil.contacts.SOIL_SHAPE`.
-        world: (points, 3) the points of the mesh in the world [m].
-        highest: [m]
-
-    Returns:
-        The number of these faces, and the rectangle around their low parts.
+        cells: Record of CELLS, as `look_up` leaves it; its sums are set.
+        bottom: (rows * samples, columns * samples) lowest points of the mesh [m].
+        samples: Number of points across a cell.
+        fine: Distance of points [m].
     """
-    rotation, few, around = shape["rotation"], 0, (np.inf, -np.inf, np.inf, -np.inf)
-    faces = mesh.faces[shape["faces_start"] : shape["faces_end"]]
-    normals = mesh.normals[shape["faces_start"] : shape["faces_end"]]
-    for k in range(len(faces)):
-        if normals[k, 0] * rotation[6] + normals[k, 1] * rotation[7] + normals[k, 2] * rotation[8] >= 0.0:
-            continue
-        a, b, c = world[faces[k, 0]], world[faces[k, 1]], world[faces[k, 2]]
-        if min(a[2], b[2], c[2]) < highest:
-            around = grow(around, a, b, c, highest)
-            for m in range(3):
-                mesh.low[few, m] = faces[k, m]
-            few += 1
-    return few, around
+    rows, columns, middle = len(bottom) // samples, bottom.shape[1] // samples, 0.5 * (samples - 1)
+    clear_sums(cells, rows * columns)
+    for k in range(whole_vectors(rows * columns)):
+        cells["covered"][k] = 1.0
+    for a in range(samples):
+        for b in range(samples):
+            for i in range(rows):
+                for j in range(columns):
+                    cells["low"][i * columns + j] = bottom[i * samples + a, j * samples + b]
+            add_points(cells, rows * columns, (b - middle) * fine, (a - middle) * fine)
 
 
 @kernel(error_model="numpy", allocates=False)
 def find_mesh(ground: Ground, shape: np.void, mesh: Mesh, patches: Patches, start: int, step: float) -> int:
     """As `find`, for the convex hull of a mesh."""
-    highest, box, position, rotation = (
+    highest, box, position, mat = (
         ground.queue["highest"] + RELEASE_GAP,
         shape["box"],
         shape["position"],
         shape["rotation"],
     )
-    z0 = position[2]
+    x, y, z0 = position[0], position[1], position[2]
     for k in range(3):
-        z0 += rotation[6 + k] * box[k] - abs(rotation[6 + k]) * box[3 + k]
+        x, y, z0 = x + mat[k] * box[k], y + mat[3 + k] * box[k], z0 + mat[6 + k] * box[k]
+    centre = (x, y, z0)
+    for k in range(3):
+        z0 -= abs(mat[6 + k]) * box[3 + k]
     if z0 > highest:
         return 0
-    points = mesh.points[shape["points_start"] : shape["points_end"]]
-    world, z0 = mesh.world[: len(points)], np.inf
-    for k in range(len(points)):
-        x, y, z = points[k, 0], points[k, 1], points[k, 2]
-        for row in range(3):
-            world[k, row] = (
-                position[row] + rotation[3 * row] * x + rotation[3 * row + 1] * y + rotation[3 * row + 2] * z
-            )
-        z0 = min(z0, world[k, 2])
-    if z0 > highest:
-        return 0
-    few, around = low_faces(mesh, shape, world, highest)
-    if few == 0:
+    around = around_box(centre, mat, box[3:], highest)
+    if around[0] > around[1]:
         return 0
     # The bound for all of the ground may be far above the nodes near the mesh.
-    near = highest_near(ground, around)
-    if near < highest - ground.spacing:
-        few, around = low_faces(mesh, shape, world, near)
-        if few == 0:
-            return 0
+    highest = min(highest_near(ground, around), highest)
+    if z0 > highest:
+        return 0
+    z0, around = place(mesh, shape, highest)
+    if z0 > highest:
+        return 0
+    few = low_faces(mesh, shape, highest)
+    if few == 0:
+        return 0
+    around = add_sides(around, mesh.world, mesh.low[:few], highest)
     i0, i1, j0, j1 = cells(ground, *around)
     count, end, spacing, samples = j1 - j0 + 1, start, ground.spacing, shape["samples"]
-    rows = i1 - i0 + 1
-    room = rows * count * samples * samples
+    rows, width = i1 - i0 + 1, whole_vectors(count * samples)
+    room = rows * samples * width
     if rows < 1 or count < 1 or room > len(mesh.bottom):
         return 0
     fine = spacing / samples
     first_x, first_y = ground.x0 + (j0 - 0.5) * spacing + 0.5 * fine, ground.y0 + (i0 - 0.5) * spacing + 0.5 * fine
-    bottom = mesh.bottom[:room].reshape(rows * samples, count * samples)
-    lowest_mesh(world, mesh.low[:few], first_x, first_y, fine, bottom)
-    for i in range(rows):
-        for j in range(count):
-            index = node_at(i0 + i, j0 + j, ground.ny, ground.nx, ground.wrap)
-            if index < 0:
-                continue
-            node, share, x, y, z, weight = ground.nodes[index], 0.0, 0.0, 0.0, 0.0, 0.0
-            (slope_x, slope_y), middle = tilt(ground, i0 + i, j0 + j), 0.5 * (samples - 1)
-            first, second = levels(node, step)
-            top = first
-            low = z0 - 0.5 * spacing * (abs(slope_x) + abs(slope_y))
-            if low > second or is_hidden(patches, node, index, low, step):
-                continue
-            while True:
-                lowest_point = MISS
-                for a in range(i * samples, (i + 1) * samples):
-                    for b in range(j * samples, (j + 1) * samples):
-                        rise = fine * (slope_x * (b - j * samples - middle) + slope_y * (a - i * samples - middle))
-                        low = bottom[a, b] - rise
-                        lowest_point = min(lowest_point, low)
-                        depth = top - low
-                        if depth > 0.0:
-                            part = part_of_point(first - low, node["sinkage"])
-                            share, z, weight = share + part, z + part * low, weight + part * depth
-                            x, y = x + part * depth * b, y + part * depth * a
-                if share > 0.0 or not lowest_point < second:
-                    break
-                top = second
-            if share > 0.0:
-                x, y, z = first_x + fine * x / weight, first_y + fine * y / weight, z / share
-                part = share / (samples * samples)
-                end = touch_cell(patches, node, index, x, y, z, part, spacing, step, end)
+    bottom = mesh.bottom[:room].reshape(rows * samples, width)
+    lowest_mesh(mesh.world, mesh.low[:few], first_x, first_y, fine, bottom)
+    columns = min(count, BLOCK_SIZE)
+    tall = BLOCK_SIZE // columns
+    for i in range(0, rows, tall):
+        for j in range(0, count, columns):
+            high, wide = min(rows - i, tall), min(count - j, columns)
+            if look_up(ground, patches, (i0 + i, j0 + j, high, wide), z0, step):
+                part = bottom[i * samples : (i + high) * samples, j * samples : (j + wide) * samples]
+                search(patches.cells, part, samples, fine)
+                if look_higher(patches.cells, high * wide):
+                    search(patches.cells, part, samples, fine)
+                end = touch_cells(ground, patches, high * wide, samples * samples, step, end)
     return end - start

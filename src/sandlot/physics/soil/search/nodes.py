@@ -4,7 +4,7 @@ A node that several shapes are above is touched by the lowest one.
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,27 @@ this, above that. If it counted fully from the surface on, the force would jump 
 the hollow of a cell has one depth for all its points, and small feet would tremble."""
 
 
+BLOCK_SIZE = 64
+"""Cells that are searched together."""
+CELLS = np.dtype(
+    [
+        (name, np.float64, BLOCK_SIZE)
+        for name in (
+            *("x0", "y0", "undeformed", "loose", "sinkage", "contact", "slope_x", "slope_y", "first", "second", "top"),
+            *("low", "covered", "lowest", "share", "x", "y", "z", "weight"),
+        )
+    ]
+    + [("index", np.int64, BLOCK_SIZE)]
+)
+"""Cells that are searched at several points each.
+
+First comes what is known of a cell: its centre [m], fields of its node, the slope of the undeformed ground, the two
+heights of `levels` [m], minus infinity if the shape cannot touch it, and the height below which points count [m].
+``low`` and ``covered`` say where the shape is at one point of each cell: its height [m], and how much of the point it
+covers. The sums over all points are the lowest of them [m], how many count, and their places from the centre on and
+heights [m], multiplied by their weights; and the weights. ``index`` is the number of the node."""
+
+
 class Patches(NamedTuple):
     """Room for the patches of all shapes, one after the other.
 
@@ -31,6 +52,7 @@ class Patches(NamedTuple):
         indices: (room,) numbers of touched nodes; -1 where a lower shape was found.
         contact: (room,) of `sandlot.physics.soil.patch.PATCH_NODE`.
         owner: (nodes of the ground,) where a node that is touched in this step is in ``indices``.
+        cells: Record of CELLS, room for cells that are searched at several points.
         row_z: (columns,) room for the lowest points above one row of nodes [m].
         row_covered: (columns,) room for the covered fractions of their cells.
     """
@@ -38,6 +60,7 @@ class Patches(NamedTuple):
     indices: IntArray
     contact: NDArray[np.void]
     owner: IntArray
+    cells: Any
     row_z: Array
     row_covered: Array
 
@@ -50,14 +73,14 @@ def surface(node: np.void, step: float) -> float:
 
 
 @kernel(error_model="numpy", allocates=False, inline="always")
-def levels(node: np.void, step: float) -> tuple[float, float]:
+def levels(undeformed: float, loose: float, sinkage: float, contact: float, step: float) -> tuple[float, float]:
     """Heights below which points of a shape count as being in the ground [m]; the second, if none is below the first.
 
     A hollow has the form of the body that made it, of which a node knows only the mean depth. So all of the body that
     is below the undeformed surface counts. The second height is that of `surface`, if it is higher.
     """
-    level = node["undeformed"] + max(node["loose"] - node["sinkage"], 0.0)
-    return level, max(level, surface(node, step))
+    level, touched = undeformed + max(loose - sinkage, 0.0), (contact == step - 1.0) | (contact == step)
+    return level, max(level, undeformed - sinkage + loose + (RELEASE_GAP if touched else 0.0))
 
 
 @kernel(error_model="numpy", allocates=False, inline="always")
@@ -112,9 +135,9 @@ def touch_cell(
 
 
 @kernel(error_model="numpy", allocates=False, inline="always")
-def is_hidden(patches: Patches, node: np.void, index: int, bottom: float, step: float) -> bool:
+def is_hidden(patches: Patches, contact: float, index: int, bottom: float, step: float) -> bool:
     """Whether a shape whose lowest point is at a height [m] cannot touch a node, because a lower shape does."""
-    return node["contact"] == step and patches.contact[patches.owner[index]]["z"] <= bottom
+    return contact == step and patches.contact[patches.owner[index]]["z"] <= bottom
 
 
 @kernel(error_model="numpy", allocates=False)
