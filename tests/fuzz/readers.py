@@ -21,6 +21,7 @@ from sandlot import recordings
 from sandlot.control.snake.files import load_controller, save_controller
 from sandlot.control.snake.gaits import Gait
 from sandlot.control.snake.nets import make_net
+from sandlot.mapping.grids.files import read_map
 from sandlot.models import store
 from sandlot.models.card import Card
 from sandlot.models.dense import forward, load_dense, make_dense, save_dense
@@ -259,6 +260,7 @@ READERS: dict[str, Reader] = {
     "floor plan, TOML": Reader(text("a.toml", PLAN), lambda folder: load_plan(folder / "a.toml")),
     "floor plan, PNG": Reader(image("a.png"), lambda folder: load_plan(folder / "a.png")),
     "floor plan, map.yaml": Reader(make_map, lambda folder: load_plan(folder / "map.yaml"), 100),
+    "grid map, map.yaml": Reader(make_map, lambda folder: read_map(folder / "map.yaml"), 100),
     "height map, PNG": Reader(image("a.png"), lambda folder: from_image(folder / "a.png")),
     "height map, TIFF": Reader(image("a.tif"), lambda folder: from_image(folder / "a.tif")),
     "rover, TOML and URDF": Reader(make_rover, lambda folder: find_layout(load_rover(folder / "wheeled.toml")), 100),

@@ -1,6 +1,7 @@
 """What all grid maps have in common: they turn a scan into evidence about the cells that its beams reach."""
 
 from abc import ABC, abstractmethod
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +35,11 @@ class CellMap(ABC):
         self._reached = np.empty(grid.shape[0] * grid.shape[1], np.int32)
         self._window = np.array([grid.shape[0], 0, grid.shape[1], 0], np.int32)
 
+    def clear(self) -> None:
+        """Know nothing again."""
+        self.kinds[:] = UNKNOWN
+        self._window[:] = (self.grid.shape[0], 0, self.grid.shape[1], 0)
+
     @property
     def window(self) -> tuple[slice, slice]:
         """Rows and columns around all cells that a scan has reached; empty at first."""
@@ -41,9 +47,13 @@ class CellMap(ABC):
         return slice(min(low, high), high), slice(min(left, right), right)
 
     @property
-    @abstractmethod
     def darkness(self) -> NDArray[np.float32]:
         """How sure it is that a cell is occupied, from 0 to 1, for pictures: (rows, columns)."""
+        return self.sureness(...)
+
+    @abstractmethod
+    def sureness(self, where: Any) -> NDArray[np.float32]:
+        """`darkness` of some cells only, given by any index of an array of the shape of the grid."""
 
     def update(self, scan: Scan, pose: Pose | None = None) -> int:
         """Add a scan.

@@ -1,5 +1,7 @@
 """An occupancy grid: the log-odds that a cell is occupied, from independent scans (Moravec and Elfes 1985)."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,8 +13,8 @@ HIT, MISS = 0.85, -0.4
 """Log-odds that a scan adds where a beam ends, and where it passes: OctoMap's (Hornung et al. 2013)."""
 LOWEST, HIGHEST = -2.0, 3.5
 """Bounds of the log-odds, also OctoMap's: so a cell can change its mind."""
-OCCUPIED, EMPTY = 0.62, -0.35
-"""A cell is a wall above the first (65%), free below the second, so that one beam that passes is enough."""
+OCCUPIED, EMPTY = 1.0, -0.7
+"""A cell is a wall above the first (73%), and free below the second (33%): two scans must agree."""
 
 
 class OccupancyGrid(CellMap):
@@ -36,15 +38,19 @@ class OccupancyGrid(CellMap):
         made._window[:] = (0, grid.shape[0], 0, grid.shape[1])
         return made
 
+    def clear(self) -> None:
+        """Know nothing again."""
+        super().clear()
+        self.log_odds[:] = 0.0
+
     @property
     def probability(self) -> NDArray[np.float32]:
         """That a cell is occupied: (rows, columns)."""
         return (1.0 / (1.0 + np.exp(-self.log_odds))).astype(np.float32)
 
-    @property
-    def darkness(self) -> NDArray[np.float32]:
-        """Log-odds of walls, relative to the highest: (rows, columns)."""
-        return np.where(self.kinds == WALL, self.log_odds / np.float32(HIGHEST), np.float32(0.0))
+    def sureness(self, where: Any) -> NDArray[np.float32]:
+        """Log-odds of walls, relative to the highest."""
+        return np.where(self.kinds[where] == WALL, self.log_odds[where] / np.float32(HIGHEST), np.float32(0.0))
 
     def _apply(self, reached: NDArray[np.int32]) -> None:
         add_evidence(reached, self._marks.ravel(), self.log_odds.ravel(), self.kinds.ravel())

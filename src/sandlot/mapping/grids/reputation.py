@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,11 +77,15 @@ class ReputationMap(CellMap):
         self._method: Method = method
         self._source_gap = source_gap
 
-    @property
-    def darkness(self) -> NDArray[np.float32]:
-        """Reputation of walls and obstacles, relative to the highest: (rows, columns)."""
-        occupied = self.kinds >= OBSTACLE
-        return np.where(occupied, self.reputation / np.float32(self.rules.highest), np.float32(0.0))
+    def clear(self) -> None:
+        """Know nothing again."""
+        super().clear()
+        self.reputation[:] = 0.0
+
+    def sureness(self, where: Any) -> NDArray[np.float32]:
+        """Reputation of walls and obstacles, relative to the highest."""
+        occupied = self.kinds[where] >= OBSTACLE
+        return np.where(occupied, self.reputation[where] / np.float32(self.rules.highest), np.float32(0.0))
 
     def _add(self, centre: Array, ends: Array, hits: BoolArray) -> int:
         found = self.find(centre, ends[hits])
