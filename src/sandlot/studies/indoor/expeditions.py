@@ -27,7 +27,7 @@ from sandlot.worlds.indoor.settings import IndoorSettings
 MapKind = Literal["occupancy", "reputation"]
 RESOLUTION = 0.05
 """Of the maps [m]."""
-EVERY = 10.0
+EVERY = 5.0
 """Time between pictures of the map [s]."""
 FITS, STRAY = 4, 0.3
 """A rotation is found in so many steps; cells further from all walls than the second are left out [m]."""
