@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest
 # Every kernel runs in one of these; they also run with Numba off.
-KERNEL_TESTS := control geometry kernels/test_randomness.py models/test_dense.py models/test_nets.py physics places \
+KERNEL_TESTS := control geometry kernels/test_randomness.py models/test_dense.py models/test_nets.py mapping/matching physics places \
 	robots/test_round_robot.py sensing surrogates/test_centring.py surrogates/test_lines.py surrogates/test_mapped.py \
 	surrogates/test_orthogonal.py surrogates/test_rolling.py surrogates/test_sensor_models.py surrogates/test_terms.py \
 	studies/terrain/test_bullet_rays.py studies/terrain/test_plain_wheel.py worlds/indoor/test_floor.py \

@@ -31,6 +31,8 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from _indoor_grids import compare_grids
+from _indoor_logs import compare_logs
 from _side_by_side import Comparison, best_rates, main
 from sandlot.places.plan_files import outline
 from sandlot.places.plans import Plan, load_plan, make_plan
@@ -318,7 +320,8 @@ def compare_worlds() -> list[Comparison]:
 def compare() -> list[Comparison]:
     """All comparisons."""
     log = explore(IndoorSettings())
-    return [*compare_rays(), *compare_fits(log), *compare_predictions(log), *compare_worlds()]
+    peers = [*compare_rays(), *compare_fits(log), *compare_predictions(log), *compare_worlds()]
+    return [*peers, *compare_logs(), *compare_grids()]
 
 
 if __name__ == "__main__":

@@ -53,6 +53,7 @@ GUIDES = {
     "Rovers": "rovers.md",
     "Climbing": "climbing.md",
     "Logs": "logs.md",
+    "Map your own log": "map-your-log.md",
     "Sensor models": "sensor-models.md",
     "NARMAX": "narmax.md",
     "Reliability": "reliability.md",

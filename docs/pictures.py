@@ -20,11 +20,14 @@ IMAGES = DOCS / "images"
 OF_STUDIES: dict[str, tuple[tuple[str, int], ...]] = {
     "climbing": (("obstacles.stuck", 0), ("obstacles.stuck", 1)),
     "leveling": (("leveling.probabilities", 0),),
+    "maps": (("indoor.logs", 0), ("indoor.logs", 1)),
     "sensor-models": (("indoor.arena", 0), ("indoor.arena", 2)),
     "terrain": (("terrain.drive", 0), ("terrain.particles", 0)),
     "water": (("water.deliver", 0),),
 }
 """Pictures of studies, one below the other: the study, and which of its pictures."""
+FEW_COLOURS = {"maps"}
+"""Pictures that are much smaller with a palette, and look the same."""
 OF_EXAMPLES = {"walking": "examples/walking.py", "endless": "examples/endless.py"}
 
 
@@ -40,6 +43,8 @@ def draw(name: str) -> None:
     for part in parts:
         whole.paste(part, ((wide - part.width) // 2, top))
         top += part.height
+    if name in FEW_COLOURS:
+        whole = whole.quantize(32)
     whole.save(IMAGES / f"{name}.png", optimize=True)
 
 

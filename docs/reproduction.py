@@ -65,7 +65,7 @@ class Origins:
                 if _entry(self._lines.get(study, {}), claim["text"]) is None:
                     raise RunError(f'{file.name}: [claims."{study}"] has no entry for {claim["text"]!r}')
         for study in claims:
-            if study.partition(".")[0] not in self._sources:
+            if not {study, study.partition(".")[0]} & set(self._sources):
                 raise RunError(f"{file.name}: [sources] has no entry for {study.partition('.')[0]!r}")
         later = set(waiting(kept))
         for study, entries in self._reasons.items():
@@ -92,7 +92,7 @@ class Origins:
         """Whose claim it is: the name of a source, ``LAWS`` or ``OURS``."""
         line = self.line(study, claim)
         if line.startswith("line"):
-            return str(self._sources[study.partition(".")[0]])
+            return str(self._sources.get(study) or self._sources[study.partition(".")[0]])
         return OURS if line.startswith(OURS) else LAWS
 
     def reason(self, study: str, claim: Claim, to_studies: str = "studies/") -> str:

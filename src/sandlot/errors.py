@@ -49,6 +49,10 @@ class PlaceError(SandlotError):
     """A terrain or a floor plan cannot be read, or has no room."""
 
 
+class MapError(SandlotError):
+    """Scans cannot be put into a map, or a robot cannot be located in one."""
+
+
 class RobotError(SandlotError):
     """The description of a robot cannot be read, or is of no robot that can be built."""
 

@@ -21,12 +21,13 @@ from sandlot import recordings
 from sandlot.control.snake.files import load_controller, save_controller
 from sandlot.control.snake.gaits import Gait
 from sandlot.control.snake.nets import make_net
+from sandlot.mapping.grids.files import read_map
 from sandlot.models import store
 from sandlot.models.card import Card
 from sandlot.models.dense import forward, load_dense, make_dense, save_dense
 from sandlot.places.plans import load_plan
 from sandlot.places.terrains import from_image
-from sandlot.recordings.logs import FORMATS, Pose, Scan, Source
+from sandlot.recordings.logs import FORMATS, Pose, Scan, Source, read_scans
 from sandlot.recordings.scans import MAX_BEAMS, quantities
 from sandlot.robots.climber import load_climber
 from sandlot.robots.meshes import read_mesh
@@ -259,11 +260,13 @@ READERS: dict[str, Reader] = {
     "floor plan, TOML": Reader(text("a.toml", PLAN), lambda folder: load_plan(folder / "a.toml")),
     "floor plan, PNG": Reader(image("a.png"), lambda folder: load_plan(folder / "a.png")),
     "floor plan, map.yaml": Reader(make_map, lambda folder: load_plan(folder / "map.yaml"), 100),
+    "grid map, map.yaml": Reader(make_map, lambda folder: read_map(folder / "map.yaml"), 100),
     "height map, PNG": Reader(image("a.png"), lambda folder: from_image(folder / "a.png")),
     "height map, TIFF": Reader(image("a.tif"), lambda folder: from_image(folder / "a.tif")),
     "rover, TOML and URDF": Reader(make_rover, lambda folder: find_layout(load_rover(folder / "wheeled.toml")), 100),
     "climbing robot, TOML": Reader(make_climber, lambda folder: load_climber(folder / "climber.toml")),
     "log, carmen": Reader(text("a.log", CARMEN), read_log("carmen")),
+    "scans of a log, for a map": Reader(text("a.log", CARMEN), lambda folder: read_scans(folder / "a.log")),
     "log, posegraph": Reader(text("a.log", GRAPH), read_log("posegraph")),
     "log, rover5": Reader(text("a.log", ROVER5), read_log("rover5")),
     "log, csv": Reader(text("a.csv", TABLE), read_log("csv")),

@@ -1,6 +1,6 @@
 import numpy as np
 
-from sandlot.kernels.randomness import below, streams, uniform
+from sandlot.kernels.randomness import below, normal, streams, uniform
 from twins.randomness import Stream
 
 OWNER = np.dtype([("stream", np.uint64)])
@@ -23,6 +23,7 @@ def test_agrees_with_its_twin():
         mine, twin = owner(state), Stream(state)
         assert [uniform(mine) for _ in range(20)] == [twin.uniform() for _ in range(20)]
         assert [below(mine, 10) for _ in range(20)] == [twin.below(10) for _ in range(20)]
+        np.testing.assert_allclose([normal(mine) for _ in range(20)], [twin.normal() for _ in range(20)], rtol=1e-14)
 
 
 def test_draws_are_even():
@@ -37,3 +38,11 @@ def test_streams_differ_and_repeat():
     first, again = (streams(np.random.SeedSequence(3), 100) for _ in range(2))
     assert np.array_equal(first, again)
     assert np.unique(first).size == 100
+
+
+def test_normal_draws_have_mean_0_and_deviation_1():
+    mine = owner(3)
+    drawn = np.array([normal(mine) for _ in range(10_000)])
+    assert abs(drawn.mean()) < 0.03
+    assert abs(drawn.std() - 1.0) < 0.03
+    assert abs((drawn > 1.0).mean() - 0.1587) < 0.011  # three standard errors

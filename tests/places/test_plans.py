@@ -236,7 +236,7 @@ def test_broken_files_are_explained_in_one_line(folder, name, end, flips):
 def test_shipped_plans_have_their_size(name):
     plan = load_plan(name)
     width, depth = plan.bounds[2:] - plan.bounds[:2]
-    sizes = {"arena": 100.0, "cluttered": 100.0, "office": 240.0, "flat": 80.0}
+    sizes = {"arena": 100.0, "cluttered": 100.0, "office": 240.0, "flat": 80.0, "apartment": 80.0, "warehouse": 600.0}
     assert width * depth == pytest.approx(sizes[name], rel=0.02)
     assert len(plan.shine) == len(plan.segments) + len(plan.circles)
 

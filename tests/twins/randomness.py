@@ -1,5 +1,7 @@
 """SplitMix64 in plain integers."""
 
+import math
+
 MASK = 2**64 - 1
 
 
@@ -16,3 +18,7 @@ class Stream:
 
     def below(self, n):
         return int(self.uniform() * n)
+
+    def normal(self):
+        radius = math.sqrt(-2.0 * math.log(1.0 - self.uniform()))
+        return radius * math.cos(2.0 * math.pi * self.uniform())

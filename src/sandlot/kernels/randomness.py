@@ -5,6 +5,8 @@ A stream is the ``uint64`` field ``stream`` of a record, stepped by SplitMix64
 draws does not depend on the order in which agents are visited.
 """
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -42,3 +44,10 @@ def uniform(owner: np.void) -> float:
 def below(owner: np.void, n: int) -> int:
     """Draw a whole number from 0 to ``n - 1`` with the owner's ``stream``, and advance it."""
     return int(uniform(owner) * n)
+
+
+@kernel(inline="always")
+def normal(owner: np.void) -> float:
+    """Draw a standard normal number with the owner's ``stream`` (Box and Muller 1958), and advance it by two."""
+    radius = math.sqrt(-2.0 * math.log(1.0 - uniform(owner)))
+    return radius * math.cos(2.0 * math.pi * uniform(owner))

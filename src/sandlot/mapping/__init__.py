@@ -1,1 +1,1 @@
-"""From readings to maps: elevation ahead of a robot."""
+"""From readings to maps: elevation ahead of a robot, and grid maps of walls."""

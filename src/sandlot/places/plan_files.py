@@ -144,6 +144,7 @@ def read_plan(path: Path) -> Plan:
     discs: list[tuple[float, float, float]] = []
     shines: list[float] = []
     round_shines: list[float] = []
+    boxes = 0
     for kind in KINDS:
         for thing in _objects(path, kind, table.get(kind, []), shine):
             if isinstance(thing, Circle):
@@ -152,8 +153,9 @@ def read_plan(path: Path) -> Plan:
             elif isinstance(thing, Wall | Box):
                 sides = thing.lines() if isinstance(thing, Wall) else outline(thing.centre, thing.size, thing.angle)
                 lines.extend(sides)
+                boxes += isinstance(thing, Box)
                 shines.extend([thing.shine] * (len(lines) - len(shines)))
-    return make_plan(lines, discs, shines + round_shines)
+    return make_plan(lines, discs, shines + round_shines, boxes=boxes)
 
 
 def _objects(path: Path, kind: str, entries: Any, shine: Any) -> Iterator[Settings]:

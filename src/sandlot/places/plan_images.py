@@ -73,11 +73,11 @@ def read_image(path: Path, resolution: float) -> Plan:
     return _plan(path, _classify(path, lambda gray: gray < DARK), resolution)
 
 
-def read_ros_map(path: Path) -> Plan:
-    """Read a ROS map; pixels that are neither wall nor floor, because the robot never saw them, become walls.
+def read_ros_keys(path: Path) -> RosMap:
+    """Read a ``map.yaml``; keys that are not known are left out.
 
     Raises:
-        PlaceError: One line that says what is wrong with the file or its image.
+        SandlotError: One line that says what is wrong with the file.
     """
     table = read_yaml(path, MAX_YAML_BYTES, PlaceError)
     if not isinstance(table, dict):
@@ -87,7 +87,16 @@ def read_ros_map(path: Path) -> Plan:
         parts = value if isinstance(value, list) else [value]
         if len(parts) > 3 or not all(isinstance(part, str | float | int) for part in parts):
             raise PlaceError(f"{path}: {key} is more than a number, a text, or three numbers")
-    given = build(RosMap, known)
+    return build(RosMap, known)
+
+
+def read_ros_map(path: Path) -> Plan:
+    """Read a ROS map; pixels that are neither wall nor floor, because the robot never saw them, become walls.
+
+    Raises:
+        PlaceError: One line that says what is wrong with the file or its image.
+    """
+    given = read_ros_keys(path)
 
     def is_wall(gray: Array) -> BoolArray:
         return ~((gray if given.negate else 1.0 - gray) < given.free_thresh)
@@ -101,6 +110,17 @@ def _classify(path: Path, is_wall: Callable[[Array], BoolArray]) -> BoolArray:
     Args:
         path: Of the image.
         is_wall: Whether gray levels, from black 0 to white 1, are walls.
+
+    Raises:
+        PlaceError: If there is no image, or it cannot be read.
+    """
+    levels, white = read_levels(path)
+    # A table of all levels takes less memory than the gray of all pixels.
+    return is_wall(np.arange(white + 1) / white)[levels]
+
+
+def read_levels(path: Path) -> tuple[NDArray[np.uint8 | np.uint16], int]:
+    """Gray levels of an image, 0 for black, the lowest row first: (ny, nx); and the level of white.
 
     Raises:
         PlaceError: If there is no image, or it cannot be read.
@@ -120,8 +140,7 @@ def _classify(path: Path, is_wall: Callable[[Array], BoolArray]) -> BoolArray:
         raise
     except Exception as error:  # decoders raise whatever a broken file makes them
         raise PlaceError(f"cannot read {quote(path)} as an image: {quote(error)}") from None
-    # A table of all levels takes less memory than the gray of all pixels.
-    return np.flipud(is_wall(np.arange(white + 1) / white)[levels])
+    return np.flipud(levels), white
 
 
 def _levels(image: Image.Image) -> tuple[NDArray[np.uint8 | np.uint16], int]:

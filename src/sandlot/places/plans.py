@@ -1,7 +1,7 @@
 """Floor plans: walls and obstacles, as segments and circles.
 
 `load_plan` reads them from TOML (`sandlot.places.plan_files`), from an image or from a ROS ``map.yaml``
-(`sandlot.places.plan_images`); four plans are shipped.
+(`sandlot.places.plan_images`); some plans are shipped. `sandlot.places.flats` draws random ones.
 """
 
 import hashlib
@@ -16,8 +16,9 @@ from sandlot.errors import PlaceError, SandlotError, quote
 from sandlot.geometry.walls import Walls, clearances
 from sandlot.typing import Array
 
-SHIPPED = ("arena", "cluttered", "office", "flat")
-"""An arena of 100 m^2 with boxes along its walls, one with boxes everywhere, an office, and a flat of 80 m^2."""
+SHIPPED = ("arena", "cluttered", "office", "flat", "apartment", "warehouse")
+"""An arena of 100 m^2 with boxes along its walls, one with boxes everywhere, an office, a flat of 80 m^2 full of
+furniture, one of 80 m^2 with little of it, and a warehouse."""
 MAX_COORDINATE = 1e5
 """Largest coordinate of a plan [m], so that sums of squares stay accurate."""
 MAX_SURFACES = 1_000_000
@@ -33,12 +34,14 @@ class Plan:
         circles: (m, 3) x, y, radius [m].
         shine: (n + m,) specular share of each segment, then of each circle: 0 is matt, 1 a mirror.
         floor: (k, 2) some points on the floor [m]; none if it is not known which side of the walls is floor.
+        boxes: Number of boxes; their sides, four each, are the last segments. They and the circles are furniture.
     """
 
     segments: Array
     circles: Array
     shine: Array
     floor: Array
+    boxes: int = 0
 
     @property
     def walls(self) -> Walls:
@@ -66,7 +69,9 @@ class Plan:
         return room
 
 
-def make_plan(segments: ArrayLike, circles: ArrayLike = (), shine: ArrayLike = 0.0, floor: ArrayLike = ()) -> Plan:
+def make_plan(
+    segments: ArrayLike, circles: ArrayLike = (), shine: ArrayLike = 0.0, floor: ArrayLike = (), boxes: int = 0
+) -> Plan:
     """Make a plan from arrays; segments of zero length are left out.
 
     Args:
@@ -74,6 +79,7 @@ def make_plan(segments: ArrayLike, circles: ArrayLike = (), shine: ArrayLike = 0
         circles: (m, 3) [m]
         shine: One value for all, or (n + m,).
         floor: (k, 2) points on the floor [m], if known.
+        boxes: The last so many times four segments are the sides of boxes.
 
     Raises:
         PlaceError: If the plan is empty, or a number is impossible.
@@ -93,7 +99,7 @@ def make_plan(segments: ArrayLike, circles: ArrayLike = (), shine: ArrayLike = 0
     if not 1 <= len(shines) <= MAX_SURFACES:
         raise PlaceError(f"a plan has {len(shines)} surfaces; allowed are 1 to {MAX_SURFACES}")
     points = np.array(floor, np.float64).reshape(-1, 2)
-    return Plan(np.ascontiguousarray(lines), np.ascontiguousarray(discs), np.array(shines), points)
+    return Plan(np.ascontiguousarray(lines), np.ascontiguousarray(discs), np.array(shines), points, boxes)
 
 
 def load_plan(path: str | Path, resolution: float = 0.05) -> Plan:
@@ -101,7 +107,7 @@ def load_plan(path: str | Path, resolution: float = 0.05) -> Plan:
 
     Args:
         path: A TOML file, a ROS ``map.yaml``, or an image whose dark pixels are walls; or the name of a shipped plan:
-            ``arena``, ``cluttered``, ``office``, ``flat``.
+            ``arena``, ``cluttered``, ``office``, ``flat``, ``apartment``, ``warehouse``.
         resolution: Of an image [m/pixel]; the other kinds state their own.
 
     Raises:

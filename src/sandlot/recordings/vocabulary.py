@@ -34,7 +34,13 @@ VOCABULARY: dict[str, tuple[str, str]] = {
     # a lidar
     "ranges": ("m", "range of each beam; NaN without a return"),
     "bearings": ("rad", "direction of each beam relative to the yaw, counter-clockwise"),
+    "ages": ("s", "how long before the time of the frame each beam was measured"),
     "bumped": ("1", "whether the robot touched a wall since the last frame"),
+    # the tracked rover, and what is around it
+    "count_left": ("1", "counts of the encoder of the left track since the start"),
+    "count_right": ("1", "counts of the encoder of the right track since the start"),
+    "person_x": ("m", "x of each person"),
+    "person_y": ("m", "y of each person"),
     # the ground
     "heights": ("m", "height of the ground at each node"),
     "height_change": ("m", "change of the heights in a window around each rover"),

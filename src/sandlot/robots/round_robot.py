@@ -6,7 +6,7 @@ never overlaps a wall: `sandlot.physics.walls`.
 """
 
 import math
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from pydantic import Field
@@ -39,6 +39,7 @@ class RoundRobot(Settings):
     """A round body. The defaults, chosen here, suit a MetraLabs SCITOS G5 that is driven with care.
 
     Attributes:
+        kind: ``round``.
         radius: [m]
         top_speed: Forward and backward [m/s].
         top_turn: Largest turn rate, to either side [rad/s].
@@ -48,6 +49,7 @@ class RoundRobot(Settings):
         slip_noise: Standard deviation of that share, drawn separately for driving and turning at every step.
     """
 
+    kind: Literal["round"] = "round"
     radius: float = Field(0.3, ge=0.01, le=10.0)
     top_speed: float = Field(0.8, gt=0.0, le=100.0)
     top_turn: float = Field(1.5, gt=0.0, le=100.0)

@@ -86,7 +86,7 @@ class World(gymnasium.Env[NDArray[Any], NDArray[Any]]):
     """
 
     Settings: ClassVar[type[WorldSettings]]
-    reward_units: ClassVar[str] = "1"
+    reward_units: str = "1"
     outcome_quantities: ClassVar[Mapping[str, Quantity]] = {}
     endless: bool = False
     quantities: Mapping[str, Quantity]

@@ -13,8 +13,8 @@ from fuzzing import damaged
 from sandlot import recordings
 from sandlot.errors import SandlotError
 from sandlot.recordings.logs import FORMATS, Pose, Scan, Source, export_log, guess_format, import_log
-from sandlot.recordings.logs.exporting import OPTIONAL
 from sandlot.recordings.logs.findings import Tally
+from sandlot.recordings.logs.recorded import OPTIONAL
 from sandlot.recordings.scans import quantities
 
 LINE = "FLASER 2 1.5 {range} {x} 2 0.5 {x} 2.5 0.4 {time} host {time}\n"

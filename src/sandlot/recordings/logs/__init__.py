@@ -7,7 +7,20 @@ from sandlot.recordings.logs.exporting import export_log
 from sandlot.recordings.logs.findings import Findings
 from sandlot.recordings.logs.formats import FORMATS, guess_format
 from sandlot.recordings.logs.importing import import_log
+from sandlot.recordings.logs.reading import ScanLog, read_scans
 from sandlot.recordings.logs.source import DamagedError, Source
 from sandlot.recordings.scans import Pose, Scan
 
-__all__ = ["FORMATS", "DamagedError", "Findings", "Pose", "Scan", "Source", "export_log", "guess_format", "import_log"]
+__all__ = [
+    "FORMATS",
+    "DamagedError",
+    "Findings",
+    "Pose",
+    "Scan",
+    "ScanLog",
+    "Source",
+    "export_log",
+    "guess_format",
+    "import_log",
+    "read_scans",
+]

@@ -1,10 +1,10 @@
-"""The studies of sensor models fitted to a robot's log (Nehmzow, Kerr and Billings 2009).
+"""The studies of indoor robots: sensor models (Nehmzow, Kerr and Billings 2009), maps, and a rover (Huete 2020).
 
 They are listed in the order in which they are loaded here.
 """
 
 # isort: off
-from sandlot.studies.indoor import arena, rivals, real, demonstration
+from sandlot.studies.indoor import arena, rivals, real, demonstration, logs, maneuvers, semi, auto, maps
 # isort: on
 
-__all__ = ["arena", "demonstration", "real", "rivals"]
+__all__ = ["arena", "auto", "demonstration", "logs", "maneuvers", "maps", "real", "rivals", "semi"]

@@ -11,7 +11,8 @@ from sandlot.control.controller import Controller
 from sandlot.places.course_kinds import Box, Kind, Stairs
 from sandlot.robots.climber import Climber
 from sandlot.robots.climbers import INTERVAL
-from sandlot.studies.obstacles.stairs import RISERS, TREADS
+from sandlot.studies.obstacles.trials import TYPICAL_RISERS as RISERS
+from sandlot.studies.obstacles.trials import TYPICAL_TREADS as TREADS
 from sandlot.typing import Array
 from sandlot.worlds.obstacles.vector import ObstaclesVector
 from sandlot.worlds.rollout import rollout

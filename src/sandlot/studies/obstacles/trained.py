@@ -111,7 +111,7 @@ class Trained(Study):
         axes[2].set_yticks(np.arange(len(ENDINGS)), ENDINGS)
         axes[2].set(xlabel="share of runs", xlim=(0.0, 1.0), title="rubble up to 20 cm")
         for each in axes[1:]:
-            each.legend(frameon=False, loc="lower right" if each is axes[2] else "lower left")
+            each.legend(frameon=False, loc="upper right" if each is axes[2] else "lower left")
         return figure
 
     def claims(self, results: xr.Dataset) -> list[Claim]:

@@ -24,6 +24,7 @@ class Floor:
     the outside of the walls do not count as floor.
 
     Attributes:
+        corner: (2,) x and y of the corner of the first square [m].
         spacing: Side of a square [m].
         free: (ny, nx) whether the centre of a robot can be in the centre of a square.
         reachable: (ny, nx) whether the body of a robot can cover the centre of a square.
@@ -44,10 +45,10 @@ class Floor:
         low, high = plan.bounds[:2] - SPACING, plan.bounds[2:] + SPACING
         width, depth = high - low
         self.spacing = max(min(SPACING, 0.5 * radius), math.sqrt(width * depth / MAX_SQUARES))
-        self._corner, self._plan, self._radius = low, plan, radius
+        self.corner, self._plan, self._radius = low, plan, radius
         nx, ny = (math.ceil(side / self.spacing) for side in (width, depth))
         free = np.ones((ny, nx), np.bool_)
-        block(plan.walls, radius, self._corner, self.spacing, free)
+        block(plan.walls, radius, self.corner, self.spacing, free)
         labels, count = ndimage.label(free)
         outside = np.unique(np.concatenate([labels[0], labels[-1], labels[:, 0], labels[:, -1]]))
         sizes = np.bincount(labels.ravel(), minlength=count + 1)
@@ -78,7 +79,7 @@ class Floor:
     def draw_pose(self, rng: np.random.Generator) -> Array:
         """A random free pose: (3,) x, y [m], yaw [rad]."""
         row, column = self._squares[rng.integers(len(self._squares))]
-        square = self._corner + self.spacing * np.array([column, row])
+        square = self.corner + self.spacing * np.array([column, row])
         place, yaw = square + self.spacing * rng.random(2), rng.uniform(-math.pi, math.pi)
         if self._plan.clearance(place) <= self._radius:
             place = square + 0.5 * self.spacing
@@ -99,7 +100,7 @@ class Floor:
             (n,) area that was not covered before [m^2].
         """
         squares = np.zeros(len(which), np.int64)
-        cover_discs(which, places, self._radius, self._corner, self.spacing, self.reachable, self.covered, squares)
+        cover_discs(which, places, self._radius, self.corner, self.spacing, self.reachable, self.covered, squares)
         return squares.astype(np.float64) * self.spacing**2
 
 

@@ -1,19 +1,23 @@
-"""What there is to draw of the indoor world: the floor plan, a robot and its last scan."""
+"""What there is to draw of the indoor world: the floor plan, a robot and its last scan, its goal and people."""
 
 import numpy as np
 
 from sandlot.geometry.planar import compose
 from sandlot.places.plans import Plan
+from sandlot.robots.round_robot import RoundRobot
 from sandlot.typing import Array
-from sandlot.worlds.indoor.task import IndoorTask
+from sandlot.worlds.indoor.task import GAIT, IndoorTask
 from sandlot.worlds.scene import (
+    BALL,
     FLOOR,
     GLASS,
     GRID_LINE,
+    HOME,
     LASER,
     NOSE,
     RETURN,
     ROBOT,
+    TYRE,
     WALL,
     Area,
     Item,
@@ -30,25 +34,58 @@ PIXELS, BORDER = 640, 0.03
 """Longer side of a picture, and the border around the plan as a share of its longer side."""
 WALL_HEIGHT, ROBOT_HEIGHT = 1.0, 0.5
 """Half the height of round walls and of the robot, both chosen for drawing [m]."""
+PERSON_HEIGHT, ROVER_HEIGHT = 0.85, 0.1
+"""The same of people and of the tracked rover [m]."""
 NOSE_CORNERS = np.array([(0.85, 0.0), (0.25, 0.4), (0.25, -0.4)])
 """Of the mark that points forward, relative to the radius of the robot."""
 
 
 def indoor_scene(task: IndoorTask, robot: int = 0) -> Scene:
-    """One of the robots with what its laser measured; reflective walls are blue."""
+    """One of the robots with what its laser measured, its goal and people; reflective walls are blue."""
     radius = task.settings.robot.radius
-    pose, ranges = task.poses[robot], task.ranges[robot]
+    pose, ranges, beams = task.poses[robot], task.ranges[robot], task.body.beams(robot)
     seen = np.isfinite(ranges)
-    yaws = pose[2] + task.settings.laser.bearings[seen]
-    ends = pose[:2] + ranges[seen, None] * np.column_stack([np.cos(yaws), np.sin(yaws)])
+    yaws = beams[seen, 2]
+    ends = beams[seen, :2] + ranges[seen, None] * np.column_stack([np.cos(yaws), np.sin(yaws)])
     nose = compose(pose, np.column_stack([NOSE_CORNERS * radius, np.zeros(3)]))[:, :2]
+    around = [
+        Shape(f"person {k}", "cylinder", (GAIT.radius, PERSON_HEIGHT), *upright(each["x"], each["y"]), BALL)
+        for k, each in enumerate(task.people[robot])
+    ]
+    goals = [] if task.goals is None else [_goal(task.goals[robot], task.settings.goal_distance)]
     return plan_scene(
         task.plan,
+        *goals,
         Area("scan", _flat(np.concatenate([pose[None, :2], ends])), LASER),
         Points("returns", _flat(ends), 0.0025 * _extent(task.plan), RETURN),
-        Shape("robot", "cylinder", (radius, ROBOT_HEIGHT), *upright(pose[0], pose[1], yaw=pose[2]), ROBOT),
+        *around,
+        *_body(task, pose),
         Area("nose", _flat(nose), NOSE),
     )
+
+
+def _goal(goal: Array, distance: float) -> Shape:
+    return Shape("goal", "cylinder", (distance, 0.01), *upright(goal[0], goal[1], yaw=goal[2]), HOME)
+
+
+def _body(task: IndoorTask, pose: Array) -> list[Item]:
+    """A disc, or a hull between two tracks that fits into the disc."""
+    robot = task.settings.robot
+    if isinstance(robot, RoundRobot):
+        return [
+            Shape("robot", "cylinder", (robot.radius, ROBOT_HEIGHT), *upright(pose[0], pose[1], yaw=pose[2]), ROBOT)
+        ]
+    half = 0.5 * robot.track_width
+    length, belt = 0.8 * robot.radius, 0.2 * half
+    tracks = compose(pose, np.array([(0.0, half, 0.0), (0.0, -half, 0.0)]))
+    parts: list[Item] = [
+        Shape(f"{name} track", "box", (length, belt, ROVER_HEIGHT), *upright(place[0], place[1], yaw=pose[2]), TYRE)
+        for name, place in zip(("left", "right"), tracks, strict=True)
+    ]
+    return [
+        *parts,
+        Shape("robot", "box", (0.9 * length, half, ROVER_HEIGHT), *upright(pose[0], pose[1], yaw=pose[2]), ROBOT),
+    ]
 
 
 def plan_scene(plan: Plan, *items: Item) -> Scene:

@@ -44,17 +44,13 @@ class IndoorVector(CompiledVector[Seen]):
 
     def _place(self, which: IntArray, start: Array | None) -> None:
         poses = [self.task.floor.draw_pose(self.generators[k]) if start is None else start for k in which.tolist()]
-        self.task.restart(which, np.reshape(poses, (-1, 3)))
+        self.task.restart(which, np.reshape(poses, (-1, 3)), [self.generators[k] for k in which.tolist()])
 
     def _advance(self, actions: Array, running: BoolArray) -> Array:
-        draws = np.zeros((self.num_envs, 2))
-        for k in np.flatnonzero(running).tolist():  # the others will be reset, and draw only their start
-            self.generators[k].standard_normal(out=draws[k])
-        return self.task.drive(actions, self.settings.robot.slips(draws))
+        # Those that do not run will be reset, and draw only their start.
+        return self.task.drive(actions, [self.generators[k] if runs else None for k, runs in enumerate(running)])
 
     def _observe(self, mask: BoolArray) -> Seen:
-        which = np.flatnonzero(mask)
-        self.task.scan(which, [self.generators[k] for k in which.tolist()])
         return self.task.observe()
 
     def scenes(self) -> Iterator[Scene]:

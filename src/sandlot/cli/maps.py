@@ -1,0 +1,96 @@
+"""Commands for maps: ``map`` makes one from a log, ``locate`` finds a robot in one."""
+
+import dataclasses
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from sandlot.cli.logs import Format
+from sandlot.cli.show import Json, print_json
+from sandlot.cli.work import progress_bar
+
+Log = Annotated[Path, typer.Argument(help="Log, directory of a ROS 2 bag, or recording.")]
+Topic = Annotated[str | None, typer.Option(help="Topic of the scans in a bag.", show_default="the first")]
+Odometry = Annotated[bool, typer.Option(help="Use the odometry of the log, or scans alone.")]
+
+
+def map_(
+    recording: Log,
+    out: Annotated[Path, typer.Option("--out", help="Folder for the map, which must not exist.", show_default=False)],
+    resolution: Annotated[float, typer.Option(min=0.01, max=1.0, help="Side of a cell [m].")] = 0.05,
+    odometry: Odometry = True,
+    kind: Format = None,
+    topic: Topic = None,
+    as_json: Json = False,
+) -> None:
+    """Make a map from a log of a robot with a laser.
+
+    Writes map.yaml and map.pgm as ROS reads them, a picture map.png, trajectory.tum for tools such as evo, and
+    report.html.
+    """
+    from sandlot.errors import MapError
+    from sandlot.mapping.map_logs import map_log, write_result
+    from sandlot.recordings.logs import read_scans
+
+    if out.exists():
+        raise MapError(f"{out} already exists; choose another path or remove it first")
+    with progress_bar("scan") as show:
+        log = read_scans(recording, kind, topic)
+        mapper, seconds = map_log(log, odometry, show(f"mapping {recording.name}"))
+    report = write_result(mapper, log, out, seconds, resolution)
+    if as_json:
+        print_json({**dataclasses.asdict(report), "folder": str(out)})
+        return
+    console = Console(highlight=False)
+    console.print(
+        f"{report.scans:,} scans, {report.driven:,.1f} m, {report.loops - report.rejected_loops:,} loops closed, "
+        f"{report.free:,.1f} m² free, in {report.seconds:,.1f} s",
+        soft_wrap=True,
+    )
+    for warning in report.warnings():
+        console.print(escape(f"Note: {warning}"), style="dim", soft_wrap=True)
+    console.print(f"Map: [bold]{escape(str(out / 'map.yaml'))}[/bold]", soft_wrap=True)
+
+
+def locate(
+    recording: Log,
+    chart: Annotated[Path, typer.Option("--map", help="A map.yaml.", show_default=False)],
+    out: Annotated[Path | None, typer.Option("--out", help="Trajectory file (TUM).", show_default="none")] = None,
+    start: Annotated[
+        tuple[float, float, float] | None,
+        typer.Option(help="First pose in the map: x y [m] and yaw [rad].", show_default="searched"),
+    ] = None,
+    odometry: Odometry = True,
+    kind: Format = None,
+    topic: Topic = None,
+    as_json: Json = False,
+) -> None:
+    """Find a robot in a known map, scan by scan; without --start, the whole map is searched."""
+    from sandlot.mapping.map_logs import locate_log
+    from sandlot.recordings.logs import read_scans
+    from sandlot.recordings.scans import Pose
+
+    with progress_bar("scan") as show:
+        log = read_scans(recording, kind, topic)
+        begin = None if start is None else Pose(*start)
+        found = locate_log(log, chart, begin, odometry, show(f"locating {recording.name}"))
+    if out is not None:
+        found.trajectory.write_tum(out, log.start)
+    count, last = len(found.trajectory.times), Pose(*found.trajectory.poses[-1].tolist())
+    if as_json:
+        facts = {"scans": found.scans, "located": count, "searches": found.searches, "last": last._asdict()}
+        print_json({**facts, "trajectory": None if out is None else str(out)})
+        return
+    console = Console(highlight=False)
+    console.print(
+        f"{count:,} of {found.scans:,} scans located, whole map searched {found.searches:,} times; "
+        f"last at x {last.x:.2f} m, y {last.y:.2f} m, yaw {last.yaw:.3f} rad",
+        soft_wrap=True,
+    )
+    if count < found.scans:
+        console.print(escape(f"Note: the others were refused, such as: {found.reason}"), style="dim", soft_wrap=True)
+    if out is not None:
+        console.print(f"Written: [bold]{escape(str(out))}[/bold]", soft_wrap=True)

@@ -1,0 +1,1 @@
+"""Navigation over grid maps: paths, turns, driving among obstacles, exploring, and modes of autonomy."""

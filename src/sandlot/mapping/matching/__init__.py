@@ -1,0 +1,1 @@
+"""Scan matching: where a scan fits best into a local map."""

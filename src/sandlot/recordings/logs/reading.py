@@ -1,0 +1,87 @@
+"""Reads the scans of any log or recording, one after the other, without making a new recording."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import xarray as xr
+
+from sandlot.errors import LogError, quote
+from sandlot.recordings.logs.formats import FORMATS, guess_format
+from sandlot.recordings.logs.recorded import check_scans, scan_ages, scan_bearings, scan_blocks, scan_origin
+from sandlot.recordings.logs.source import Progress, Source
+from sandlot.recordings.reader import open as open_recording
+from sandlot.recordings.scans import NUMBERS, Pose, Scan
+
+
+class ScanLog(NamedTuple):
+    """The scans of a log.
+
+    Attributes:
+        scans: In order.
+        mount: Position of the laser on the robot [m].
+        start: Time of the first scan in the log's own clock; 0 if it does not say [s].
+        notes: What the user should know about the log.
+    """
+
+    scans: list[Scan]
+    mount: tuple[float, float]
+    start: float
+    notes: tuple[str, ...]
+
+
+def read_scans(
+    path: str | Path, kind: str | None = None, topic: str | None = None, progress: Progress | None = None
+) -> ScanLog:
+    """Read all scans of a log of any known format, or of a recording.
+
+    Args:
+        path: A log, the directory of a ROS 2 bag, or that of a recording.
+        kind: Format of a log, one of `FORMATS`; recognized by default.
+        topic: Of a bag, whose scans to take; the first by default.
+        progress: Called with what was read, bytes or frames, and all.
+
+    Raises:
+        LogError: There is no log, it is of no known format, has no scans, or is damaged.
+        RecordingError: The recording holds no scans, or is damaged.
+    """
+    path = Path(path)
+    if (path / "zarr.json").exists():
+        return _read_recording(path, progress)
+    if kind is not None and kind not in FORMATS:
+        raise LogError(f"no format {quote(kind)!r}; known: {', '.join(FORMATS)}")
+    source = Source(path, topic, progress)
+    kind = kind or guess_format(source)
+    scans = []
+    for scan in FORMATS[kind].read(source):
+        source.idle_lines = 0
+        scans.append(scan)
+    if not scans:
+        raise LogError(f"{path} has no scans; in the format {kind} they are {FORMATS[kind].scans}")
+    if progress:
+        progress(source.size, source.size)
+    x, y = source.settings.get("laser_position", (0.0, 0.0))
+    return ScanLog(scans, (float(x), float(y)), float(source.settings.get("start", 0.0)), tuple(source.notes))
+
+
+def _read_recording(path: Path, progress: Progress | None) -> ScanLog:
+    with open_recording(path) as dataset:
+        check_scans(dataset, path)
+        frames, scans = dataset.sizes["time"], list(_frames(dataset, progress))
+        start, mount = scan_origin(dataset)
+    if progress:
+        progress(frames, frames)
+    return ScanLog(scans, mount or (0.0, 0.0), start or 0.0, ())
+
+
+def _frames(dataset: xr.Dataset, progress: Progress | None) -> Iterator[Scan]:
+    bearings, ages, done = scan_bearings(dataset), scan_ages(dataset), 0
+    for block in scan_blocks(dataset):
+        columns = np.column_stack([block[name].values for name in NUMBERS])
+        for numbers, ranges in zip(columns.tolist(), block["ranges"].values.astype(np.float32), strict=True):
+            time, *rest = numbers
+            yield Scan(time, ranges, bearings, Pose(*rest[:3]), Pose(*rest[3:6]), rest[6], rest[7], ages)
+        done += len(columns)
+        if progress:
+            progress(done, dataset.sizes["time"])

@@ -1,0 +1,72 @@
+"""A simulated rover with slipping tracks that explores a room by its own estimate."""
+
+import math
+
+import numpy as np
+import pytest
+
+from sandlot.control.navigation.driving import STOP, Mobility
+from sandlot.control.navigation.navigator import Navigator
+from sandlot.control.navigation.pilot import LOST, Pilot
+from sandlot.mapping.grids.geometry import UNKNOWN, Grid
+from sandlot.mapping.grids.occupancy import OccupancyGrid
+from sandlot.recordings.scans import Scan
+from sandlot.worlds.indoor.rover import simulate
+from sandlot.worlds.indoor.settings import IndoorSettings
+
+pytest.importorskip("cv2")
+ROOM = """
+[[walls]]
+rectangle = [0.0, 0.0, 4.0, 3.0]
+[[boxes]]
+centre = [2.2, 1.6]
+size = [0.4, 0.5]
+"""
+
+
+@pytest.fixture
+def rover(tmp_path):
+    path = tmp_path / "room.toml"
+    path.write_text(ROOM)
+    return simulate(IndoorSettings(plan=path, robot="tracked", start=(0.8, 0.8, 0.4)), 3)
+
+
+def make_pilot(driver, mode):
+    grid = Grid((-5.0, -5.0), 0.05, (200, 200))
+    return Pilot(driver, Navigator(OccupancyGrid(grid), Mobility(interval=1.0 / 5.5), mode))
+
+
+def test_it_explores_a_room_without_touching_anything(rover):
+    driver, truth = rover
+    pilot = make_pilot(driver, "autonomous")
+    steps = list(pilot.run(120.0))
+    assert pilot.navigator.state == "explored", pilot.navigator.report
+    assert truth.bumps == 0
+    assert steps[-1].command == STOP
+    wrong = np.array(steps[-1].pose) - truth.moved
+    assert math.hypot(*wrong[:2]) < 0.05
+    kinds = pilot.navigator.cells.kinds
+    assert (kinds != UNKNOWN).sum() * 0.05**2 == pytest.approx(12.0, rel=0.1)
+
+
+def test_it_stops_in_time_and_goes_on_later(rover):
+    driver, truth = rover
+    pilot = make_pilot(driver, "semi-autonomous")
+    pilot.navigator.go_to(2.0, 1.0)
+    assert len(list(pilot.run(2.0))) <= 13
+    assert pilot.navigator.state == "driving"
+    list(pilot.run(60.0))
+    assert pilot.navigator.state == "arrived", pilot.navigator.report
+    assert math.dist(truth.moved[:2], (2.0, 1.0)) < 0.15
+
+
+def test_a_lost_rover_stops(rover):
+    driver, _ = rover
+    pilot = make_pilot(driver, "autonomous")
+    good = driver.scan().scans[0]
+    pilot.take(good)
+    for k in range(LOST):
+        blind = Scan(good.time + 0.2 * (k + 1), np.full_like(good.ranges, np.nan), good.bearings, ages=good.ages)
+        assert pilot.take(blind).command == STOP
+    assert pilot.navigator.state == "stopped"
+    assert "returned" in pilot.navigator.report
