@@ -66,14 +66,20 @@ class TestNoise:
         np.testing.assert_allclose((y - model.predict(u, y))[2:], model.residuals_, rtol=0, atol=1e-5)
 
     def test_diverging_residuals_are_left_out(self):
-        rng = np.random.default_rng(21)
-        x, y = 10.0 * rng.normal(size=(12, 1)).round(), rng.normal(size=12).round()
-        with pytest.warns(FitWarning, match="residuals diverge"):
-            model = Narmax(3, (1,), (1, 2), (1,)).fit(x, y)
-        with pytest.warns(FitWarning):
-            plain = Narmax(3, (1,), (1, 2)).fit(x, y)
-        assert terms(model) == terms(plain)
-        np.testing.assert_array_equal(model.predict(x, y), plain.predict(x, y))
+        """Of a few meaningless samples, on which rounding decides whether residuals diverge or do not settle."""
+        diverged = 0
+        for seed in range(21, 41):
+            rng = np.random.default_rng(seed)
+            x, y = 10.0 * rng.normal(size=(12, 1)).round(), rng.normal(size=12).round()
+            with pytest.warns(FitWarning) as caught:
+                model = Narmax(3, (1,), (1, 2), (1,)).fit(x, y)
+            if any("residuals diverge" in str(each.message) for each in caught):
+                diverged += 1
+                with pytest.warns(FitWarning):
+                    plain = Narmax(3, (1,), (1, 2)).fit(x, y)
+                assert terms(model) == terms(plain)
+                np.testing.assert_array_equal(model.predict(x, y), plain.predict(x, y))
+        assert diverged
 
     def test_without_noise_there_are_no_noise_terms(self):
         u, _ = lagged_system(0)

@@ -34,5 +34,11 @@ def find(name: str) -> type[Study]:
     """
     known = all_studies()
     if name not in known:
-        raise SettingError(f"no study {quote(name)!r}; {nearest(name, list(known))}")
+        world = [each for each in known if each.partition(".")[0] == name.partition(".")[0]]
+        hint = nearest(name, list(known))
+        if hint.startswith("known") and not world:
+            hint = "`sandlot studies` lists all"
+        elif hint.startswith("known"):
+            hint = nearest(name, world)
+        raise SettingError(f"no study {quote(name)!r}; {hint}")
     return known[name]
