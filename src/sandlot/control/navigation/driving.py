@@ -1,9 +1,11 @@
 """Drives towards a near point among what the scan shows: a search over speeds and arcs that can always be braked from.
 
 Each candidate is a speed and a turn rate. It is driven for one interval and then braked on the same arc; if the robot
-would touch a point of the scan on the way, it is refused. Standing still and turning on the spot touch nothing, as the
-robot is a disc, so there is always a candidate. Points that the map does not know yet may belong to a person: they are
-taken to come nearer while the robot brakes. (Fox, Burgard and Thrun 1997, with braking as the only horizon.)
+would touch a point of the scan on the way, it is refused. Standing still touches nothing, so there is always a
+candidate. A skid-steered robot turns about a point that is not exactly its centre, so it turns only as fast as
+the nearest point allows; where something is too near, it rather drives away first. Points that the map does not know
+yet may belong to a person: they are taken to come nearer while the robot brakes. (Fox, Burgard and Thrun 1997, with
+braking as the only horizon.)
 """
 
 import math
@@ -27,6 +29,8 @@ ROOM, ENOUGH = 0.3, 0.2
 """Missing distance to obstacles counts this much, up to a distance that is enough [m]."""
 BACKWARDS = 0.3
 """Share of the top speed for driving backwards, which is a last resort."""
+CRAMPED = 20.0
+"""Staying where something is too near counts as this times the missing distance: the robot rather drives away."""
 RELUCTANCE = 0.25
 """Driving backwards counts as this distance [m]."""
 STEP = 0.03
@@ -45,6 +49,7 @@ class Mobility(Settings):
         interval: Time between commands [s].
         safety: Distance to keep from everything [m].
         stranger: Speed at which things that are not in the map may come nearer [m/s].
+        pivot: Largest distance from its centre to the point about which it turns [m]; 0 without skid steering.
         reverse: Whether it may drive backwards: only if its laser looks there.
     """
 
@@ -56,6 +61,7 @@ class Mobility(Settings):
     interval: float = Field(0.182, gt=0.0)
     safety: float = Field(0.04, ge=0.0)
     stranger: float = Field(0.7, ge=0.0)
+    pivot: float = Field(0.1, ge=0.0)
     reverse: bool = True
 
 
@@ -80,7 +86,8 @@ def steer(target: Array, points: Array, strange: BoolArray, speed: float, mobili
         mobility: What the robot can do.
     """
     given = mobility
-    values = np.array([given.radius + given.safety, given.braking, given.interval, given.stranger])
+    keep, scrub = given.radius + given.safety, 2.0 * given.pivot * given.interval
+    values = np.array([keep, given.braking, given.interval, given.stranger, given.safety, scrub])
     most = min(given.top_speed, max(speed, 0.0) + given.acceleration * given.interval)
     speeds = np.linspace(0.0, most, SPEEDS)
     speeds = np.append(speeds, -BACKWARDS * given.top_speed) if given.reverse else speeds
@@ -104,9 +111,15 @@ def choose(
         speed: Magnitude of the present speed [m/s].
         speeds: (s,) candidates [m/s].
         turns: (t,) candidates [rad/s].
-        values: (4,) distance to keep from the centre [m], braking [m/s^2], interval [s], speed of strangers [m/s].
+        values: (6,) distance to keep from the centre [m], braking [m/s^2], interval [s], speed of strangers [m/s], the
+            part of the distance to keep that is beyond the body [m], and how far the body may move sideways by
+            turning until the next command has stopped it, for each unit of the turn rate [m s].
     """
     best, best_score = turns.size // 2, math.inf
+    near = math.inf
+    for n in range(points.shape[0]):
+        near = min(near, math.hypot(points[n, 0], points[n, 1]))
+    free, cramped = near - values[0] + values[4], max(values[0] - near, 0.0)
     for s in range(speeds.size):
         for t in range(turns.size):
             v, w = speeds[s], turns[t]
@@ -117,10 +130,15 @@ def choose(
             score = away + HEADING * min(away / 0.3, 1.0) * error + (RELUCTANCE if v < 0.0 else 0.0)
             if score >= best_score:
                 continue
-            room = math.inf if v == 0.0 else clearance_of(v, w, max(abs(v), speed), points, strange, values)
-            if room < 0.0:
+            if values[5] * abs(w) > max(free, 0.0):
                 continue
-            score += ROOM * max(ENOUGH - room, 0.0)
+            if v == 0.0:
+                score += CRAMPED * cramped
+            else:
+                room = clearance_of(v, w, max(abs(v), speed), points, strange, values)
+                if room < 0.0:
+                    continue
+                score += ROOM * max(ENOUGH - room, 0.0)
             if score < best_score:
                 best, best_score = s * turns.size + t, score
     return best
