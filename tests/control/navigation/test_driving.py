@@ -72,3 +72,13 @@ def test_an_arc_ends_where_it_should():
     x, y, yaw = arc(math.pi, math.pi)
     assert (x, y, yaw) == pytest.approx((0.0, 2.0, math.pi))
     assert STOP == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("away", [0.171, 0.18, 0.19, 0.2])
+@pytest.mark.parametrize("bearing", [-2.0, 0.4, 1.6])
+def test_beside_a_wall_a_turn_cannot_push_the_body_into_it(away, bearing):
+    """The body of a skid-steered robot moves sideways while it turns, until the next command has stopped it."""
+    wall = away * np.array([[math.cos(bearing), math.sin(bearing)]])
+    command = steer(np.array([-1.0, 0.1]), wall, np.zeros(1, np.bool_), 0.0, ROVER)
+    assert abs(command.turn_rate) * ROVER.pivot * 2.0 * ROVER.interval <= away - ROVER.radius
+    assert command != STOP, "it drives away"
