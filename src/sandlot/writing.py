@@ -21,6 +21,12 @@ PATIENCE = 60.0
 """A directory that is not locked after this time is left over [s]."""
 
 
+def refuse_existing(path: Path, error: type[SandlotError]) -> None:
+    """Raise an error of a class if a path exists; long work calls this before it begins."""
+    if path.exists():
+        raise error(f"{path} already exists; choose another path or remove it first")
+
+
 @contextmanager
 def drafted(path: Path, error: type[SandlotError] = SandlotError, *, overwrite: bool = False) -> Iterator[Path]:
     """Yield a path to write a file or a directory to; at the end it is moved to ``path``, unless there was an error.
@@ -38,8 +44,8 @@ def drafted(path: Path, error: type[SandlotError] = SandlotError, *, overwrite: 
     unlocked = folder.with_suffix(Path(BEGUN).suffix)
     lock: int | None = None
     try:
-        if not overwrite and path.exists():
-            raise error(f"{path} already exists; choose another path or remove it first")
+        if not overwrite:
+            refuse_existing(path, error)
         with contextlib.suppress(FileExistsError):  # the parent is a file: then making the draft says so
             path.parent.mkdir(parents=True, exist_ok=True)
         remove_leftovers(path.parent)

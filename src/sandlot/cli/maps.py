@@ -11,6 +11,8 @@ from rich.markup import escape
 from sandlot.cli.logs import Format
 from sandlot.cli.show import Json, print_json
 from sandlot.cli.work import progress_bar
+from sandlot.errors import MapError
+from sandlot.writing import refuse_existing
 
 Log = Annotated[Path, typer.Argument(help="Log, directory of a ROS 2 bag, or recording.")]
 Topic = Annotated[str | None, typer.Option(help="Topic of the scans in a bag.", show_default="the first")]
@@ -31,12 +33,10 @@ def map_(
     Writes map.yaml and map.pgm as ROS reads them, a picture map.png, trajectory.tum for tools such as evo, and
     report.html.
     """
-    from sandlot.errors import MapError
     from sandlot.mapping.map_logs import map_log, write_result
     from sandlot.recordings.logs import read_scans
 
-    if out.exists():
-        raise MapError(f"{out} already exists; choose another path or remove it first")
+    refuse_existing(out, MapError)
     with progress_bar("scan") as show:
         log = read_scans(recording, kind, topic)
         mapper, seconds = map_log(log, odometry, show(f"mapping {recording.name}"))
@@ -73,6 +73,8 @@ def locate(
     from sandlot.recordings.logs import read_scans
     from sandlot.recordings.scans import Pose
 
+    if out is not None:
+        refuse_existing(out, MapError)
     with progress_bar("scan") as show:
         log = read_scans(recording, kind, topic)
         begin = None if start is None else Pose(*start)

@@ -36,13 +36,16 @@ def climber(
     as they pass. Without settings this trains the controller that comes with Sandlot. Use it with:
     sandlot record obstacles --controller OUT
     """
+    from sandlot.errors import ModelError
     from sandlot.extras import need
     from sandlot.learning.climber import ClimberTraining
     from sandlot.learning.climber import train as train_climber
     from sandlot.models.dense import save_dense
     from sandlot.robots.climber import load_climber
     from sandlot.settings import build, read_settings
+    from sandlot.writing import refuse_existing
 
+    refuse_existing(out, ModelError)
     given = build(ClimberTraining, read_settings(settings, assignments or ()))
     need("torch", "learn").set_num_threads(1)  # its batches are small: more threads wait for each other
     began, used = time.monotonic(), time.process_time()

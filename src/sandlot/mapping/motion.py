@@ -77,7 +77,7 @@ class Motion:
     def update(self, scan: Scan, yaw: float, moved: Array) -> None:
         """Take a scan as the last one; the robot has ``moved`` (3,) since the one before [m, rad]."""
         if self._last is not None:
-            wrong = moved - self.predict(scan).pose
+            wrong = between(self.predict(scan).pose, moved)
             squares = np.array([wrong[0] ** 2 + wrong[1] ** 2, wrong[2] ** 2])
             self._squares = (1.0 - FADE) * self._squares + FADE * np.minimum(squares, 4.0 * self._squares)
             self._interval += RECENT * (_interval(self._last, scan) - self._interval)

@@ -143,6 +143,12 @@ def test_manual_drives_take_two_seconds_at_most_and_do_not_map():
             drive.navigator.drive(*bad)
 
 
+def test_a_manual_drive_may_be_the_first_order():
+    drive = Drive(TWO_ROOMS, (1.0, 2.0, 0.0), mode="manual")
+    drive.navigator.drive(0.2, 0.0, 1.0)
+    assert drive.step() == (0.2, 0.0)
+
+
 def test_orders_belong_to_modes():
     navigator = Drive(TWO_ROOMS, (1.0, 2.0, 0.0)).navigator
     with pytest.raises(SettingError, match="manual mode; the mode is semi-autonomous"):

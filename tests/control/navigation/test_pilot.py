@@ -60,6 +60,19 @@ def test_it_stops_in_time_and_goes_on_later(rover):
     assert math.dist(truth.moved[:2], (2.0, 1.0)) < 0.15
 
 
+def test_it_halts_if_the_caller_takes_no_more_steps(rover):
+    driver, truth = rover
+    steps = make_pilot(driver, "autonomous").run(60.0)
+    for step in steps:
+        if step.command.speed > 0.1:
+            break
+    next(steps)
+    steps.close()
+    place = truth.moved
+    driver.scan()
+    assert np.array_equal(truth.moved, place)
+
+
 def test_a_lost_rover_stops(rover):
     driver, _ = rover
     pilot = make_pilot(driver, "autonomous")

@@ -89,7 +89,7 @@ class Navigator:
         self._waypoint: Array | None = None
         self._explorer = Explorer(self.cells.grid.shape, self.mobility.radius, MARGIN)
         self._scans: list[Scan] = []
-        self._manual, self._until = STOP, -math.inf
+        self._manual, self._seconds, self._until = STOP, 0.0, -math.inf
         self._pose: Pose | None = None
         self._time = self._planned = -math.inf
         self._doubts = 0
@@ -134,12 +134,12 @@ class Navigator:
             raise SettingError(f"driving by hand takes finite speeds, and above 0 s and at most {LONGEST_DRIVE:g} s")
         top, turn = self.mobility.top_speed, self.mobility.top_turn
         self._manual = Command(min(max(speed, -top), top), min(max(turn_rate, -turn), turn))
-        self._until, self.state = self._time + seconds, "driving"
+        self._seconds, self._until, self.state = seconds, -math.inf, "driving"
 
     def halt(self) -> None:
         """Stop at once, in any mode; `go_to`, `drive` or `set_mode` go on."""
         self._stop("halted")
-        self._until = -math.inf
+        self._seconds, self._until = 0.0, -math.inf
 
     def step(self, scan: Scan, pose: Pose) -> Command:
         """Add a scan to the map, and say what to do next.
@@ -153,6 +153,8 @@ class Navigator:
             return STOP
         scan, self._time, self._pose = self._still(scan, pose), scan.time, pose
         if self.mode == "manual":
+            if self._seconds > 0.0:  # The time of an order counts from its first step.
+                self._seconds, self._until = 0.0, scan.time + self._seconds
             if scan.time < self._until:
                 return self._manual
             self.state = "idle" if self.state == "driving" else self.state

@@ -55,17 +55,19 @@ class Pilot:
         """
         sensed, width = self.driver.scan(), self.driver.chassis.turning_width
         end = sensed.time + seconds
-        while True:
-            for scan in sensed.scans:
-                step = self.take(scan)
-                yield step
-                command = step.command
-            if self.navigator.state != "driving" or sensed.time >= end:
-                break
-            aside = 0.5 * width * command.turn_rate
-            interval = self.navigator.mobility.interval
-            sensed = self.driver.drive(command.speed - aside, command.speed + aside, interval)
-        self.driver.halt()
+        try:
+            while True:
+                for scan in sensed.scans:
+                    step = self.take(scan)
+                    yield step
+                    command = step.command
+                if self.navigator.state != "driving" or sensed.time >= end:
+                    break
+                aside = 0.5 * width * command.turn_rate
+                interval = self.navigator.mobility.interval
+                sensed = self.driver.drive(command.speed - aside, command.speed + aside, interval)
+        finally:  # also after an error, or if the caller takes no more steps: tracks go on until the next order
+            self.driver.halt()
 
     def take(self, scan: Scan) -> Step:
         """Use a scan: update pose and map, and decide what to do."""
