@@ -22,7 +22,7 @@ Odometry = Annotated[bool, typer.Option(help="Use the odometry of the log, or sc
 def map_(
     recording: Log,
     out: Annotated[Path, typer.Option("--out", help="Folder for the map, which must not exist.", show_default=False)],
-    resolution: Annotated[float, typer.Option(min=0.01, max=1.0, help="Side of a cell [m].")] = 0.05,
+    resolution: Annotated[float, typer.Option(min=0.01, max=1.0, help=r"Side of a cell \[m].")] = 0.05,
     odometry: Odometry = True,
     kind: Format = None,
     topic: Topic = None,
@@ -61,7 +61,7 @@ def locate(
     out: Annotated[Path | None, typer.Option("--out", help="Trajectory file (TUM).", show_default="none")] = None,
     start: Annotated[
         tuple[float, float, float] | None,
-        typer.Option(help="First pose in the map: x y [m] and yaw [rad].", show_default="searched"),
+        typer.Option(help=r"First pose in the map: x y \[m] and yaw \[rad].", show_default="searched"),
     ] = None,
     odometry: Odometry = True,
     kind: Format = None,

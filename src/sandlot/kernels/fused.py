@@ -23,6 +23,6 @@ def _fused(context: Any, a: Any, b: Any, c: Any) -> Any:
 
 
 @overload(fma)
-def _compiled(a, b, c):  # type: ignore[no-untyped-def]  # Numba compares the signatures, annotations included.
+def _compiled(a, b, c):  # type: ignore[no-untyped-def]  # Numba compares the names and annotations of both signatures.
     fused: Any = _fused
     return lambda a, b, c: fused(a, b, c)
