@@ -12,6 +12,8 @@ KINDS = {
     "net": "recurrent neural net that moves a swimming snake",
     "sensor": "sensor model: laser ranges from the pose",
     "dense": "feed-forward neural net",
+    "motion": "how a rover moves and stands on the ground",
+    "ground": "how a rover changes the ground",
 }
 """Every kind of model. To keep a new kind, add a line here, and save and load it with `sandlot.models.store`."""
 FORMAT_VERSION = 1

@@ -13,8 +13,8 @@ from sandlot.models.card import Card
 from sandlot.models.store import Model, load, save
 from sandlot.typing import Array, IntArray
 
-ACTIVATIONS = ("linear", "relu", "tanh", "logistic")
-LINEAR, RELU, TANH, LOGISTIC = range(4)
+ACTIVATIONS = ("linear", "relu", "tanh", "logistic", "softsign")
+LINEAR, RELU, TANH, LOGISTIC, SOFTSIGN = range(5)
 MAX_LAYERS = 1000
 BLOCK = 32
 """Rows that are computed together: a processor multiplies several of them in one instruction."""
@@ -98,6 +98,67 @@ def activate(sums: Array, bias: float, activation: int) -> None:
     elif activation == LOGISTIC:
         for r in range(BLOCK):
             sums[r] = 1.0 / (1.0 + np.exp(-sums[r]))
+    elif activation == SOFTSIGN:
+        for r in range(BLOCK):
+            sums[r] = sums[r] / (1.0 + abs(sums[r]))
+
+
+@kernel(error_model="numpy", allocates=False)
+def forward_block(net: Dense, work: Array) -> int:
+    """The outputs of a net for `BLOCK` rows that lie side by side.
+
+    Args:
+        net: As `make_dense` makes.
+        work: (2, largest layer, `BLOCK`) scratch; the first rows of ``work[0]`` are the inputs.
+
+    Returns:
+        Which half of ``work`` begins with the outputs.
+    """
+    sizes, weights, first, bias = net.sizes, net.weights, 0, 0
+    for layer in range(net.activations.size):
+        inputs, neurons = sizes[layer], sizes[layer + 1]
+        values, sums = work[layer % 2], work[1 - layer % 2]
+        for j in range(neurons):
+            multiply(values, weights[first + j : first + inputs * neurons : neurons], sums[j])
+            activate(sums[j], net.biases[bias + j], net.activations[layer])
+        first, bias = first + inputs * neurons, bias + neurons
+    return net.activations.size % 2
+
+
+@kernel(error_model="numpy", allocates=False)
+def forward_one(net: Dense, work: Array) -> int:
+    """The outputs of a net for one row, the same bits as `forward_block` gives.
+
+    Args:
+        net: As `make_dense` makes.
+        work: (2, largest layer) scratch; ``work[0]`` begins with the inputs.
+
+    Returns:
+        Which half of ``work`` begins with the outputs.
+    """
+    sizes, weights, first, bias = net.sizes, net.weights, 0, 0
+    for layer in range(net.activations.size):
+        inputs, neurons, activation = sizes[layer], sizes[layer + 1], net.activations[layer]
+        values, sums = work[layer % 2], work[1 - layer % 2]
+        for j in range(neurons):
+            sums[j] = 0.0
+        for k in range(inputs):
+            value, row = values[k], weights[first + k * neurons : first + (k + 1) * neurons]
+            for j in range(neurons):
+                sums[j] += row[j] * value
+        for j in range(neurons):
+            total = sums[j] + net.biases[bias + j]
+            if activation == RELU:
+                total = max(total, 0.0)
+            elif activation == TANH:
+                total = np.tanh(total)
+            elif activation == LOGISTIC:
+                total = 1.0 / (1.0 + np.exp(-total))
+            elif activation == SOFTSIGN:
+                total = total / (1.0 + abs(total))
+            sums[j] = total
+        first, bias = first + inputs * neurons, bias + neurons
+    return net.activations.size % 2
 
 
 @kernel(error_model="numpy", nogil=True)
@@ -111,25 +172,18 @@ def forward(net: Dense, rows: Array) -> Array:
     Returns:
         (rows, outputs)
     """
-    sizes, weights, layers = net.sizes, net.weights, net.activations.size
+    sizes, layers = net.sizes, net.activations.size
     result = np.empty((rows.shape[0], sizes[layers]))
-    values, sums = np.zeros((sizes.max(), BLOCK)), np.zeros((sizes.max(), BLOCK))
+    work = np.zeros((2, sizes.max(), BLOCK))
     for low in range(0, rows.shape[0], BLOCK):
         count = min(BLOCK, rows.shape[0] - low)
         for r in range(count):
             for k in range(sizes[0]):
-                values[k, r] = rows[low + r, k]
-        first, bias = 0, 0
-        for layer in range(layers):
-            inputs, neurons = sizes[layer], sizes[layer + 1]
-            for j in range(neurons):
-                multiply(values, weights[first + j : first + inputs * neurons : neurons], sums[j])
-                activate(sums[j], net.biases[bias + j], net.activations[layer])
-            values, sums = sums, values
-            first, bias = first + inputs * neurons, bias + neurons
+                work[0, k, r] = rows[low + r, k]
+        found = work[forward_block(net, work)]
         for r in range(count):
             for k in range(sizes[layers]):
-                result[low + r, k] = values[k, r]
+                result[low + r, k] = found[k, r]
     return result
 
 

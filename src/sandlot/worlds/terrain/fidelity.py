@@ -5,6 +5,7 @@ from collections.abc import Callable
 from sandlot.worlds.terrain.fleet import MujocoFleet
 from sandlot.worlds.terrain.grid import Grid
 from sandlot.worlds.terrain.ground import MujocoGround, ParticleGround, RigidGround, SoilGround
+from sandlot.worlds.terrain.learned import LearnedFleet, LearnedGround
 from sandlot.worlds.terrain.seam import Drive, Ground
 from sandlot.worlds.terrain.settings import TerrainSettings
 
@@ -16,7 +17,15 @@ def _in_mujoco(settings: TerrainSettings, grid: Grid) -> tuple[Drive, Ground]:
     return MujocoFleet(settings, ground), ground
 
 
-PHYSICS: dict[str, Callable[[TerrainSettings, Grid], tuple[Drive, Ground]]] = {"reference": _in_mujoco}
+def _learned(settings: TerrainSettings, grid: Grid) -> tuple[Drive, Ground]:
+    ground = LearnedGround(grid)
+    return LearnedFleet(settings, ground), ground
+
+
+PHYSICS: dict[str, Callable[[TerrainSettings, Grid], tuple[Drive, Ground]]] = {
+    "reference": _in_mujoco,
+    "learned": _learned,
+}
 """What makes the physics of each fidelity. To add a fidelity, add it here and to `TerrainSettings.fidelity`."""
 
 

@@ -16,14 +16,11 @@ from sandlot.robots.rover_shapes import DrawnShape, drawn_shapes
 from sandlot.typing import Array
 from sandlot.worlds.terrain.grid import Grid
 from sandlot.worlds.terrain.ground import MujocoGround
+from sandlot.worlds.terrain.places import SETTLING, check_places, side_by_side
 from sandlot.worlds.terrain.settings import TerrainSettings
 
-GAP = 0.1
-"""Between rovers that start side by side [m]."""
 CLEARANCE = 0.002
 """Rovers are put down this high above the ground [m]."""
-SETTLING = 0.3
-"""They then stand still for this time [s]."""
 
 
 class MujocoFleet:
@@ -54,7 +51,7 @@ class MujocoFleet:
         self.shapes: Sequence[Sequence[DrawnShape]] = [drawn_shapes(each.layout) for each in parts]
         self._belts_touch = any(each.tracks for each in parts) and self.count > 1
         self._measure()
-        self.poses = self._side_by_side() if settings.poses is None else np.array(settings.poses, np.float64)
+        self.poses = side_by_side(self.reach) if settings.poses is None else np.array(settings.poses, np.float64)
         self._check_start(ground.grid)
         ground.attach(self.model)
         self.state = read_state(self.model, self.data)
@@ -73,36 +70,14 @@ class MujocoFleet:
                 self.reach[k] = max(self.reach[k], np.hypot(points[:, 0], points[:, 1]).max())
                 self._below[k] = max(self._below[k], -points[:, 2].min())
 
-    def _side_by_side(self) -> Array:
-        """Start poses in rows along y, looking along x, with about as many rows as columns."""
-        apart = 2.0 * self.reach.max() + GAP
-        columns = math.ceil(math.sqrt(self.count))
-        rows = math.ceil(self.count / columns)
-        row, column = np.divmod(np.arange(self.count), columns)
-        x, y = apart * (0.5 * (rows - 1) - row), apart * (0.5 * (columns - 1) - column)
-        return np.column_stack([x, y, np.zeros(self.count)])
-
     def _check_start(self, grid: Grid) -> None:
-        size = grid.size
-        large = np.flatnonzero(2.0 * self.reach > size.min())
-        if large.size:
-            raise PlaceError(
-                f"rover {large[0]} is {2.0 * self.reach[large[0]]:.2g} m across, and the ground only "
-                f"{size[0]:g} x {size[1]:g} m; give it more nodes, or more spacing"
-            )
-        outside = np.flatnonzero(np.any(np.abs(self.poses[:, :2]) > 0.5 * size, axis=1))
-        if outside.size and not grid.wrap:
-            x, y, _ = self.poses[outside[0]]
-            raise PlaceError(
-                f"rover {outside[0]} starts at x={x:g}, y={y:g}, beyond the ground; "
-                f"allowed: {-0.5 * size[0]:g} to {0.5 * size[0]:g} and {-0.5 * size[1]:g} to {0.5 * size[1]:g}"
-            )
+        check_places(grid, self.poses, self.reach)
         self._check_apart(self.poses, "")
         # Where the ground wraps, rovers that are a whole map apart stand on the same spot.
         for pose in self.poses if grid.wrap and self.count > 1 else ():
             near = self.poses.copy()
-            near[:, :2] += size * np.rint((pose[:2] - near[:, :2]) / size)
-            self._check_apart(near, f", as the ground wraps after {size[0]:g} x {size[1]:g} m")
+            near[:, :2] += grid.size * np.rint((pose[:2] - near[:, :2]) / grid.size)
+            self._check_apart(near, f", as the ground wraps after {grid.size[0]:g} x {grid.size[1]:g} m")
 
     def _check_apart(self, poses: Array, why: str) -> None:
         """Put rovers at these poses, and refuse them if two touch."""

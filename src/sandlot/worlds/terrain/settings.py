@@ -67,7 +67,8 @@ class TerrainSettings(WorldSettings):
     """Settings of the terrain world.
 
     Attributes:
-        fidelity: Only ``reference``: MuJoCo with a soil or particle model.
+        fidelity: ``reference``: MuJoCo with a soil or particle model; ``learned``: nets move the rovers, and their
+            footprints change the ground.
         ground: ``soil``, which yields; ``particles``, many small spheres; or ``rigid``.
         soil: For ``soil``: a preset (``soft``, ``mid``, ``LETE sand``, ``rigid``), or a table of its parameters.
         particles: For ``particles``: their material.
@@ -83,6 +84,10 @@ class TerrainSettings(WorldSettings):
         poses: x [m], y [m] and yaw [rad] where each rover starts; side by side in the middle if left out.
         interval: Between frames [s].
         step: Of the physics [s].
+        motion_model: For ``learned``: how all rovers move, as ``sandlot fit motion`` writes it. If left out, the model
+            of each shipped rover on soil.
+        ground_model: For ``learned``: how rovers change the ground, as ``sandlot fit ground`` writes it. If left out, a
+            model of soil.
         imu: Inertial measurement units of the rovers.
         encoders: Wheel encoders of the rovers.
         patch: Nodes along each side of the square of heights around a rover that it observes; none if 0.
@@ -90,7 +95,7 @@ class TerrainSettings(WorldSettings):
         map_every: A recording keeps the whole map every this many frames.
     """
 
-    fidelity: Literal["reference"] = "reference"
+    fidelity: Literal["reference", "learned"] = "reference"
     ground: Literal["soil", "particles", "rigid"] = "soil"
     soil: str | SoilKind = "mid"
     particles: ParticleSettings = ParticleSettings()
@@ -105,6 +110,8 @@ class TerrainSettings(WorldSettings):
     poses: tuple[tuple[float, float, float], ...] | None = None
     interval: float = Field(0.01, ge=1e-5, le=1.0)
     step: float = Field(0.001, ge=1e-5, le=0.1)
+    motion_model: Path | None = None
+    ground_model: Path | None = None
     imu: Imu = Imu()
     encoders: Encoders = Encoders()
     patch: int = Field(0, ge=0, le=512)

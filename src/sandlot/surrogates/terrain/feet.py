@@ -1,0 +1,112 @@
+"""The feet of a rover, where they are, and the nodes of a height map below them.
+
+A foot is a wheel, a belt or the underside of a box: flat in the middle, with round ends.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sandlot.kernels import kernel
+from sandlot.typing import Array, IntArray
+
+FOOT = np.dtype([(name, np.float64) for name in ("x", "y", "z", "straight", "radius", "half_width")])
+"""A foot: its centre in the axes of the chassis [m], half the length of its flat part, the radius of its round ends and
+half its width [m]. A wheel has no flat part; a box has no radius, and its centre is that of its underside."""
+STANCE = np.dtype([(name, np.float64) for name in ("x", "y", "z", "ahead_x", "ahead_y", "slope", "tilt")])
+"""Where a foot is: its centre [m], the horizontal direction ahead, and its slopes along and across it."""
+
+
+class Ground(NamedTuple):
+    """A height map.
+
+    Attributes:
+        heights: (ny, nx) [m].
+        marks: (ny, nx) number of the last foot that was above a node.
+        x0: X of the first node [m].
+        y0: Y of the first node [m].
+        spacing: Of nodes [m].
+        wrap: Whether it continues at the opposite edge.
+    """
+
+    heights: Array
+    marks: IntArray
+    x0: float
+    y0: float
+    spacing: float
+    wrap: bool
+
+
+@kernel(error_model="numpy", allocates=False)
+def stand(feet: NDArray[np.void], position: Array, attitude: Array, stances: NDArray[np.void]) -> None:
+    """Place the feet of a chassis.
+
+    Args:
+        feet: (feet,) of FOOT.
+        position: (3,) of the chassis [m].
+        attitude: (3,) its roll, pitch and yaw [rad].
+        stances: (feet,) of STANCE, to be filled.
+    """
+    sr, cr, sp, cp = math.sin(attitude[0]), math.cos(attitude[0]), math.sin(attitude[1]), math.cos(attitude[1])
+    sy, cy = math.sin(attitude[2]), math.cos(attitude[2])
+    for k in range(len(feet)):
+        x, y, z = feet[k]["x"], feet[k]["y"], feet[k]["z"]
+        ahead, left = cp * x + sp * (sr * y + cr * z), cr * y - sr * z
+        stances[k]["x"] = position[0] + cy * ahead - sy * left
+        stances[k]["y"] = position[1] + sy * ahead + cy * left
+        stances[k]["z"] = position[2] - sp * x + cp * (sr * y + cr * z)
+        stances[k]["ahead_x"], stances[k]["ahead_y"] = cy, sy
+        stances[k]["slope"], stances[k]["tilt"] = -sp / max(cp, 0.1), sr * cp / max(math.hypot(sp * sr, cr), 0.1)
+
+
+@kernel(error_model="numpy", allocates=False)
+def cover(foot: np.void, stance: np.void, x: float, y: float, spacing: float) -> tuple[float, float]:
+    """How much of a cell a foot covers, from 0 to 1, and how high its underside is there [m].
+
+    Args:
+        foot: Of FOOT.
+        stance: Of STANCE.
+        x: Of the cell's middle [m].
+        y: Of the cell's middle [m].
+        spacing: Size of the cell [m].
+    """
+    dx, dy = x - stance["x"], y - stance["y"]
+    u, v = dx * stance["ahead_x"] + dy * stance["ahead_y"], dy * stance["ahead_x"] - dx * stance["ahead_y"]
+    across = (foot["half_width"] + 0.5 * spacing - abs(v)) / spacing
+    radius, over = foot["radius"], abs(u) - foot["straight"]
+    along = 1.0 if radius > 0.0 else 0.5 - over / spacing
+    if across <= 0.0 or along <= 0.0 or (radius > 0.0 and over >= radius):
+        return 0.0, 0.0
+    over = max(over, 0.0)
+    flat = min(max(u, -foot["straight"]), foot["straight"])
+    drop = math.sqrt(radius * radius - over * over) if radius > 0.0 else 0.0
+    return min(across, 1.0) * min(along, 1.0), stance["z"] + flat * stance["slope"] + v * stance["tilt"] - drop
+
+
+@kernel(error_model="numpy", allocates=False)
+def node_in(index: int, size: int, wrap: bool) -> int:
+    """An index that is less than one map beyond its edge: within the map if it wraps, else -1."""
+    if 0 <= index < size:
+        return index
+    if not wrap:
+        return -1
+    return index + size if index < 0 else index - size
+
+
+@kernel(error_model="numpy", allocates=False)
+def box_around(foot: np.void, stance: np.void, ground: Ground) -> tuple[int, int, int, int]:
+    """First and last row, first and last column of the nodes that a foot may cover."""
+    ahead, across = foot["straight"] + foot["radius"], foot["half_width"]
+    reach_x = abs(stance["ahead_x"]) * ahead + abs(stance["ahead_y"]) * across
+    reach_y = abs(stance["ahead_y"]) * ahead + abs(stance["ahead_x"]) * across
+    per = 1.0 / ground.spacing
+    row, column = (stance["y"] - ground.y0) * per, (stance["x"] - ground.x0) * per
+    reach_x, reach_y = reach_x * per + 0.75, reach_y * per + 0.75
+    return (
+        math.ceil(row - reach_y),
+        math.floor(row + reach_y),
+        math.ceil(column - reach_x),
+        math.floor(column + reach_x),
+    )

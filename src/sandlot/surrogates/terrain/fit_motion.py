@@ -1,0 +1,58 @@
+"""Fits a model of how a rover moves to recorded drives, and measures how wrong it is on others."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from sandlot.models.card import Card, TrainingData
+from sandlot.models.dense import forward
+from sandlot.surrogates.terrain.drives import Drive, with_symmetries
+from sandlot.surrogates.terrain.motion_model import MotionModel, bounds, valid_ranges
+from sandlot.surrogates.terrain.shape import Shape
+from sandlot.surrogates.terrain.training import FEEDBACK, Training, train_drive, train_rest
+from sandlot.typing import Array
+
+OUTPUTS = ("speed", "sideways speed", "turn rate")
+
+
+def fit_motion(
+    drives: Sequence[Drive],
+    shape: Shape,
+    given: Training,
+    trained_on: Sequence[TrainingData] = (),
+    report: Callable[[str, int, int, float], None] = lambda what, epoch, epochs, error: None,
+) -> MotionModel:
+    """Fit a model.
+
+    Args:
+        drives: Recorded.
+        shape: Of the rover.
+        given: Settings of the training.
+        trained_on: Recordings, for the card.
+        report: Called after each epoch with what is trained, its number, how many there are, and its error.
+    """
+    more = with_symmetries(drives, shape)
+    moving = train_drive(more, shape, given, lambda epoch, error: report("driving", epoch + 1, given.epochs, error))
+    resting = train_rest(more, given, lambda epoch, error: report("standing", epoch + 1, given.epochs, error))
+    limits, ranges = bounds(drives)
+    card = Card(
+        kind="motion",
+        description="how a rover moves and stands on the ground",
+        trained_on=tuple(trained_on),
+        valid_ranges=valid_ranges(drives),
+        settings={"training": given.model_dump(mode="json")},
+    )
+    return MotionModel(shape, tuple(moving), tuple(resting), limits, ranges, drives[0].interval, card)
+
+
+def one_step(model: MotionModel, drive: Drive) -> Array:
+    """Motion one frame ahead, as all members predict it on the mean: (T - 1, 3) [m/s, rad/s]."""
+    inputs = drive.drive_inputs(model.shape)
+    change = np.mean([forward(net, inputs) for net in model.drives], axis=0)
+    return np.asarray(inputs[:, FEEDBACK][:, :3] + change[:, :3])
+
+
+def determination(drive: Drive, predicted: Array) -> Array:
+    """R^2 of predictions of the motion (T - 1, 3): (3,) of `OUTPUTS`."""
+    truth = drive.motion[1:]
+    return np.asarray(1.0 - np.mean((predicted - truth) ** 2, axis=0) / np.maximum(truth.var(axis=0), 1e-12))

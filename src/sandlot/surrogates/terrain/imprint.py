@@ -1,0 +1,294 @@
+"""How feet change a height map: they press it down, displaced soil rises beside them, and steep slopes slide.
+
+Heights never stay above the underside of a foot. All soil that a foot displaces is added to the nodes around it, so
+that the volume is kept by construction. Which share of it goes where is fitted to recordings (`Spreading`).
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sandlot.kernels import kernel
+from sandlot.surrogates.terrain.feet import Ground, box_around, cover, node_in
+from sandlot.typing import Array
+
+CONTACT = 1e-4
+"""A foot that is above the ground by no more than this touches it [m]."""
+COVERED = 0.95
+"""Cells that are covered by this share count as wholly covered."""
+DIAGONAL = math.sqrt(2.0)
+SLIDES = 2
+"""Slopes around a foot are checked once in so many frames."""
+MAX_FEET = 64
+"""Marks of a frame are distinct for so many feet."""
+CLEAR = 5e-3
+"""Boxes that are higher above the ground than this everywhere are skipped [m]."""
+MARGIN = 3
+"""Slopes are checked up to this many nodes beyond a foot."""
+
+
+class Spreading(NamedTuple):
+    """Where displaced soil goes.
+
+    Attributes:
+        ahead: Share that rises ahead of and behind a moving foot, beside that at its sides.
+        slow: Feet slower than about this displace soil equally in all directions [m/s].
+        shelter: Soil does not slide to nodes below a foot that are closer to it than this [m].
+        repose: Tangent of the angle of repose.
+    """
+
+    ahead: float
+    slow: float
+    shelter: float
+    repose: float
+
+
+@kernel(error_model="numpy", allocates=False)
+def is_clear(ground: Ground, foot: np.void, stance: np.void) -> bool:
+    """Whether the underside of a box is above the ground, judged by every second node along both sides."""
+    heights, (ny, nx) = ground.heights, ground.heights.shape
+    first_row, last_row, first_column, last_column = box_around(foot, stance, ground)
+    for row in range(first_row, last_row + 1, 2):
+        i, y = node_in(row, ny, ground.wrap), ground.y0 + row * ground.spacing
+        for column in range(first_column, last_column + 1, 2):
+            j, x = node_in(column, nx, ground.wrap), ground.x0 + column * ground.spacing
+            if i >= 0 and j >= 0:
+                part, under = cover(foot, stance, x, y, ground.spacing)
+                if part > 0.0 and heights[i, j] > under - CLEAR:
+                    return False
+    return True
+
+
+@kernel(error_model="numpy", allocates=False)
+def press(
+    ground: Ground, foot: np.void, before: np.void, after: np.void, shelter: float, mark: int, pushed: Array
+) -> tuple[float, float, float, int]:
+    """Press the ground down under a foot.
+
+    A cell of which the foot covers a part has the mean height of that part and of the soil beside it. As the foot
+    covers more of it, the soil beside it is pushed away.
+
+    Args:
+        ground: Changed in place.
+        foot: Of FOOT.
+        before: Where it was, of STANCE.
+        after: Where it is now, of STANCE.
+        shelter: As of `Spreading`.
+        mark: Number that the nodes below the foot are marked with.
+        pushed: (n, 3) row, column and amount [m] of soil that its sides push away, to be filled.
+
+    Returns:
+        The soil that it displaces downwards, as a height of one cell [m], its centre x, y [m], and how many of
+        ``pushed`` are filled.
+    """
+    heights, (ny, nx), count = ground.heights, ground.heights.shape, 0
+    first_row, last_row, first_column, last_column = box_around(foot, after, ground)
+    volume, x_sum, y_sum = 0.0, 0.0, 0.0
+    for row in range(first_row, last_row + 1):
+        i, y = node_in(row, ny, ground.wrap), ground.y0 + row * ground.spacing
+        for column in range(first_column, last_column + 1):
+            j, x = node_in(column, nx, ground.wrap), ground.x0 + column * ground.spacing
+            if i < 0 or j < 0:
+                continue
+            part, under = cover(foot, after, x, y, ground.spacing)
+            height = heights[i, j]
+            if part <= 0.0 or height < under - shelter:
+                continue
+            old_part, old_under = cover(foot, before, x, y, ground.spacing)
+            old_part = 0.0 if height < old_under - CONTACT else old_part
+            ground.marks[i, j] = mark
+            beside, side = height, 0.0
+            if part >= COVERED and old_part >= COVERED:
+                lower = min(height, under)
+            elif part < old_part:
+                lower = height - part * max(min(old_under, height) - under, 0.0)
+            else:
+                beside = (height - old_part * old_under) / (1.0 - old_part) if old_part < COVERED else height
+                lower = part * min(under, beside) + (1.0 - part) * beside
+                side = (part - old_part) * max(beside - under, 0.0)
+            amount = height - lower
+            if amount > 0.0:
+                heights[i, j] = lower
+                side = min(side, amount)
+                if side > 0.0 and count < len(pushed):
+                    pushed[count, 0], pushed[count, 1], pushed[count, 2] = row, column, side
+                    amount, count = amount - side, count + 1
+                volume, x_sum, y_sum = volume + amount, x_sum + amount * x, y_sum + amount * y
+    return volume, x_sum, y_sum, count
+
+
+@kernel(error_model="numpy", allocates=False)
+def push(ground: Ground, least: int, pushed: Array) -> tuple[float, float, float]:
+    """Add soil that was pushed aside to the neighbours of its nodes that are not below a foot.
+
+    Args:
+        ground: Changed in place.
+        least: Nodes with at least this mark are below a foot.
+        pushed: (n, 3) as of `press`.
+
+    Returns:
+        As `press`: soil that has no such neighbour.
+    """
+    heights, marks, (ny, nx) = ground.heights, ground.marks, ground.heights.shape
+    volume, x_sum, y_sum = 0.0, 0.0, 0.0
+    for k in range(len(pushed)):
+        row, column, amount, free = int(pushed[k, 0]), int(pushed[k, 1]), pushed[k, 2], 0
+        for adds in range(2):  # counts the neighbours first, then adds to them
+            for m in range(4):
+                i = node_in(row + (m == 0) - (m == 1), ny, ground.wrap)
+                j = node_in(column + (m == 2) - (m == 3), nx, ground.wrap)
+                if i >= 0 and j >= 0 and marks[i, j] < least:
+                    if adds:
+                        heights[i, j] += amount / free
+                    else:
+                        free += 1
+        if free == 0:
+            volume += amount
+            x_sum += amount * (ground.x0 + column * ground.spacing)
+            y_sum += amount * (ground.y0 + row * ground.spacing)
+    return volume, x_sum, y_sum
+
+
+@kernel(error_model="numpy", allocates=False)
+def rise(
+    ground: Ground,
+    foot: np.void,
+    before: np.void,
+    after: np.void,
+    interval: float,
+    spreading: Spreading,
+    mark: int,
+    least: int,
+    volume: float,
+    centre: tuple[float, float],
+    rim: Array,
+) -> None:
+    """Add displaced soil to the rim of a foot, more where it is nearer: the nodes beside those below the foot.
+
+    Args:
+        ground: Changed in place.
+        foot: Of FOOT.
+        before: Where it was, of STANCE.
+        after: Where it is now, of STANCE.
+        interval: Between the two [s].
+        spreading: Where soil goes.
+        mark: Of the nodes below this foot.
+        least: Nodes with at least this mark are below some foot.
+        volume: As a height of one cell [m].
+        centre: x and y of the displaced soil [m].
+        rim: (n, 3) scratch.
+    """
+    heights, marks, (ny, nx), wrap = ground.heights, ground.marks, ground.heights.shape, ground.wrap
+    first_row, last_row, first_column, last_column = box_around(foot, after, ground)
+    vx, vy = (after["x"] - before["x"]) / interval, (after["y"] - before["y"]) / interval
+    aside = (1.0 - spreading.ahead) / (vx * vx + vy * vy + spreading.slow * spreading.slow)
+    row, column = (centre[1] - ground.y0) / ground.spacing, (centre[0] - ground.x0) / ground.spacing
+    total, count = 0.0, 0
+    for r in range(first_row - 1, last_row + 2):
+        i, south, north = node_in(r, ny, wrap), node_in(r - 1, ny, wrap), node_in(r + 1, ny, wrap)
+        for c in range(first_column - 1, last_column + 2):
+            j, west, east = node_in(c, nx, wrap), node_in(c - 1, nx, wrap), node_in(c + 1, nx, wrap)
+            if i < 0 or j < 0 or south < 0 or north < 0 or west < 0 or east < 0 or marks[i, j] >= least:
+                continue
+            s, n, w, e = (
+                marks[south, j] == mark,
+                marks[north, j] == mark,
+                marks[i, west] == mark,
+                marks[i, east] == mark,
+            )
+            if not (s or n or w or e) or count == len(rim):
+                continue
+            sw, se = marks[south, west] == mark, marks[south, east] == mark
+            nw, ne = marks[north, west] == mark, marks[north, east] == mark
+            out_x, out_y = float(sw + w + nw - se - e - ne), float(sw + s + se - nw - n - ne)
+            ahead = (out_x * vx + out_y * vy) ** 2 / max(out_x * out_x + out_y * out_y, 1.0)
+            dr, dc = r - row, c - column
+            rim[count, 0], rim[count, 1] = i, j
+            rim[count, 2] = (1.0 - aside * ahead) / (dr * dr + dc * dc + 1.0)
+            total, count = total + rim[count, 2], count + 1
+    for k in range(count):
+        heights[int(rim[k, 0]), int(rim[k, 1])] += volume / total * rim[k, 2]
+    if count == 0:  # the soil stays where it was
+        i, j = node_in(math.floor(row + 0.5), ny, wrap), node_in(math.floor(column + 0.5), nx, wrap)
+        heights[max(i, 0), max(j, 0)] += volume
+
+
+@kernel(error_model="numpy", allocates=False)
+def slide(ground: Ground, foot: np.void, stance: np.void, repose: float, least: int) -> None:
+    """Let soil slide down slopes around a foot that are steeper than the angle of repose, half of the excess each time.
+
+    Args:
+        ground: Changed in place.
+        foot: Of FOOT.
+        stance: Where it is, of STANCE.
+        repose: Tangent of the angle of repose.
+        least: Nodes with at least this mark are below a foot, and hold their soil.
+    """
+    heights, marks, (ny, nx), wrap = ground.heights, ground.marks, ground.heights.shape, ground.wrap
+    first_row, last_row, first_column, last_column = box_around(foot, stance, ground)
+    straight = repose * ground.spacing
+    for row in range(first_row - MARGIN, last_row + MARGIN + 1):
+        i, above = node_in(row, ny, wrap), node_in(row + 1, ny, wrap)
+        for column in range(first_column - MARGIN, last_column + MARGIN + 1):
+            j = node_in(column, nx, wrap)
+            if i < 0 or j < 0 or marks[i, j] >= least:
+                continue
+            for m in range(4):
+                k = i if m == 0 else above
+                h = j if m == 1 else node_in(column + (1 if m != 3 else -1), nx, wrap)
+                if k < 0 or h < 0:
+                    continue
+                stable = straight if m < 2 else DIAGONAL * straight
+                fall = heights[i, j] - heights[k, h]
+                if abs(fall) > 1.01 * stable and marks[k, h] < least:
+                    amount = math.copysign(0.5 * (abs(fall) - stable), fall)
+                    heights[i, j] -= amount
+                    heights[k, h] += amount
+
+
+@kernel(error_model="numpy", allocates=False)
+def imprint(
+    ground: Ground,
+    feet: NDArray[np.void],
+    before: NDArray[np.void],
+    after: NDArray[np.void],
+    interval: float,
+    spreading: Spreading,
+    frame: int,
+    work: Array,
+    pushed: Array,
+) -> None:
+    """Change the ground under feet that moved.
+
+    Args:
+        ground: Changed in place.
+        feet: (feet,) of FOOT.
+        before: (feet,) where they were, of STANCE.
+        after: (feet,) where they are, of STANCE.
+        interval: Between the two [s].
+        spreading: Where soil goes.
+        frame: Number of the frame, larger than any before on this ground, from 1.
+        work: (feet, 3) scratch.
+        pushed: (feet, n, 3) scratch.
+    """
+    least = frame * MAX_FEET
+    for k in range(len(feet)):
+        work[k, 0] = pushed[k, -1, 0] = 0.0
+        if feet[k]["radius"] == 0.0 and is_clear(ground, feet[k], after[k]):
+            continue
+        volume, x_sum, y_sum, count = press(
+            ground, feet[k], before[k], after[k], spreading.shelter, least + k, pushed[k, :-1]
+        )
+        work[k, 0], work[k, 1], work[k, 2], pushed[k, -1, 0] = volume, x_sum, y_sum, count
+    for k in range(len(feet)):
+        volume, x_sum, y_sum = push(ground, least, pushed[k, : int(pushed[k, -1, 0])])
+        volume, x_sum, y_sum = volume + work[k, 0], x_sum + work[k, 1], y_sum + work[k, 2]
+        work[k, 0] = volume + pushed[k, -1, 0]
+        if volume > 0.0:
+            centre = (x_sum / volume, y_sum / volume)
+            rise(ground, feet[k], before[k], after[k], interval, spreading, least + k, least, volume, centre, pushed[k])
+    for k in range(len(feet)):
+        if work[k, 0] > 0.0 and (frame + k) % SLIDES == 0:
+            slide(ground, feet[k], after[k], spreading.repose, least)

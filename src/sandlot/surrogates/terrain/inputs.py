@@ -1,0 +1,33 @@
+"""What the nets of a learned rover get to see."""
+
+import math
+
+import numpy as np
+
+from sandlot.physics.soil import SoilKind
+from sandlot.typing import Array
+
+SOIL_INPUTS = (
+    "log10 of the pressure at 1 cm [Pa]",
+    "exponent [1]",
+    "cohesion [Pa]",
+    "friction [1]",
+    "log10 of shear [m]",
+)
+MAX_PRESSURE = 3e6
+"""Of a plate that is 1 cm deep, for soil that hardly yields [Pa]."""
+DEPTH = 0.01
+"""[m]"""
+
+
+def soil_inputs(kind: SoilKind, width: float) -> Array:
+    """A soil as nets get it: (5,) as `SOIL_INPUTS` names them.
+
+    Args:
+        kind: Of soil.
+        width: Of a wheel or belt, for Bekker's cohesive modulus [m].
+    """
+    pressure = min((kind.kphi + kind.kc / width) * DEPTH**kind.exponent, MAX_PRESSURE)
+    exponent = kind.exponent if math.isfinite(kind.kphi) else 1.0
+    friction = math.tan(math.radians(kind.friction))
+    return np.array([math.log10(pressure), exponent, kind.cohesion, friction, math.log10(kind.shear)])

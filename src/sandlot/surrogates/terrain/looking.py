@@ -1,0 +1,70 @@
+"""Looks at the ground under a rover: how it lies there, how uneven it is, and how deep it has been pressed."""
+
+import math
+from typing import NamedTuple
+
+from sandlot.kernels import kernel
+from sandlot.surrogates.terrain.feet import Ground
+from sandlot.typing import Array
+
+
+class Support(NamedTuple):
+    """Where the ground is sampled; as of `sandlot.surrogates.terrain.shape.Shape`.
+
+    Attributes:
+        samples: (samples, 2) [m].
+        groups: (groups, samples).
+        plane: (3, samples).
+    """
+
+    samples: Array
+    groups: Array
+    plane: Array
+
+
+@kernel(error_model="numpy", allocates=False)
+def look(
+    support: Support, ground: Ground, initial: Array, x: float, y: float, yaw: float, seen: Array
+) -> tuple[float, float, float]:
+    """Look at the ground below a rover.
+
+    Args:
+        support: Where to look.
+        ground: As it is.
+        initial: (ny, nx) heights before anything touched it [m].
+        x: Of the rover [m].
+        y: Of the rover [m].
+        yaw: Of the rover [rad].
+        seen: (samples + groups,) to be filled: heights above a plane through all samples, and how much lower the ground
+            of each group is than it was [m].
+
+    Returns:
+        The plane's slopes ahead and to the left, and its height in the middle [m].
+    """
+    heights, (ny, nx), wrap = ground.heights, ground.heights.shape, ground.wrap
+    samples, groups, plane = support.samples, support.groups, support.plane
+    count, c, s, per = len(samples), math.cos(yaw), math.sin(yaw), 1.0 / ground.spacing
+    for g in range(len(groups)):
+        seen[count + g] = 0.0
+    ahead, left, middle = 0.0, 0.0, 0.0
+    for k in range(count):
+        px, py = samples[k, 0], samples[k, 1]
+        column, row = (x + c * px - s * py - ground.x0) * per, (y + s * px + c * py - ground.y0) * per
+        if wrap:
+            column, row = column - nx * math.floor(column / nx), row - ny * math.floor(row / ny)
+        else:
+            column, row = min(max(column, 0.0), nx - 1.0), min(max(row, 0.0), ny - 1.0)
+        j, i = int(column), int(row)
+        u, v = column - j, row - i
+        j, i = j if j < nx else 0, i if i < ny else 0
+        east, north = j + 1 if j + 1 < nx else 0, i + 1 if i + 1 < ny else 0
+        a, b, d, e = (1.0 - u) * (1.0 - v), u * (1.0 - v), (1.0 - u) * v, u * v
+        height = a * heights[i, j] + b * heights[i, east] + d * heights[north, j] + e * heights[north, east]
+        first = a * initial[i, j] + b * initial[i, east] + d * initial[north, j] + e * initial[north, east]
+        seen[k] = height
+        for g in range(len(groups)):
+            seen[count + g] += groups[g, k] * (first - height)
+        ahead, left, middle = ahead + plane[0, k] * height, left + plane[1, k] * height, middle + plane[2, k] * height
+    for k in range(count):
+        seen[k] -= ahead * samples[k, 0] + left * samples[k, 1] + middle
+    return ahead, left, middle

@@ -1,0 +1,159 @@
+"""A fitted model of how a rover moves: the nets of an ensemble, the rover's shape, and their card."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sandlot.errors import ModelError
+from sandlot.models.card import Card
+from sandlot.models.dense import Dense, make_dense
+from sandlot.models.store import Model, load, save
+from sandlot.surrogates.terrain.drives import Drive
+from sandlot.surrogates.terrain.feet import FOOT
+from sandlot.surrogates.terrain.inputs import SOIL_INPUTS
+from sandlot.surrogates.terrain.looking import Support
+from sandlot.surrogates.terrain.shape import Shape
+from sandlot.surrogates.terrain.step import MOVES, RESTS, Learned
+from sandlot.typing import Array
+
+SHIPPED = Path(__file__).parent / "shipped"
+LAYERS = ("softsign", "softsign", "linear")
+RESERVE = 1.5
+"""Speeds may exceed those of the recordings by this factor."""
+ROOM = 0.25
+"""Attitude and height above the ground may leave the range of the recordings by this share of it."""
+
+
+@dataclass(frozen=True, eq=False)
+class MotionModel:
+    """How a rover moves, and how it stands on the ground.
+
+    Attributes:
+        shape: Of the rover.
+        drives: Nets that move it, one for each member of the ensemble.
+        rests: Nets that put it on the ground.
+        limits: (MOVES,) largest speeds [m/s, rad/s].
+        ranges: (RESTS, 2) of height above the ground [m], pitch and roll relative to it [rad].
+        interval: Between frames [s].
+        card: What it was fitted to.
+    """
+
+    shape: Shape
+    drives: tuple[Dense, ...]
+    rests: tuple[Dense, ...]
+    limits: Array
+    ranges: Array
+    interval: float
+    card: Card
+
+    def learned(self, member: int = 0) -> Learned:
+        """One member of the ensemble, for kernels."""
+        shape = self.shape
+        return Learned(
+            Support(shape.samples, shape.groups, shape.plane),
+            shape.feet,
+            self.drives[member],
+            self.rests[member],
+            self.limits,
+            self.ranges,
+            self.interval,
+            shape.radius,
+            shape.base,
+            shape.top_speed,
+        )
+
+    def save(self, path: Path) -> None:
+        """Write it to a new directory.
+
+        Raises:
+            ModelError: If it exists, or cannot be written.
+        """
+        shape = self.shape
+        arrays: dict[str, Array] = {
+            "feet": np.stack([shape.feet[name] for name in FOOT.names or ()], axis=1),
+            "samples": shape.samples,
+            "groups": shape.groups,
+            "plane": shape.plane,
+            "limits": self.limits,
+            "ranges": self.ranges,
+        }
+        for name, nets in (("drive", self.drives), ("rest", self.rests)):
+            for member, net in enumerate(nets):
+                weight, bias = 0, 0
+                for k, (inputs, neurons) in enumerate(
+                    zip(net.sizes[:-1].tolist(), net.sizes[1:].tolist(), strict=True)
+                ):
+                    end = weight + inputs * neurons
+                    arrays[f"{name}.{member}.weights.{k}"] = net.weights[weight:end].reshape(inputs, neurons)
+                    arrays[f"{name}.{member}.biases.{k}"] = net.biases[bias : bias + neurons]
+                    weight, bias = end, bias + neurons
+        numbers = {each: getattr(shape, each) for each in NUMBERS}
+        settings = {**self.card.settings, **numbers, "interval": self.interval, "members": len(self.drives)}
+        save(path, self.card.model_copy(update={"kind": "motion", "settings": settings}), arrays)
+
+
+NUMBERS = tuple(each.name for each in fields(Shape) if each.type in (float, "float"))
+
+
+def load_motion(path: Path) -> MotionModel:
+    """Read a model.
+
+    Raises:
+        ModelError: If it cannot be read, or is not a model of motion.
+    """
+    model = load(path, "motion")
+    try:
+        return _motion(model)
+    except ModelError as error:
+        raise ModelError(f"{path}: {error}") from None
+    except (KeyError, TypeError, ValueError) as error:
+        raise ModelError(f"{path}: its settings are damaged ({error}); restore it from a copy") from None
+
+
+def _motion(model: Model) -> MotionModel:
+    given = model.card.settings
+    feet = model.array("feet", (None, len(FOOT.names or ())))
+    samples = model.array("samples", (None, 2))
+    groups = model.array("groups", (None, len(samples)))
+    plane = model.array("plane", (3, len(samples)))
+    numbers = {each: float(given[each]) for each in NUMBERS}
+    shape = Shape(np.array([tuple(row) for row in feet], FOOT), samples, groups, plane, **numbers)
+    seen, soil, members = len(samples) + len(groups), len(SOIL_INPUTS), int(given["members"])
+    sizes = {"drive": (3 + seen + soil + 7, MOVES), "rest": (seen + soil + 7, RESTS)}
+    nets = {name: tuple(_net(model, name, member, *sizes[name]) for member in range(members)) for name in sizes}
+    limits, ranges = model.array("limits", (MOVES,)), model.array("ranges", (RESTS, 2))
+    return MotionModel(shape, nets["drive"], nets["rest"], limits, ranges, float(given["interval"]), model.card)
+
+
+def _net(model: Model, name: str, member: int, inputs: int, outputs: int) -> Dense:
+    weights = [model.array(f"{name}.{member}.weights.{k}", (None, None)) for k in range(len(LAYERS))]
+    biases = [model.array(f"{name}.{member}.biases.{k}", (None,)) for k in range(len(LAYERS))]
+    if len(weights[0]) != inputs or len(biases[-1]) != outputs:
+        raise ModelError(
+            f"the net {name} has {len(weights[0])} inputs and {len(biases[-1])} outputs; expected {inputs}, {outputs}"
+        )
+    return make_dense(weights, biases, LAYERS)
+
+
+def bounds(drives: Sequence[Drive]) -> tuple[Array, Array]:
+    """Largest speeds (MOVES,), and ranges (RESTS, 2) of how a rover stands, that a model fitted to drives may reach."""
+    speeds = np.concatenate([np.column_stack([each.motion, each.wheels[1:]]) for each in drives])
+    rests = np.concatenate([each.rests for each in drives])
+    low, high = rests.min(axis=0), rests.max(axis=0)
+    room = ROOM * (high - low)
+    return RESERVE * np.abs(speeds).max(axis=0), np.column_stack([low - room, high + room])
+
+
+def valid_ranges(drives: Sequence[Drive]) -> dict[str, tuple[float, float]]:
+    """Of the inputs of a model, for its card."""
+    columns: dict[str, Any] = {
+        "command_speed [m/s]": np.concatenate([each.commands[:, 0] for each in drives]),
+        "command_turn_rate [rad/s]": np.concatenate([each.commands[:, 1] for each in drives]),
+        "slope ahead [1]": np.concatenate([each.planes[:, 0] for each in drives]),
+        "slope to the left [1]": np.concatenate([each.planes[:, 1] for each in drives]),
+        **{f"soil: {name}": np.array([each.soil[k] for each in drives]) for k, name in enumerate(SOIL_INPUTS)},
+    }
+    return {name: (float(values.min()), float(values.max())) for name, values in columns.items()}
