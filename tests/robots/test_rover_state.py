@@ -6,7 +6,8 @@ import pytest
 
 from rover_scenes import BOTH, on_floor, run
 from sandlot.robots.rover import Rover, load_rover
-from sandlot.robots.rover_model import build_model, read_state
+from sandlot.robots.rover_model import build_model
+from sandlot.robots.rover_reader import read_state
 
 
 @BOTH
