@@ -11,7 +11,9 @@ from sandlot.typing import Array, BoolArray
 
 MAX_SPEED, MAX_RATE = 20.0, 300.0
 """A chassis that moves [m/s] or rotates [rad/s] faster than this has exploded."""
-ADDRESSES = np.dtype([(name, np.int64) for name in ("qpos", "dof", "dofs")] + [("angles", "i8", 2), ("speeds", "i8", 2)])
+ADDRESSES = np.dtype(
+    [(name, np.int64) for name in ("qpos", "dof", "dofs")] + [("angles", "i8", 2), ("speeds", "i8", 2)]
+)
 """Where a rover is in the arrays of a simulation: its first position and speed, how many speeds it has, and the angles
 and speeds of its first left and right wheel."""
 
@@ -64,8 +66,8 @@ class RoverReader:
         rotation = np.empty((len(self._turns), 9))
         for mat, turn in zip(rotation, self._turns, strict=True):
             mujoco.mju_quat2Mat(mat, turn)
-        position, *others = read_rovers(*self._arrays, self._addresses, rotation)
-        return RoverState(position, rotation.reshape(-1, 3, 3), *others)
+        found = read_rovers(*self._arrays, self._addresses, rotation)
+        return RoverState(found[0], rotation.reshape(-1, 3, 3), *found[1:])
 
 
 def read_state(rover_model: RoverModel, data: mujoco.MjData) -> RoverState:

@@ -1,8 +1,9 @@
 """What a frame of the terrain world holds, and what a recording adds: the changes of the ground."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sandlot.kernels import kernel
 from sandlot.recordings import Frame, Quantity
@@ -111,8 +112,11 @@ class TerrainRecorder(Recorder):
         self._frames = 0
         self._time, self._columns = np.zeros(()), np.zeros((len(ROVER_QUANTITIES), count))
         self._nodes = np.zeros((count, 2))
-        self._frame = {"time": self._time, **dict(zip(ROVER_QUANTITIES, self._columns, strict=True))}
-        self.quantities = dict(world.quantities)
+        self._frame: dict[str, NDArray[Any]] = {
+            "time": self._time,
+            **dict(zip(ROVER_QUANTITIES, self._columns, strict=True)),
+        }
+        self.quantities: dict[str, Quantity] = dict(world.quantities)
         if world.settings.window:
             self._record_windows(count)
         # Where no changes are recorded, every map is that of its frame.

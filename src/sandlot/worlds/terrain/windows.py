@@ -106,9 +106,7 @@ class Windows:
             heights: (ny, nx) now [m].
             nodes: (rovers, 2) row and column of each rover.
         """
-        record_windows(
-            heights, nodes, self._wrap, self.rows, self.columns, self._recorded, self.heights, self.change
-        )
+        record_windows(heights, nodes, self._wrap, self.rows, self.columns, self._recorded, self.heights, self.change)
 
 
 def rebuild(recording: xr.Dataset, frame: int) -> xr.DataArray:
