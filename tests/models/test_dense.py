@@ -10,13 +10,14 @@ from hypothesis import strategies as st
 from sandlot.errors import ModelError
 from sandlot.models import store
 from sandlot.models.card import Card
-from sandlot.models.dense import ACTIVATIONS, BLOCK, forward, load_dense, make_dense, save_dense
+from sandlot.models.dense import ACTIVATIONS, BLOCK, forward, forward_one, load_dense, make_dense, save_dense
 
 TWIN = {
     "linear": lambda x: x,
     "relu": lambda x: np.maximum(x, 0.0),
     "tanh": np.tanh,
     "logistic": lambda x: 1.0 / (1.0 + np.exp(-x)),
+    "softsign": lambda x: x / (1.0 + np.abs(x)),
 }
 
 
@@ -53,6 +54,17 @@ def test_a_row_does_not_depend_on_its_batch():
     together = forward(net, rows)
     for k in (0, 31, 32, 99):
         np.testing.assert_array_equal(forward(net, rows[k : k + 1])[0], together[k])
+
+
+@pytest.mark.parametrize("activation", ACTIVATIONS)
+def test_one_row_gives_the_same_bits_as_a_block(activation):
+    net = make_dense(*layers(2, (5, 17, 3)), (activation, "linear"))
+    rows = np.random.default_rng(3).normal(size=(40, 5))
+    together = forward(net, rows)
+    for row, outputs in zip(rows, together, strict=True):
+        work = np.zeros((2, 17))
+        work[0, :5] = row
+        np.testing.assert_array_equal(work[forward_one(net, work), :3], outputs)
 
 
 def test_it_computes_what_scikit_learn_does():

@@ -24,6 +24,10 @@ SEGMENT = 250
 """Number of frames that share an r."""
 BLOCKS = np.array([(1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, -1), (-1, 1), (1, -1)], np.float64)
 """Signs of the linear and the angular speed in each block."""
+VARIED_FRAMES = (30, 250)
+"""`Varied` keeps a command for at least and less than so many frames."""
+SPIN, FREE, RESTING = 0.8, 0.2, 0.05
+"""Its largest turn rate, as a share of the rover's; its shares of freely mixed commands, and of rests."""
 TURNING = 0.6
 """Share of the maximum turn rate that stands for the source's pi/2 rad/s."""
 
@@ -79,6 +83,43 @@ class Session(Controller):
             until += 1
         self._commands[member] = self._r[member] * self.speeds * BLOCKS[block]
         self._until[member] = until
+
+
+class Varied(Controller):
+    """Drives ahead, back, on the spot and in curves in random order, each for a random time; now and then it rests.
+
+    In a few seconds it shows more of how a rover moves than a session does, which takes minutes.
+
+    Attributes:
+        speeds: (rovers, 2) maximum linear [m/s] and angular [rad/s] speed.
+    """
+
+    def __init__(self, speeds: ArrayLike) -> None:
+        """Prepare for rovers with these maximum speeds: (rovers, 2) [m/s, rad/s]."""
+        self.speeds = np.asarray(speeds, np.float64) * (1.0, SPIN)
+
+    def reset(self, seeds: Sequence[np.random.SeedSequence], members: Sequence[int] | None = None) -> None:
+        """Begin new episodes; each seed determines the commands of one episode."""
+        if members is None:
+            self._generators = [np.random.default_rng(seed) for seed in seeds]
+            self._commands = np.zeros((len(seeds), *self.speeds.shape))
+            self._left = np.zeros((len(seeds), len(self.speeds)), np.int64)
+            return
+        for member, seed in zip(members, seeds, strict=True):
+            self._generators[member], self._left[member] = np.random.default_rng(seed), 0
+
+    def act(self, observations: Observation, members: Sequence[int] | None = None) -> Array:
+        """The commands of the next frame: (n, rovers, 2) [m/s, rad/s]."""
+        which = list(range(len(self._left)) if members is None else members)
+        for member in which:
+            rng = self._generators[member]
+            for rover in np.flatnonzero(self._left[member] == 0):
+                self._left[member, rover] = rng.integers(*VARIED_FRAMES)
+                shares = rng.uniform(-1.0, 1.0, 2) if rng.random() < FREE else BLOCKS[rng.integers(len(BLOCKS))]
+                strength = 0.0 if rng.random() < RESTING else rng.uniform(0.2, 1.0)
+                self._commands[member, rover] = strength * shares * self.speeds[rover]
+            self._left[member] -= 1
+        return self._commands[which]
 
 
 def block_of(frame: int, frames: int) -> int:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sandlot.geometry.planar import wrap
+from sandlot.physics.soil import SoilKind
 from sandlot.robots.rover import wheel_speeds
 from sandlot.surrogates.terrain.feet import FOOT
 from sandlot.surrogates.terrain.shape import Shape
@@ -17,7 +18,7 @@ SYMMETRIC = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Drive:
-    """One recorded episode of T frames after its first.
+    """One recorded episode of T frames after the rover was put down. In the first of them it settles on the ground.
 
     Attributes:
         position: (T + 1, 3) of the chassis, without jumps where the ground wraps [m].
@@ -29,7 +30,8 @@ class Drive:
         planes: (T, 3) of the same ground: slopes ahead and to the left, and height in the middle [m].
         soil: (inputs,) as `soil_inputs` gives it.
         interval: Between frames [s].
-        name: Of the soil, or of the recording.
+        kind: Of soil; None for other ground.
+        deforms: Whether the ground yields.
     """
 
     position: Array
@@ -40,7 +42,8 @@ class Drive:
     planes: Array
     soil: Array
     interval: float
-    name: str = ""
+    kind: SoilKind | None = None
+    deforms: bool = True
 
     @property
     def motion(self) -> Array:
@@ -61,7 +64,8 @@ class Drive:
     def drive_inputs(self, shape: Shape) -> Array:
         """Inputs of the net that moves the rover, in frames 1 to T - 1: (T - 1, inputs), as `step.drive_inputs`."""
         frames = len(self.commands) - 1
-        targets = wheel_speeds(*self.commands[1:].T, shape.base, shape.radius, shape.top_speed)
+        speed, turn_rate = self.commands[1:].T
+        targets = wheel_speeds(speed, turn_rate, shape.base, shape.radius, shape.top_speed)
         return np.column_stack(
             [
                 self.attitude[1:-1, :2],

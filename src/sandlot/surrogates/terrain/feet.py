@@ -24,7 +24,9 @@ class Ground(NamedTuple):
 
     Attributes:
         heights: (ny, nx) [m].
-        marks: (ny, nx) number of the last foot that was above a node.
+        marks: (ny, nx) number of the last foot that touched a node, or nearly did.
+        above: (ny, nx) number of the last wheel or belt that was above a node.
+        untouched: (ny, nx) heights of nodes below wheels and belts, before those came [m].
         x0: X of the first node [m].
         y0: Y of the first node [m].
         spacing: Of nodes [m].
@@ -33,6 +35,8 @@ class Ground(NamedTuple):
 
     heights: Array
     marks: IntArray
+    above: IntArray
+    untouched: Array
     x0: float
     y0: float
     spacing: float
@@ -110,3 +114,9 @@ def box_around(foot: np.void, stance: np.void, ground: Ground) -> tuple[int, int
         math.ceil(column - reach_x),
         math.floor(column + reach_x),
     )
+
+
+def make_ground(heights: Array, corner: tuple[float, float], spacing: float, wrap: bool) -> Ground:
+    """A map (ny, nx) [m] that nothing is on, not copied; ``corner`` is x and y of its first node [m]."""
+    marks, above = np.zeros((2, *heights.shape), np.int64)
+    return Ground(heights, marks, above, np.zeros(heights.shape), *corner, spacing, wrap)

@@ -62,8 +62,39 @@ def is_clear(ground: Ground, foot: np.void, stance: np.void) -> bool:
 
 
 @kernel(error_model="numpy", allocates=False)
+def come_over(ground: Ground, i: int, j: int, mark: int, since: int) -> None:
+    """Mark a node below a wheel or belt; if none was above it in the frame before, keep its height."""
+    if ground.above[i, j] < since:
+        ground.untouched[i, j] = ground.heights[i, j]
+    ground.above[i, j] = mark
+
+
+@kernel(error_model="numpy", allocates=False)
+def come_over_all(ground: Ground, feet: NDArray[np.void], stances: NDArray[np.void], mark: int, since: int) -> None:
+    """`come_over` all nodes below wheels and belts, as `press` does."""
+    (ny, nx), wrap = ground.heights.shape, ground.wrap
+    for k in range(len(feet)):
+        if feet[k]["radius"] == 0.0:
+            continue
+        first_row, last_row, first_column, last_column = box_around(feet[k], stances[k], ground)
+        for row in range(first_row, last_row + 1):
+            i, y = node_in(row, ny, wrap), ground.y0 + row * ground.spacing
+            for column in range(first_column, last_column + 1):
+                j, x = node_in(column, nx, wrap), ground.x0 + column * ground.spacing
+                if i >= 0 and j >= 0 and cover(feet[k], stances[k], x, y, ground.spacing)[0] > 0.0:
+                    come_over(ground, i, j, mark, since)
+
+
+@kernel(error_model="numpy", allocates=False)
 def press(
-    ground: Ground, foot: np.void, before: np.void, after: np.void, shelter: float, mark: int, pushed: Array
+    ground: Ground,
+    foot: np.void,
+    before: np.void,
+    after: np.void,
+    shelter: float,
+    mark: int,
+    since: int,
+    pushed: Array,
 ) -> tuple[float, float, float, int]:
     """Press the ground down under a foot.
 
@@ -77,6 +108,7 @@ def press(
         after: Where it is now, of STANCE.
         shelter: As of `Spreading`.
         mark: Number that the nodes below the foot are marked with.
+        since: Wheels were above nodes with at least this mark in the frame before.
         pushed: (n, 3) row, column and amount [m] of soil that its sides push away, to be filled.
 
     Returns:
@@ -94,11 +126,17 @@ def press(
                 continue
             part, under = cover(foot, after, x, y, ground.spacing)
             height = heights[i, j]
-            if part <= 0.0 or height < under - shelter:
+            if part <= 0.0:
+                continue
+            if foot["radius"] > 0.0:
+                come_over(ground, i, j, mark, since)
+            if height < under - shelter:
                 continue
             old_part, old_under = cover(foot, before, x, y, ground.spacing)
             old_part = 0.0 if height < old_under - CONTACT else old_part
             ground.marks[i, j] = mark
+            if old_part == 0.0 and height <= under:
+                continue
             beside, side = height, 0.0
             if part >= COVERED and old_part >= COVERED:
                 lower = min(height, under)
@@ -257,6 +295,7 @@ def imprint(
     interval: float,
     spreading: Spreading,
     frame: int,
+    since: int,
     work: Array,
     pushed: Array,
 ) -> None:
@@ -269,7 +308,9 @@ def imprint(
         after: (feet,) where they are, of STANCE.
         interval: Between the two [s].
         spreading: Where soil goes.
-        frame: Number of the frame, larger than any before on this ground, from 1.
+        frame: Number of the frame, larger than any before on this ground, from 1; nodes below feet get at least
+            ``frame * MAX_FEET`` as their mark.
+        since: As of `press`.
         work: (feet, 3) scratch.
         pushed: (feet, n, 3) scratch.
     """
@@ -279,7 +320,7 @@ def imprint(
         if feet[k]["radius"] == 0.0 and is_clear(ground, feet[k], after[k]):
             continue
         volume, x_sum, y_sum, count = press(
-            ground, feet[k], before[k], after[k], spreading.shelter, least + k, pushed[k, :-1]
+            ground, feet[k], before[k], after[k], spreading.shelter, least + k, since, pushed[k, :-1]
         )
         work[k, 0], work[k, 1], work[k, 2], pushed[k, -1, 0] = volume, x_sum, y_sum, count
     for k in range(len(feet)):

@@ -1,4 +1,8 @@
-"""Looks at the ground under a rover: how it lies there, how uneven it is, and how deep it has been pressed."""
+"""Looks at the ground under a rover: how it lies there, how uneven it is, and how deep it has been pressed.
+
+Nodes below the rover count with their heights before it came: what it presses itself would let small errors of its
+height grow from frame to frame.
+"""
 
 import math
 from typing import NamedTuple
@@ -23,25 +27,32 @@ class Support(NamedTuple):
 
 
 @kernel(error_model="numpy", allocates=False)
+def untouched(ground: Ground, i: int, j: int, since: int) -> float:
+    """Height of a node before the rover came that is above it, if its mark is at least ``since`` [m]."""
+    return ground.untouched[i, j] if ground.above[i, j] >= since else ground.heights[i, j]
+
+
+@kernel(error_model="numpy", allocates=False)
 def look(
-    support: Support, ground: Ground, initial: Array, x: float, y: float, yaw: float, seen: Array
+    support: Support, ground: Ground, since: int, initial: Array, x: float, y: float, yaw: float, seen: Array
 ) -> tuple[float, float, float]:
-    """Look at the ground below a rover.
+    """Look at the ground below a rover, as it was before the rover came.
 
     Args:
         support: Where to look.
         ground: As it is.
+        since: Nodes with at least this mark are below the rover.
         initial: (ny, nx) heights before anything touched it [m].
         x: Of the rover [m].
         y: Of the rover [m].
         yaw: Of the rover [rad].
-        seen: (samples + groups,) to be filled: heights above a plane through all samples, and how much lower the ground
-            of each group is than it was [m].
+        seen: (samples + groups,) to be filled: heights above the plane through the samples, and how much lower the
+            ground of each group is than it was [m].
 
     Returns:
         The plane's slopes ahead and to the left, and its height in the middle [m].
     """
-    heights, (ny, nx), wrap = ground.heights, ground.heights.shape, ground.wrap
+    (ny, nx), wrap = ground.heights.shape, ground.wrap
     samples, groups, plane = support.samples, support.groups, support.plane
     count, c, s, per = len(samples), math.cos(yaw), math.sin(yaw), 1.0 / ground.spacing
     for g in range(len(groups)):
@@ -59,7 +70,12 @@ def look(
         j, i = j if j < nx else 0, i if i < ny else 0
         east, north = j + 1 if j + 1 < nx else 0, i + 1 if i + 1 < ny else 0
         a, b, d, e = (1.0 - u) * (1.0 - v), u * (1.0 - v), (1.0 - u) * v, u * v
-        height = a * heights[i, j] + b * heights[i, east] + d * heights[north, j] + e * heights[north, east]
+        height = (
+            a * untouched(ground, i, j, since)
+            + b * untouched(ground, i, east, since)
+            + d * untouched(ground, north, j, since)
+            + e * untouched(ground, north, east, since)
+        )
         first = a * initial[i, j] + b * initial[i, east] + d * initial[north, j] + e * initial[north, east]
         seen[k] = height
         for g in range(len(groups)):

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -15,7 +15,8 @@ from sandlot.kernels import kernel
 from sandlot.physics.soil import PRESETS, SoilKind
 from sandlot.settings import build
 from sandlot.surrogates.terrain.drives import Drive
-from sandlot.surrogates.terrain.feet import Ground
+from sandlot.surrogates.terrain.feet import STANCE, Ground, make_ground, stand
+from sandlot.surrogates.terrain.imprint import MAX_FEET, come_over_all
 from sandlot.surrogates.terrain.inputs import SOIL_INPUTS, soil_inputs
 from sandlot.surrogates.terrain.looking import Support, look
 from sandlot.surrogates.terrain.shape import Shape
@@ -27,6 +28,13 @@ GROUND = ("heights", "height_change", "window_row", "window_column")
 CHUNK = 256
 """Frames whose height changes are read at once."""
 MIN_FRAMES = 3
+
+
+class Poses(NamedTuple):
+    """Of a rover in all frames: position (T + 1, 3) [m] and attitude (T + 1, 3) [rad]."""
+
+    position: Array
+    attitude: Array
 
 
 def open_drives(path: Path) -> xr.Dataset:
@@ -52,41 +60,92 @@ def kind_of(given: dict[str, Any]) -> SoilKind | None:
     return soil if soil is None else PRESETS[soil] if isinstance(soil, str) else build(SoilKind, soil)
 
 
+@kernel(error_model="numpy", allocates=False)
+def add_window(heights: Array, row: int, column: int, change: NDArray[np.float32]) -> None:
+    """Add a recorded change (rows, columns) [m] to a map (ny, nx); the window's first node is given."""
+    ny, nx = heights.shape
+    for i in range(change.shape[0]):
+        r = (row + i) % ny
+        for j in range(change.shape[1]):
+            if change[i, j] != 0.0:
+                heights[r, (column + j) % nx] += change[i, j]
+
+
 @kernel(error_model="numpy")
-def look_along(
+def follow(
     support: Support,
+    feet: NDArray[np.void],
     ground: Ground,
     initial: Array,
-    poses: Array,
+    position: Array,
+    attitude: Array,
     rows: IntArray,
     columns: IntArray,
     changes: NDArray[np.float32],
+    number: int,
     seen: Array,
     planes: Array,
 ) -> None:
-    """Change the ground as it was recorded, and look at it in every frame, below where the rover is one frame later.
+    """Follow a recorded drive: in each frame, look at the ground below the rover, and then change it as was recorded.
 
     Args:
         support: Where to look.
-        ground: As it was in the frame before; changed in place.
+        feet: (feet,) of FOOT.
+        ground: As it was in the frame before the first; changed in place.
         initial: (ny, nx) before anything touched it [m].
-        poses: (frames, 3) x, y [m] and yaw [rad] one frame later.
+        position: (frames, 3) of the rover [m].
+        attitude: (frames, 3) of the rover [rad].
         rows: (frames,) of the first node of each window.
         columns: (frames,) of the same.
         changes: (frames, rows, columns) [m].
+        number: Of the first frame, at least 2.
         seen: (frames, samples + groups) to be filled.
         planes: (frames, 3) to be filled.
     """
-    heights, (ny, nx) = ground.heights, ground.heights.shape
-    for k in range(len(poses)):
-        for i in range(changes.shape[1]):
-            row = (rows[k] + i) % ny
-            for j in range(changes.shape[2]):
-                if changes[k, i, j] != 0.0:
-                    heights[row, (columns[k] + j) % nx] += changes[k, i, j]
+    stances = np.zeros(len(feet), STANCE)
+    for k in range(len(position)):
+        since = (number + k - 1) * MAX_FEET
         planes[k, 0], planes[k, 1], planes[k, 2] = look(
-            support, ground, initial, poses[k, 0], poses[k, 1], poses[k, 2], seen[k]
+            support, ground, since, initial, position[k, 0], position[k, 1], attitude[k, 2], seen[k]
         )
+        stand(feet, position[k], attitude[k], stances)
+        come_over_all(ground, feet, stances, since + MAX_FEET, since)
+        add_window(ground.heights, rows[k], columns[k], changes[k])
+
+
+def follow_recording(
+    recording: xr.Dataset, shape: Shape, ground: Ground, initial: Array, drive: Drive | Poses, frames: range, first: int
+) -> tuple[Array, Array]:
+    """`follow` some frames of an episode; ``first`` is that of the episode. Returns what is seen, and planes."""
+    support = Support(shape.samples, shape.groups, shape.plane)
+    seen = np.zeros((len(frames), len(shape.samples) + len(shape.groups)))
+    planes = np.zeros((len(frames), 3))
+    for low in range(0, len(frames), CHUNK):
+        part = frames[low : low + CHUNK]
+        some = recording[["window_row", "window_column", "height_change"]].isel(
+            time=slice(part.start, part.stop), rover=0
+        )
+        at, done = slice(part.start - first + 1, part.stop - first + 1), slice(low, low + len(part))
+        follow(
+            support,
+            shape.feet,
+            ground,
+            initial,
+            drive.position[at],
+            drive.attitude[at],
+            np.ascontiguousarray(some["window_row"].values),
+            np.ascontiguousarray(some["window_column"].values),
+            np.ascontiguousarray(some["height_change"].values),
+            number_of(part.start, first),
+            seen[done],
+            planes[done],
+        )
+    return seen, planes
+
+
+def number_of(frame: int, first: int) -> int:
+    """Number by which `follow` marks the nodes below the rover in a frame of an episode."""
+    return frame - first + 2
 
 
 def drives_of(recording: xr.Dataset, shape: Shape) -> Iterator[Drive]:
@@ -96,11 +155,15 @@ def drives_of(recording: xr.Dataset, shape: Shape) -> Iterator[Drive]:
         recording: As `open_drives` gives it.
         shape: Of the rover.
     """
-    episodes = recording["episode"].values
-    starts = [0, *(np.flatnonzero(np.diff(episodes)) + 1).tolist(), len(episodes)]
-    for first, end in pairwise(starts):
-        if end - first >= MIN_FRAMES:
-            yield _episode(recording, shape, first, end)
+    for first, end in episodes_of(recording):
+        yield _episode(recording, shape, first, end)
+
+
+def episodes_of(recording: xr.Dataset) -> list[tuple[int, int]]:
+    """First frame, and that after the last, of each episode of at least `MIN_FRAMES`."""
+    number = recording["episode"].values
+    starts = [0, *(np.flatnonzero(np.diff(number)) + 1).tolist(), len(number)]
+    return [(first, end) for first, end in pairwise(starts) if end - first >= MIN_FRAMES]
 
 
 def _episode(recording: xr.Dataset, shape: Shape, first: int, end: int) -> Drive:
@@ -112,42 +175,21 @@ def _episode(recording: xr.Dataset, shape: Shape, first: int, end: int) -> Drive
     start = np.array([column["x"][0], column["y"][0]])
     position = np.column_stack([start + np.cumsum(shift, axis=0), column["z"]])
     attitude = np.column_stack([column["roll"], column["pitch"], column["yaw"]])
-    heights = _first_map(recording, first)
-    spacing, (ny, nx) = float(given["spacing"]), heights.shape
-    ground = Ground(
-        heights,
-        np.zeros((1, 1), np.int64),
-        -0.5 * spacing * (nx - 1),
-        -0.5 * spacing * (ny - 1),
-        spacing,
-        _wraps(given),
+    ground = ground_before(recording, first)
+    heights = ground.heights
+    # One frame before the first: the rover is where it will be, and nothing has touched the ground.
+    position, attitude = np.vstack([position[:1], position]), np.vstack([attitude[:1], attitude])
+    initial = heights.copy()
+    seen, planes = follow_recording(
+        recording, shape, ground, initial, Poses(position, attitude), range(first, end), first
     )
-    frames, width = end - first - 1, len(shape.samples) + len(shape.groups)
-    seen, planes = np.zeros((frames, width)), np.zeros((frames, 3))
-    poses = np.column_stack([position[1:, :2], attitude[1:, 2]])
-    initial, support = heights.copy(), Support(shape.samples, shape.groups, shape.plane)
-    for low in range(0, frames, CHUNK):
-        at = slice(low, min(low + CHUNK, frames))
-        some = part[["height_change", "window_row", "window_column"]].isel(time=at)
-        changes = np.ascontiguousarray(some["height_change"].values)
-        if low == 0:
-            changes[0] = 0.0  # the map of the first frame has them already
-        look_along(
-            support,
-            ground,
-            initial,
-            poses[at],
-            np.ascontiguousarray(some["window_row"].values),
-            np.ascontiguousarray(some["window_column"].values),
-            changes,
-            seen[at],
-            planes[at],
-        )
-    commands = np.column_stack([column[name][1:] for name in COMMANDS])
+    commands = np.column_stack([column[name] for name in COMMANDS])
+    commands[0] = 0.0
     soil = np.zeros(len(SOIL_INPUTS)) if kind is None else soil_inputs(kind, shape.width)
     wheels = np.column_stack([column["wheel_speed_left"], column["wheel_speed_right"]])
-    name = given.get("soil") if isinstance(given.get("soil"), str) else given.get("ground", "soil")
-    return Drive(position, attitude, wheels, commands, seen, planes, soil, float(given["interval"]), str(name))
+    wheels = np.vstack([wheels[:1], wheels])
+    deforms = given.get("ground", "soil") != "rigid"
+    return Drive(position, attitude, wheels, commands, seen, planes, soil, float(given["interval"]), kind, deforms)
 
 
 def _wraps(given: dict[str, Any]) -> bool:
@@ -156,18 +198,38 @@ def _wraps(given: dict[str, Any]) -> bool:
     return given.get("ground") != "particles" and given["terrain"] in ("A", "B", "hills", "flat")
 
 
+def ground_before(recording: xr.Dataset, first: int) -> Ground:
+    """The ground before the episode that begins with a frame; nothing has touched it.
+
+    Raises:
+        RecordingError: If its map was not recorded.
+    """
+    given, heights = recordings.settings(recording), _first_map(recording, first)
+    spacing, (ny, nx) = float(given["spacing"]), heights.shape
+    corner = -0.5 * spacing * (nx - 1), -0.5 * spacing * (ny - 1)
+    return make_ground(heights, corner, spacing, _wraps(given))
+
+
 def _first_map(recording: xr.Dataset, first: int) -> Array:
-    """The ground at the first frame of an episode: (ny, nx) [m]."""
+    """The ground before an episode, which nothing has touched: (ny, nx) [m]."""
     maps, episodes = recording["heights"], recording["episode"].values
     every = maps.attrs.get("every", 1)
-    if recordings.settings(recording)["terrain"] != "hills":
-        return np.array(maps.isel({maps.dims[0]: 0}).values, np.float64)
-    if first % every == 0:
-        return np.array(maps.isel({maps.dims[0]: first // every}).values, np.float64)
-    raise RecordingError(
-        f"the map of episode {episodes[first]} was not recorded, and its hills are random; record it with map_every=1, "
-        "or in a recording of its own"
+    frame = first if recordings.settings(recording)["terrain"] == "hills" else 0
+    if frame % every:
+        raise RecordingError(
+            f"the map of episode {episodes[first]} was not recorded, and its hills are random; record it with "
+            "map_every=1, or in a recording of its own"
+        )
+    heights = np.array(maps.isel({maps.dims[0]: frame // every}).values, np.float64)
+    at = recording.isel(time=frame, rover=0)
+    ny, nx = heights.shape
+    change = at["height_change"].values
+    rows, columns = (
+        int(at["window_row"]) + np.arange(len(change)),
+        int(at["window_column"]) + np.arange(change.shape[1]),
     )
+    heights[np.ix_(rows % ny, columns % nx)] -= change
+    return heights
 
 
 def read_drives(paths: Sequence[Path], shape: Shape) -> list[Drive]:
@@ -180,3 +242,12 @@ def read_drives(paths: Sequence[Path], shape: Shape) -> list[Drive]:
     if not found:
         raise RecordingError("the recordings have no episode of at least 3 frames")
     return found
+
+
+def replay(heights: Array, recording: xr.Dataset, first: int, end: int) -> None:
+    """Change a map as it was recorded from one frame to before another."""
+    part = recording.isel(time=slice(first, end), rover=0)
+    for change, row, column in zip(
+        part["height_change"].values, part["window_row"].values, part["window_column"].values, strict=True
+    ):
+        add_window(heights, int(row), int(column), change)

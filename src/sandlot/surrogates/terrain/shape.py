@@ -12,6 +12,8 @@ from sandlot.typing import Array
 
 EDGE = 0.6
 """Ground below a wheel is sampled below its middle, and this share of its radius ahead and behind."""
+BESIDE = 1.6
+"""It is also sampled on both sides, at this many times half its width from its middle."""
 BELT_SAMPLES = 5
 """Ground is sampled at this many points along a belt."""
 
@@ -23,9 +25,9 @@ class Shape:
     Attributes:
         feet: (feet,) of FOOT: wheels or belts first, then the undersides of the other parts.
         samples: (samples, 2) x and y in the axes of the chassis [m].
-        groups: (groups, samples) weights that average samples under a wheel, or under one half of a belt.
+        groups: (groups, samples) weights that average the samples under a wheel, or under one half of a belt.
         plane: (3, samples) weights that give the slopes ahead and to the left, and the height in the middle, of the
-            plane through samples.
+            plane through the samples under wheels or belts.
         radius: Of the wheels [m].
         base: Distance of the left from the right wheels [m].
         top_speed: Of the motors, at the wheel [rad/s].
@@ -56,31 +58,42 @@ def measure(layout: Layout) -> Shape:
     feet, samples, groups = _belts(layout) if layout.belts else _wheels(layout)
     feet += _undersides(layout)
     spots = np.array(samples)
-    plane = np.linalg.pinv(np.column_stack([spots, np.ones(len(spots))]))
-    weights = np.zeros((max(max(each) for each in groups) + 1, len(spots)))
+    weights = np.zeros((max(max(each, default=0) for each in groups) + 1, len(spots)))
     for k, each in enumerate(groups):
         weights[list(each), k] = 1.0
     weights /= weights.sum(axis=1, keepdims=True)
+    below = weights.any(axis=0)
+    plane = np.zeros((3, len(spots)))
+    plane[:, below] = np.linalg.pinv(np.column_stack([spots[below], np.ones(below.sum())]))
     width = 2.0 * float(np.mean([wheel.half_width for wheel in layout.wheels]))
     return Shape(np.array(feet, FOOT), spots, weights, plane, layout.radius, layout.base, layout.top_speed, width)
 
 
 Feet = list[tuple[float, ...]]
+Samples = list[tuple[float, float]]
+Groups = list[tuple[int, ...]]
 
 
-def _wheels(layout: Layout) -> tuple[Feet, list[tuple[float, float]], list[tuple[int, ...]]]:
-    feet, samples, groups = [], [], []
+def _wheels(layout: Layout) -> tuple[Feet, Samples, Groups]:
+    feet: Feet = []
+    samples: Samples = []
+    groups: Groups = []
     for k, wheel in enumerate(layout.wheels):
         x, y, z = wheel.middle.tolist()
         feet.append((x, y, z, 0.0, wheel.radius, wheel.half_width))
         for along in (-EDGE, 0.0, EDGE):
             samples.append((x + along * wheel.radius, y))
             groups.append((k,))
+        for across in (-BESIDE, BESIDE):
+            samples.append((x, y + across * wheel.half_width))
+            groups.append(())
     return feet, samples, groups
 
 
-def _belts(layout: Layout) -> tuple[Feet, list[tuple[float, float]], list[tuple[int, ...]]]:
-    feet, samples, groups = [], [], []
+def _belts(layout: Layout) -> tuple[Feet, Samples, Groups]:
+    feet: Feet = []
+    samples: Samples = []
+    groups: Groups = []
     for k, belt in enumerate(layout.belts):
         rotation, position = layout.poses[belt.parent]
         x, y, z = (rotation @ belt.position + position).tolist()
@@ -89,12 +102,17 @@ def _belts(layout: Layout) -> tuple[Feet, list[tuple[float, float]], list[tuple[
         for along in np.linspace(-1.0, 1.0, BELT_SAMPLES).tolist():
             samples.append((x + along * belt.half_length, y))
             groups.append((2 * k, 2 * k + 1) if along == 0.0 else (2 * k + (along < 0.0),))
+        for along in (-0.5, 0.5):
+            for across in (-BESIDE, BESIDE):
+                samples.append((x + along * belt.half_length, y + across * wheel.half_width))
+                groups.append(())
     return feet, samples, groups
 
 
 def _undersides(layout: Layout) -> Feet:
     """Boxes around all solids that are neither wheels nor belts."""
-    wheels, feet = {wheel.part for wheel in layout.wheels}, []
+    wheels = {wheel.part for wheel in layout.wheels}
+    feet: Feet = []
     for k, (part, (rotation, position)) in enumerate(zip(layout.parts, layout.poses, strict=True)):
         for solid in () if k in wheels else part.collision:
             corners = solid.box_corners() @ rotation.T + position

@@ -10,7 +10,7 @@ from sandlot.geometry.planar import wrap_compiled
 from sandlot.kernels import kernel
 from sandlot.models.dense import BLOCK, Dense, forward_block, forward_one
 from sandlot.surrogates.terrain.feet import STANCE, Ground, stand
-from sandlot.surrogates.terrain.imprint import Spreading, imprint
+from sandlot.surrogates.terrain.imprint import MAX_FEET, Spreading, imprint
 from sandlot.surrogates.terrain.looking import Support, look
 from sandlot.typing import Array, IntArray
 
@@ -22,17 +22,25 @@ STATE = np.dtype(
         ("wheels", np.float64, 2),
         ("angles", np.float64, 2),
         ("clearance", np.float64),
+        ("still", np.float64),
+        ("since", np.int64),
         ("last_position", np.float64, 3),
         ("last_attitude", np.float64, 3),
     ]
 )
 """A learned rover: position [m]; roll, pitch and yaw [rad]; its horizontal speed ahead and to the left [m/s] and its
 turn rate [rad/s]; speeds [rad/s] and angles [rad] of its left and its right wheels; its height above the plane through
-the ground below its feet [m]; position and attitude in the frame before."""
+the ground below its feet [m]; 1 if it stands still, else 0;
+least mark of the nodes below it; position and attitude in the frame before."""
 MOVES = 5
 """The first net gives changes of three speeds and two wheel speeds."""
 RESTS = 3
 """The second one gives height above the plane, pitch and roll relative to it."""
+STILL_WHEELS, STILL_SPEED = 0.02, 0.003
+"""A rover whose motors and wheels turn by less than this [rad/s], and that is slower than this [m/s], stays as it is:
+small errors of the nets would let it creep and sink."""
+NEVER = 2**62
+"""``since`` of a rover that is above no node yet."""
 MAX_PUSHED = 200
 """Nodes of which one foot can push soil aside in a frame."""
 
@@ -72,6 +80,8 @@ class Maps(NamedTuple):
         heights: (maps, ny, nx) [m].
         initial: (maps, ny, nx) before anything touched them [m].
         marks: (maps, ny, nx) as of `Ground`.
+        above: (maps, ny, nx) as of `Ground`.
+        untouched: (maps, ny, nx) as of `Ground` [m].
         frames: (maps,) number of the last imprint of each.
         x0: X of the first node [m].
         y0: Y of the first node [m].
@@ -82,6 +92,8 @@ class Maps(NamedTuple):
     heights: Array
     initial: Array
     marks: IntArray
+    above: IntArray
+    untouched: Array
     frames: IntArray
     x0: float
     y0: float
@@ -128,7 +140,9 @@ def make_scratch(learned: Learned) -> Scratch:
 @kernel(error_model="numpy", allocates=False)
 def ground_of(maps: Maps, k: int) -> Ground:
     """One of the maps."""
-    return Ground(maps.heights[k], maps.marks[k], maps.x0, maps.y0, maps.spacing, maps.wrap)
+    return Ground(
+        maps.heights[k], maps.marks[k], maps.above[k], maps.untouched[k], maps.x0, maps.y0, maps.spacing, maps.wrap
+    )
 
 
 @kernel(error_model="numpy", allocates=False)
@@ -154,6 +168,11 @@ def drive_inputs(learned: Learned, state: np.void, seen: Array, soil: Array, com
     slower = min(1.0, learned.top_speed / max(abs(left), abs(right), 1e-12))
     values[k], values[k + 1] = state["wheels"][0], state["wheels"][1]
     values[k + 2], values[k + 3] = left * slower, right * slower
+    turning = max(abs(values[k]), abs(values[k + 1]), abs(values[k + 2]), abs(values[k + 3]))
+    motion = state["motion"]
+    moving = abs(motion[0]) + abs(motion[1]) + learned.base * abs(motion[2])
+    still = state["clearance"] != 0.0 and turning < STILL_WHEELS and moving < STILL_SPEED
+    state["still"] = 1.0 if still else 0.0
 
 
 @kernel(error_model="numpy", allocates=False)
@@ -161,12 +180,17 @@ def move(learned: Learned, state: np.void, changes: Array) -> None:
     """Change the speeds of a rover by the outputs of a net (MOVES or more,), and drive for one frame."""
     limits, dt = learned.limits, learned.interval
     for m in range(3):
+        state["last_position"][m], state["last_attitude"][m] = state["position"][m], state["attitude"][m]
+    if state["still"] > 0.0:
+        for m in range(3):
+            state["motion"][m] = 0.0
+        state["wheels"][0] = state["wheels"][1] = 0.0
+        return
+    for m in range(3):
         state["motion"][m] = min(max(state["motion"][m] + changes[m], -limits[m]), limits[m])
     for m in range(2):
         state["wheels"][m] = min(max(state["wheels"][m] + changes[3 + m], -limits[3 + m]), limits[3 + m])
         state["angles"][m] += dt * state["wheels"][m]
-    for m in range(3):
-        state["last_position"][m], state["last_attitude"][m] = state["position"][m], state["attitude"][m]
     turn = dt * state["motion"][2]
     middle = state["attitude"][2] + 0.5 * turn
     c, s = math.cos(middle), math.sin(middle)
@@ -196,6 +220,8 @@ def rest_inputs(state: np.void, seen: Array, soil: Array, ahead: float, left: fl
 @kernel(error_model="numpy", allocates=False)
 def settle(learned: Learned, state: np.void, rests: Array, plane: Array) -> None:
     """Put a rover on the ground: outputs of a net (RESTS or more,), and slopes and height of a plane (3,)."""
+    if state["still"] > 0.0:
+        return
     ranges = learned.ranges
     clearance = min(max(rests[0], ranges[0, 0]), ranges[0, 1])
     state["clearance"] = clearance
@@ -246,10 +272,10 @@ def advance(
                 move(learned, states[low + r], found[:, r])
         for r in range(count):
             k = low + r
-            state = states[k]
+            state, at = states[k], where[k]
             x, y, yaw = state["position"][0], state["position"][1], state["attitude"][2]
             ahead, left, middle = look(
-                learned.support, ground_of(maps, where[k]), maps.initial[where[k]], x, y, yaw, seen[k]
+                learned.support, ground_of(maps, at), state["since"], maps.initial[at], x, y, yaw, seen[k]
             )
             plane = scratch.planes[r]
             plane[0], plane[1], plane[2] = ahead, left, middle
@@ -271,6 +297,8 @@ def deform(
     """Change the ground under rovers that have moved, one after the other; arguments as of `advance`."""
     for k in range(len(states)):
         state, at, share = states[k], where[k], spreading[k]
+        if state["still"] > 0.0:
+            continue
         stand(learned.feet, state["last_position"], state["last_attitude"], scratch.before)
         stand(learned.feet, state["position"], state["attitude"], scratch.after)
         maps.frames[at] += 1
@@ -282,6 +310,14 @@ def deform(
             learned.interval,
             Spreading(share[0], share[1], share[2], share[3]),
             maps.frames[at],
+            state["since"],
             scratch.work,
             scratch.pushed,
         )
+        state["since"] = maps.frames[at] * MAX_FEET
+
+
+def make_maps(heights: Array, initial: Array, x0: float, y0: float, spacing: float, wrap: bool) -> Maps:
+    """Maps with nothing on them; heights and initial (maps, ny, nx) [m] are not copied."""
+    (marks, above), frames = np.zeros((2, *heights.shape), np.int64), np.zeros(len(heights), np.int64)
+    return Maps(heights, initial, marks, above, np.zeros(heights.shape), frames, x0, y0, spacing, wrap)

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 FEEDBACK = slice(-7, -2)
 """Of the inputs of the net that moves a rover: its motion and its wheels' speeds, which come from its own outputs."""
 NEAR_ZERO = 1e-9
+FRAMES_PER_STRETCH = 16
+"""Single frames in a batch, for each stretch in a batch of stretches."""
+SETTLING_WEIGHT = 30.0
+"""The first frame of a drive counts as many times in the training of how a rover stands."""
 Report = Callable[[int, float], None]
 """Called after each epoch with its number and its mean error."""
 
@@ -37,7 +41,7 @@ class Training(Settings):
         hidden: Neurons of each of the two hidden layers.
         epochs: Passes over the drives.
         stretch: Frames that the net drives by itself before it is set back to the recording.
-        batch: Stretches, or single frames, that are averaged for a step of the search.
+        batch: Stretches that are averaged for a step of the search.
         rate: Largest learning rate.
         drift: Weight of the squared mean error of a stretch, beside that of the mean squared error.
         one_step: Weight of the squared error one frame ahead.
@@ -149,7 +153,7 @@ def train_drive(
         given: Settings.
         report: Shows progress.
     """
-    torch = need("torch", "learn")
+    library = need("torch", "learn")
     inputs = [drive.drive_inputs(shape) for drive in drives]
     moves = [drive.moves() for drive in drives]
     scale, change = scaling(np.concatenate(inputs)), scaling(np.concatenate(moves))
@@ -159,14 +163,14 @@ def train_drive(
         count = len(rows) // span
         return rows[: count * span].reshape(count, span, -1)
 
-    given_inputs = torch.tensor(
-        np.concatenate([cut((x - scale.mean) / scale.scale) for x in inputs]), dtype=torch.float32
+    given_inputs = library.tensor(
+        np.concatenate([cut((x - scale.mean) / scale.scale) for x in inputs]), dtype=library.float32
     )
     # In units of the inputs, so that outputs can be added to them.
-    steps = torch.tensor(np.concatenate([cut(y / width) for y in moves]), dtype=torch.float32)
+    steps = library.tensor(np.concatenate([cut(y / width) for y in moves]), dtype=library.float32)
     change = Scaling(np.zeros(MOVES), change.scale / width)
-    factor = torch.tensor(change.scale, dtype=torch.float32)
-    weight = torch.tensor([1.0, 1.0, 1.0, 0.3, 0.3])
+    factor = library.tensor(change.scale, dtype=library.float32)
+    weight = library.tensor([1.0, 1.0, 1.0, 0.3, 0.3])
     ensemble = Ensemble([inputs[0].shape[1], given.hidden, given.hidden, MOVES], given.members, given.seed, 0.1)
 
     def loss(items: "torch.Tensor", done: float) -> Any:
@@ -175,10 +179,10 @@ def train_drive(
         state = rows[:, :, 0, FEEDBACK]
         errors = []
         for k in range(frames):
-            row = torch.cat([rows[:, :, k, : FEEDBACK.start], state, rows[:, :, k, FEEDBACK.stop :]], 2)
+            row = library.cat([rows[:, :, k, : FEEDBACK.start], state, rows[:, :, k, FEEDBACK.stop :]], 2)
             state = state + factor * ensemble(row)
             errors.append(state - rows[:, :, k, FEEDBACK] - truth[:, :, k])
-        away = torch.stack(errors, 2)
+        away = library.stack(errors, 2)
         one = ensemble(rows[:, :, :frames].flatten(1, 2)) - (truth[:, :, :frames] / factor).flatten(1, 2)
         total = (away**2 * weight).mean() + given.drift * (away.mean(2) ** 2 * weight).mean()
         return given.members * (total + given.one_step * 0.01 * (one**2 * weight).mean())
@@ -189,15 +193,19 @@ def train_drive(
 
 def train_rest(drives: Sequence[Drive], given: Training, report: Report = silent) -> list[Dense]:
     """Train the nets that put a rover on the ground; arguments as of `train_drive`."""
-    torch = need("torch", "learn")
+    library = need("torch", "learn")
     inputs, rests = np.concatenate([d.rest_inputs() for d in drives]), np.concatenate([d.rests for d in drives])
     scale, target = scaling(inputs), scaling(rests)
-    rows = torch.tensor((inputs - scale.mean) / scale.scale, dtype=torch.float32)
-    truth = torch.tensor((rests - target.mean) / target.scale, dtype=torch.float32)
+    rows = library.tensor((inputs - scale.mean) / scale.scale, dtype=library.float32)
+    truth = library.tensor((rests - target.mean) / target.scale, dtype=library.float32)
+    # Each drive shows only once how a rover settles on untouched ground.
+    weight = library.ones(len(rows))
+    weight[np.cumsum([0, *(len(drive.commands) for drive in drives[:-1])])] = SETTLING_WEIGHT
     ensemble = Ensemble([inputs.shape[1], given.hidden, given.hidden, rests.shape[1]], given.members, given.seed)
 
     def loss(items: "torch.Tensor", done: float) -> Any:
-        return given.members * ((ensemble(rows[items]) - truth[items]) ** 2).mean()
+        squares = ((ensemble(rows[items]) - truth[items]) ** 2).mean(2)
+        return given.members * (weight[items] * squares).mean()
 
-    _search(ensemble, len(rows), given, loss, report)
+    _search(ensemble, len(rows), given.model_copy(update={"batch": FRAMES_PER_STRETCH * given.batch}), loss, report)
     return ensemble.nets(scale, target)

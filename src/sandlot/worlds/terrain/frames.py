@@ -140,8 +140,8 @@ class TerrainRecorder(Recorder):
         }
 
     def restart(self) -> None:
-        """An episode has begun; its first frame has no changes."""
-        self._windows.restart(self._task.ground.heights)
+        """An episode has begun; its first frame has the changes since nothing had touched the ground."""
+        self._windows.restart(self._task.ground.initial)
 
     def frame(self) -> Frame:
         """The present moment, and what has changed since the last frame of this recording."""

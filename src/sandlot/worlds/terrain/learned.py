@@ -19,10 +19,10 @@ from sandlot.surrogates.terrain.ground_model import GroundModel
 from sandlot.surrogates.terrain.inputs import SOIL_INPUTS, soil_inputs
 from sandlot.surrogates.terrain.motion_model import MotionModel, load_motion
 from sandlot.surrogates.terrain.shape import Shape, measure
-from sandlot.surrogates.terrain.step import STATE, Maps, advance, make_scratch
+from sandlot.surrogates.terrain.step import NEVER, STATE, advance, make_maps, make_scratch
 from sandlot.typing import Array
 from sandlot.worlds.terrain.grid import Grid
-from sandlot.worlds.terrain.places import SETTLING, check_places, side_by_side
+from sandlot.worlds.terrain.places import check_places, side_by_side
 from sandlot.worlds.terrain.settings import TerrainSettings
 
 GRAVITY = 9.81
@@ -38,38 +38,23 @@ class LearnedGround:
         maps: For kernels; the only map is the ground.
     """
 
-    grain = 0.0
-
     def __init__(self, grid: Grid) -> None:
         """Prepare the ground; `restart` comes before the first step."""
-        self.grid = grid
+        self.grid, self.grain = grid, 0.0
         shape = (1, *grid.shape)
         x0, y0 = grid.corner.tolist()
-        self.maps = Maps(
-            np.zeros(shape),
-            np.zeros(shape),
-            np.zeros(shape, np.int64),
-            np.zeros(1, np.int64),
-            x0,
-            y0,
-            grid.spacing,
-            grid.wrap,
-        )
+        self.maps = make_maps(np.zeros(shape), np.zeros(shape), x0, y0, grid.spacing, grid.wrap)
+        self.initial: Array = self.maps.initial[0]
 
     @property
     def heights(self) -> Array:
         """Of the surface: (ny, nx) [m]. Not a copy: it changes with the next step; read only."""
         return self.maps.heights[0]
 
-    @property
-    def initial(self) -> Array:
-        """Heights at the last restart: (ny, nx) [m]."""
-        return self.maps.initial[0]
-
     def restart(self, heights: Array) -> None:
         """Lay new ground that nothing has touched: (ny, nx) [m]."""
         self.maps.heights[0], self.maps.initial[0] = heights, heights
-        self.maps.marks[:], self.maps.frames[:] = 0, 0
+        self.maps.marks[:], self.maps.above[:], self.maps.frames[:] = 0, 0, 0
 
     def change(self, before: RoverState, after: RoverState) -> None:
         """Do nothing: the ground has changed with the rovers."""
@@ -117,18 +102,19 @@ class LearnedFleet:
         seen = max(len(shape.samples) + len(shape.groups) for shape in each)
         self._seen = np.zeros((self.count, seen))
         self._still = np.zeros((self.count, 2))
+        self._velocity = np.zeros((self.count, 3))
         self.state = self._read(None)
 
     def restart(self) -> None:
-        """Put all rovers on the ground, and let them stand for a moment."""
+        """Put all rovers on the ground."""
         self.states[:] = np.zeros((), STATE)
+        self.states["since"] = NEVER
         self.states["position"][:, :2], self.states["attitude"][:, 2] = self.poses[:, :2], self.poses[:, 2]
-        for _ in range(round(SETTLING / self._interval)):
-            self._advance(self._still)
-            # They do not move until the first frame, whatever the nets say.
-            self.states["position"][:, :2], self.states["attitude"][:, 2] = self.poses[:, :2], self.poses[:, 2]
-            for name in ("motion", "wheels", "angles"):
-                self.states[name] = 0.0
+        self._advance(self._still)
+        # It settles where it was put, whatever else the nets say.
+        self.states["position"][:, :2], self.states["attitude"][:, 2] = self.poses[:, :2], self.poses[:, 2]
+        for name in ("motion", "wheels", "angles"):
+            self.states[name] = 0.0
         self.state = self._read(None)
 
     def drive(self, commands: Array) -> None:

@@ -8,7 +8,7 @@ from gymnasium.spaces import Box
 from numpy.typing import NDArray
 
 from sandlot.control.controller import Controller, as_controller
-from sandlot.control.sessions import Session
+from sandlot.control.sessions import Session, Varied
 from sandlot.recordings import Frame, Quantity
 from sandlot.worlds.actions import check_action
 from sandlot.worlds.base import World, WorldSettings
@@ -58,7 +58,8 @@ class Terrain(World):
     ## Recordings
     A recording has every quantity of the source's table 5.1; ``dx``, ``dy`` and ``dyaw`` are differences to the frame
     before, along the axes of the world. Instead of the whole ground, each frame stores ``height_change``: how heights
-    in a window of nodes around each rover have changed since the frame before, in whole micrometres. Where windows
+    in a window of nodes around each rover have changed since the frame before, in whole micrometres; in the first frame
+    of an episode, since nothing had touched the ground. Where windows
     overlap, the change is in that of the first rover. Node ``[r, i, j]`` of it is node
     ``[(window_row[r] + i) % ny, (window_column[r] + j) % nx]`` of the map: if the ground wraps, a window may begin
     before the first node and end after the last. Every ``map_every`` frames, ``heights`` has the whole map, whose
@@ -68,6 +69,7 @@ class Terrain(World):
 
     ## Controllers
     ``session`` drives forwards, backwards, turns and curves with changing speeds (algorithm 5 of the source);
+    ``varied`` does so in random order and with rests;
     ``straight`` drives forward at full speed; ``random`` draws an action for every step.
 
     ## Versions
@@ -126,7 +128,7 @@ class Terrain(World):
         """Those of the class docstring."""
         speeds = self.task.rovers.top_speeds
         straight = as_controller(lambda _: speeds * (1.0, 0.0))
-        return {"session": Session(speeds), "straight": straight, **super().controllers()}
+        return {"session": Session(speeds), "varied": Varied(speeds), "straight": straight, **super().controllers()}
 
     def controller(self, name: str, steps: int | None = None) -> Controller:
         """Make one of the ready controllers; a session has as many frames as there will be steps."""

@@ -1,0 +1,164 @@
+"""Drives learned rovers for many frames in one call."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sandlot.kernels import kernel
+from sandlot.surrogates.terrain.drives import Drive
+from sandlot.surrogates.terrain.feet import Ground
+from sandlot.surrogates.terrain.ground_model import GroundModel
+from sandlot.surrogates.terrain.imprint import MAX_FEET
+from sandlot.surrogates.terrain.motion_model import MotionModel
+from sandlot.surrogates.terrain.recorded import (
+    drives_of,
+    episodes_of,
+    follow_recording,
+    ground_before,
+    number_of,
+    open_drives,
+)
+from sandlot.surrogates.terrain.step import STATE, Learned, Maps, Scratch, advance, make_maps, make_scratch
+from sandlot.typing import Array, IntArray
+
+MIN_DISTANCE = 0.05
+"""Stretches in which the rover drove less than this are not compared [m]."""
+
+
+class RunError(NamedTuple):
+    """How far a free run ended from where the recording did.
+
+    Attributes:
+        distance: Driven in the recording [m].
+        error: Of the first member of the ensemble [m].
+        mean_error: Of the mean of all members [m].
+        spread: Standard deviation of where members end [m].
+    """
+
+    distance: float
+    error: float
+    mean_error: float
+    spread: float
+
+
+@kernel(error_model="numpy", nogil=True)
+def drive_on(
+    learned: Learned,
+    states: NDArray[np.void],
+    seen: Array,
+    soils: Array,
+    commands: Array,
+    maps: Maps,
+    where: IntArray,
+    spreading: Array,
+    deforms: bool,
+    scratch: Scratch,
+    poses: Array,
+) -> None:
+    """Drive for several frames.
+
+    Arguments are as of `advance`, but ``commands`` (frames, n, 2). ``poses`` (frames, n, 6) receives position [m] and
+    attitude [rad] of each frame; it may be empty.
+    """
+    for k in range(len(commands)):
+        advance(learned, states, seen, soils, commands[k], maps, where, spreading, deforms, scratch)
+        if len(poses):
+            for r in range(len(states)):
+                for m in range(3):
+                    poses[k, r, m], poses[k, r, 3 + m] = states[r]["position"][m], states[r]["attitude"][m]
+
+
+def free_run(
+    model: MotionModel,
+    ground: GroundModel,
+    drive: Drive,
+    start: Ground,
+    initial: Array,
+    frame: int,
+    frames: int,
+    number: int,
+) -> Array:
+    """Drive as was commanded in a recording, from one of its frames on, by every member of the ensemble.
+
+    Args:
+        model: How the rover moves.
+        ground: How it changes the ground.
+        drive: Recorded.
+        start: The ground of that frame.
+        initial: (ny, nx) the ground before anything touched it [m].
+        frame: At least 1.
+        frames: How many to drive.
+        number: By which the nodes below the rover are marked.
+
+    Returns:
+        (members, frames, 6) position [m] and attitude [rad].
+    """
+    members = len(model.drives)
+    found = np.zeros((members, frames, 6))
+    spreading, deforms = ground.spreading(drive.kind)[None], drive.deforms
+    for member in range(members):
+        states = np.zeros(1, STATE)
+        states["position"], states["attitude"] = drive.position[frame], drive.attitude[frame]
+        states["motion"], states["wheels"] = drive.motion[frame - 1], drive.wheels[frame]
+        states["clearance"] = drive.rests[frame - 1, 0]
+        maps = make_maps(start.heights[None].copy(), initial[None], start.x0, start.y0, start.spacing, start.wrap)
+        maps.above[0], maps.untouched[0], maps.frames[0] = start.above, start.untouched, number
+        states["since"] = number * MAX_FEET
+        learned = model.learned(member)
+        poses = np.zeros((frames, 1, 6))
+        drive_on(
+            learned,
+            states,
+            drive.seen[frame - 1 : frame].copy(),
+            drive.soil[None],
+            np.ascontiguousarray(drive.commands[frame : frame + frames, None]),
+            maps,
+            np.zeros(1, np.int64),
+            spreading,
+            deforms,
+            make_scratch(learned),
+            poses,
+        )
+        found[member] = poses[:, 0]
+    return found
+
+
+def end_errors(
+    model: MotionModel, ground: GroundModel, path: Path, seconds: float = 10.0, count: int = 20
+) -> Iterator[RunError]:
+    """Drive stretches of a recording again without looking at it, and compare where they end.
+
+    Args:
+        model: How the rover moves.
+        ground: How it changes the ground.
+        path: Of the recording.
+        seconds: Length of a stretch [s].
+        count: Stretches of each episode at most, evenly apart.
+
+    Raises:
+        RecordingError: If it cannot be read, or lacks quantities.
+    """
+    recording = open_drives(path)
+    for (first, end), drive in zip(episodes_of(recording), drives_of(recording, model.shape), strict=True):
+        span = round(seconds / drive.interval)
+        every = max((end - first - 2) // span // count, 1) * span
+        now, initial = first, ground_before(recording, first)
+        start = initial._replace(heights=initial.heights.copy())
+        # Frame k of the recording is frame k + 1 of the drive, which begins before the rover settles.
+        for begin in range(first, end - span - 1, every):
+            follow_recording(recording, model.shape, start, initial.heights, drive, range(now, begin + 1), first)
+            now, frame, number = begin + 1, begin - first + 1, number_of(begin, first)
+            runs = free_run(model, ground, drive, start, initial.heights, frame, span, number)
+            truth = drive.position[frame : frame + span + 1, :2]
+            distance = float(np.hypot(*np.diff(truth, axis=0).T).sum())
+            if distance > MIN_DISTANCE:
+                ends = runs[:, -1, :2]
+                yield RunError(
+                    distance,
+                    float(np.hypot(*(ends[0] - truth[-1]))),
+                    float(np.hypot(*(ends.mean(axis=0) - truth[-1]))),
+                    float(np.sqrt(ends.var(axis=0).sum())),
+                )

@@ -1,0 +1,82 @@
+"""Feet of a rover: where they are, and what they cover."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sandlot.geometry.rotations import rotation_matrix
+from sandlot.surrogates.terrain.feet import FOOT, STANCE, box_around, cover, make_ground, node_in, stand
+from sandlot.surrogates.terrain.shape import shape_of
+
+angles = st.floats(-0.6, 0.6)
+
+
+@pytest.fixture(scope="module", params=["wheeled", "tracked"])
+def shape(request):
+    return shape_of(request.param)
+
+
+def placed(feet, position, attitude):
+    stances = np.zeros(len(feet), STANCE)
+    stand(feet, np.asarray(position, np.float64), np.asarray(attitude, np.float64), stances)
+    return stances
+
+
+@given(angles, angles, st.floats(-3.1, 3.1))
+def test_feet_turn_with_the_chassis(roll, pitch, yaw):
+    feet = np.array([(0.1, -0.2, -0.03, 0.05, 0.02, 0.01), (-0.1, 0.2, 0.0, 0.0, 0.03, 0.02)], FOOT)
+    position, rotation = np.array([1.0, -2.0, 0.5]), rotation_matrix(roll, pitch, yaw)
+    found = placed(feet, position, (roll, pitch, yaw))
+    for foot, stance in zip(feet, found, strict=True):
+        middle = position + rotation @ np.array([foot["x"], foot["y"], foot["z"]])
+        np.testing.assert_allclose([stance["x"], stance["y"], stance["z"]], middle, atol=1e-12)
+        ahead, left = rotation[:, 0], rotation[:, 1]
+        assert stance["slope"] == pytest.approx(ahead[2] / np.hypot(ahead[0], ahead[1]))
+        assert stance["tilt"] == pytest.approx(left[2] / np.hypot(left[0], left[1]))
+
+
+def test_a_wheel_is_round_and_a_box_is_flat():
+    wheel = np.array([(0.0, 0.0, 0.0, 0.0, 0.03, 0.018)], FOOT)
+    stance = placed(wheel, (0.0, 0.0, 0.05), (0.0, 0.0, 0.0))[0]
+    for u in (0.0, 0.01, -0.02):
+        part, under = cover(wheel[0], stance, u, 0.0, 0.01)
+        assert part == 1.0
+        assert under == pytest.approx(0.05 - np.sqrt(0.03**2 - u**2))
+    assert cover(wheel[0], stance, 0.0, 0.018, 0.01)[0] == pytest.approx(0.5)
+    assert cover(wheel[0], stance, 0.031, 0.0, 0.01)[0] == 0.0
+    assert cover(wheel[0], stance, 0.0, 0.024, 0.01)[0] == 0.0
+    box = np.array([(0.0, 0.0, -0.02, 0.08, 0.0, 0.04)], FOOT)
+    stance = placed(box, (0.0, 0.0, 0.05), (0.0, 0.1, 0.0))[0]
+    part, under = cover(box[0], stance, stance["x"] + 0.05, 0.0, 0.01)
+    assert part == 1.0
+    assert under == pytest.approx(stance["z"] - 0.05 * np.tan(0.1))
+
+
+@given(st.floats(-3.1, 3.1), st.floats(-0.4, 0.4), st.floats(-0.4, 0.4))
+def test_the_box_around_a_foot_has_all_nodes_that_it_covers(yaw, x, y):
+    feet = shape_of("tracked").feet
+    heights = np.zeros((120, 120))
+    ground = make_ground(heights, (-0.595, -0.595), 0.01, True)
+    for foot, stance in zip(feet, placed(feet, (x, y, 0.05), (0.0, 0.0, yaw)), strict=True):
+        first_row, last_row, first_column, last_column = box_around(foot, stance, ground)
+        for row in range(-40, 160):
+            for column in (first_column - 1, last_column + 1):
+                assert cover(foot, stance, -0.595 + 0.01 * column, -0.595 + 0.01 * row, 0.01)[0] == 0.0
+        for column in range(-40, 160):
+            for row in (first_row - 1, last_row + 1):
+                assert cover(foot, stance, -0.595 + 0.01 * column, -0.595 + 0.01 * row, 0.01)[0] == 0.0
+
+
+def test_nodes_beyond_the_edge():
+    assert [node_in(k, 5, True) for k in (-1, 0, 4, 5)] == [4, 0, 4, 0]
+    assert [node_in(k, 5, False) for k in (-1, 0, 4, 5)] == [-1, 0, 4, -1]
+
+
+def test_feet_of_the_shipped_rovers(shape):
+    wheels = shape.feet[shape.feet["radius"] > 0.0]
+    assert np.all(wheels["z"] - wheels["radius"] < shape.feet["z"].min())
+    np.testing.assert_allclose(shape.groups.sum(axis=1), 1.0)
+    # A plane is found as it is.
+    heights = 0.1 * shape.samples[:, 0] - 0.2 * shape.samples[:, 1] + 0.3
+    np.testing.assert_allclose(shape.plane @ heights, [0.1, -0.2, 0.3], atol=1e-12)

@@ -1,0 +1,124 @@
+"""Footprints: soil is pressed down, rises beside feet, slides, and none is lost."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sandlot.surrogates.terrain.feet import STANCE, cover, stand
+from sandlot.surrogates.terrain.imprint import Spreading, imprint, slide
+from sandlot.surrogates.terrain.shape import shape_of
+from sandlot.surrogates.terrain.step import MAX_PUSHED, NEVER
+
+SPREADING = Spreading(0.03, 0.05, 0.003, 0.6)
+SHAPES = {name: shape_of(name) for name in ("wheeled", "tracked")}
+
+
+def ground_of(heights, wrap=True):
+    ny, nx = heights.shape
+    corner = -0.005 * (nx - 1), -0.005 * (ny - 1)
+    return make_ground(heights, corner, 0.01, wrap)
+
+
+def drive(ground, feet, poses, spreading=SPREADING, first=1):
+    before, after = np.zeros(len(feet), STANCE), np.zeros(len(feet), STANCE)
+    work, pushed = np.zeros((len(feet), 3)), np.zeros((len(feet), MAX_PUSHED, 3))
+    stand(feet, poses[0, :3], poses[0, 3:], before)
+    for k, pose in enumerate(poses[1:]):
+        stand(feet, pose[:3], pose[3:], after)
+        imprint(ground, feet, before, after, 0.01, spreading, first + k, NEVER, work, pushed)
+        before[:] = after
+    return before
+
+
+def path(rng, frames, depth, start=(0.0, 0.0)):
+    """Poses of a rover that drives a random curve, its wheels a given depth below a plane at 0."""
+    yaw = rng.uniform(-3.0, 3.0) + np.cumsum(rng.uniform(-0.02, 0.02) * np.ones(frames))
+    speed = rng.uniform(-0.003, 0.003)
+    x, y = start[0] + np.cumsum(speed * np.cos(yaw)), start[1] + np.cumsum(speed * np.sin(yaw))
+    z = np.full(frames, 0.051 - depth)
+    tilt = rng.uniform(-0.05, 0.05, 2)
+    return np.column_stack([x, y, z, np.full(frames, tilt[0]), np.full(frames, tilt[1]), yaw])
+
+
+@pytest.mark.parametrize("name", SHAPES)
+@settings(max_examples=15)
+@given(st.integers(0, 2**32), st.floats(0.0, 0.05), st.booleans())
+def test_no_soil_is_lost(name, seed, depth, at_edge):
+    rng = np.random.default_rng(seed)
+    heights = rng.normal(0.0, 0.003, (90, 110))
+    before = heights.copy()
+    start = (0.55, -0.45) if at_edge else (0.0, 0.0)
+    drive(ground_of(heights), SHAPES[name].feet, path(rng, 12, depth, start))
+    assert np.isfinite(heights).all()
+    assert heights.sum() == pytest.approx(before.sum(), abs=1e-11)
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_ground_is_not_above_what_covers_it(name):
+    heights = np.zeros((90, 90))
+    ground, feet = ground_of(heights), SHAPES[name].feet
+    stances = drive(ground, feet, path(np.random.default_rng(1), 40, 0.004))
+    above = []
+    for foot, stance in zip(feet, stances, strict=True):
+        for i in range(90):
+            for j in range(90):
+                part, under = cover(foot, stance, ground.x0 + 0.01 * j, ground.y0 + 0.01 * i, 0.01)
+                if part == 1.0:
+                    above.append(heights[i, j] - under)
+    assert max(above) < 1e-9
+    assert heights.min() < -0.002
+
+
+def test_a_rover_above_the_ground_changes_nothing():
+    heights = np.random.default_rng(0).normal(0.0, 1e-4, (90, 90))
+    before = heights.copy()
+    drive(ground_of(heights), SHAPES["wheeled"].feet, path(np.random.default_rng(1), 10, -0.01))
+    np.testing.assert_array_equal(heights, before)
+
+
+def test_the_same_place_again_changes_little():
+    heights = np.zeros((90, 90))
+    pose = np.array([[0.0, 0.0, 0.048, 0.0, 0.0, 0.4]] * 3)
+    ground = ground_of(heights)
+    drive(ground, SHAPES["wheeled"].feet, pose)
+    once = heights.copy()
+    drive(ground, SHAPES["wheeled"].feet, pose, first=10)
+    assert once.min() < -0.002
+    np.testing.assert_allclose(heights, once, atol=2e-4)
+
+
+def test_soil_rises_beside_a_wheel_that_rolls():
+    heights = np.zeros((90, 90))
+    frames = 60
+    poses = np.column_stack(
+        [np.linspace(-0.1, 0.1, frames), *np.zeros((1, frames)), np.full(frames, 0.047), *np.zeros((3, frames))]
+    )
+    drive(ground_of(heights), SHAPES["wheeled"].feet, poses)
+    middle = heights[:, 45]  # across all ruts
+    rut = np.flatnonzero(middle < -0.002)
+    assert rut.size >= 4
+    assert middle[rut.min() - 1] > 1e-4 or middle[rut.min() - 2] > 1e-4
+
+
+def test_slopes_slide_to_the_angle_of_repose():
+    heights = np.zeros((40, 40))
+    heights[20, 20] = 0.05
+    total = heights.sum()
+    feet = SHAPES["wheeled"].feet[:1]
+    stances = np.zeros(1, STANCE)
+    stand(feet, np.array([-0.095, -0.0955, 1.0]), np.zeros(3), stances)
+    ground = ground_of(heights)
+    for _ in range(400):
+        slide(ground, feet[0], stances[0], 0.6, 1)
+    near = heights[15:26, 15:26]
+    assert np.abs(np.diff(near, axis=0)).max() <= 1.011 * 0.6 * 0.01
+    assert np.abs(np.diff(near, axis=1)).max() <= 1.011 * 0.6 * 0.01
+    assert heights.sum() == pytest.approx(total)
+
+
+def test_maps_that_do_not_wrap_keep_their_soil():
+    heights = np.zeros((60, 60))
+    rng = np.random.default_rng(3)
+    drive(ground_of(heights, wrap=False), SHAPES["wheeled"].feet, path(rng, 20, 0.01, (0.2, 0.2)))
+    assert heights.sum() == pytest.approx(0.0, abs=1e-12)
