@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from sandlot.cli import fit_rover
 from sandlot.cli.show import Json, print_json
 from sandlot.cli.work import progress_bar
 
@@ -50,6 +51,10 @@ class Form(enum.StrEnum):
 @app.callback()
 def fit() -> None:
     """Fit models to recordings, simulated or of real robots."""
+
+
+app.command()(fit_rover.motion)
+app.command()(fit_rover.ground)
 
 
 @app.command()

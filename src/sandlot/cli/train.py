@@ -66,3 +66,44 @@ def climber(
         console.print(escape(f"{share:7.2%} {name.removesuffix(' [1]')}"), soft_wrap=True)
     said = f"{seconds['seconds']:.0f} s, {seconds['processor_seconds']:.0f} s of processor time"
     console.print(f"Controller: [bold]{escape(str(out))}[/bold] ({said})", soft_wrap=True)
+
+
+@app.command()
+def rover(
+    out: Annotated[Path, typer.Option("--out", help="Directory of the model.", show_default=False)],
+    recordings: Annotated[
+        Path | None,
+        typer.Option(help="Directory of the recordings; those that are there are used.", show_default="OUT.recordings"),
+    ] = None,
+    assignments: Set = None,
+    settings: SettingsFile = None,
+    workers: Annotated[int, typer.Option(min=1, help="Recordings at a time; results do not depend on them.")] = 2,
+    as_json: Json = False,
+) -> None:
+    """Record a rover on hundreds of random soils and hills, and fit how it moves.
+
+    Without settings this makes the model of the wheeled rover that comes with Sandlot; --set rover=tracked makes the
+    other one. Interrupted, the same command goes on with the recordings that are there. Use the model with:
+    sandlot record terrain --fidelity learned --set motion_model=OUT
+    """
+    from sandlot.errors import ModelError
+    from sandlot.extras import need
+    from sandlot.learning.rover import RoverTraining, train_rover
+    from sandlot.settings import build, read_settings
+    from sandlot.writing import refuse_existing
+
+    refuse_existing(out, ModelError)
+    given = build(RoverTraining, read_settings(settings, assignments or ()))
+    need("torch", "learn").set_num_threads(1)  # its batches are small: more threads wait for each other
+    began, used = time.monotonic(), time.process_time()
+    folder = out.with_name(f"{out.name}.recordings") if recordings is None else recordings
+    with progress_bar("step") as show:
+        bars = {what: show(what) for what in ("recording", "reading", "training driving", "training standing")}
+        model = train_rover(folder, given, workers, lambda what, done, total: bars[what](done, total))
+    model.save(out)
+    seconds = {"seconds": time.monotonic() - began, "processor_seconds": time.process_time() - used}
+    if as_json:
+        print_json({"model": str(out), "recordings": str(folder), **seconds})
+        return
+    console = Console(highlight=False)
+    console.print(f"Model: [bold]{escape(str(out))}[/bold] ({seconds['seconds']:.0f} s)", soft_wrap=True)

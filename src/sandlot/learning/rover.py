@@ -9,10 +9,7 @@ import joblib
 import numpy as np
 from pydantic import Field
 
-from sandlot.models.card import TrainingData
 from sandlot.physics.soil import SoilKind
-from sandlot.recordings import open as open_recording
-from sandlot.recordings.digests import digest
 from sandlot.settings import Settings
 from sandlot.surrogates.terrain.drives import Drive
 from sandlot.surrogates.terrain.fit_motion import fit_motion
@@ -92,12 +89,6 @@ def record_one(folder: Path, given: RoverTraining, number: int) -> Path:
     return path
 
 
-def read_one(path: Path, given: RoverTraining) -> tuple[list[Drive], TrainingData]:
-    """Read one of the recordings, with what the card says about it."""
-    frames = int(open_recording(path).sizes["time"])
-    return read_drives([path], shape_of(given.rover)), TrainingData(path=path.name, digest=digest(path), frames=frames)
-
-
 def train_rover(
     folder: Path,
     given: RoverTraining,
@@ -118,16 +109,12 @@ def train_rover(
     for path in run(joblib.delayed(record_one)(folder, given, k) for k in range(given.recordings)):
         paths.append(path)
         progress("recording", len(paths), given.recordings)
-    drives, data = [], []
-    for path in paths:
-        found, about = read_one(path, given)
-        drives += found
-        data.append(about)
-        progress("reading", len(data), len(paths))
-    return fit_motion(
-        drives,
-        shape_of(given.rover),
-        given.training,
-        data,
-        lambda what, epoch, epochs, error: progress(f"training {what}", epoch, epochs),
+    shape = shape_of(given.rover)
+    drives: list[Drive] = []
+    for k, path in enumerate(paths):
+        drives += read_drives([path], shape)
+        progress("reading", k + 1, len(paths))
+    model = fit_motion(
+        drives, shape, given.training, (), lambda what, epoch, epochs, _: progress(f"training {what}", epoch, epochs)
     )
+    return model.with_settings(recipe=given.model_dump(mode="json", exclude={"training"}))

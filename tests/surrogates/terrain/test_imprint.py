@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sandlot.surrogates.terrain.feet import STANCE, cover, stand
+from sandlot.surrogates.terrain.feet import STANCE, cover, make_ground, stand
 from sandlot.surrogates.terrain.imprint import Spreading, imprint, slide
 from sandlot.surrogates.terrain.shape import shape_of
 from sandlot.surrogates.terrain.step import MAX_PUSHED, NEVER

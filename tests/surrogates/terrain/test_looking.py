@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sandlot.physics.height_map import height_between
+from sandlot.surrogates.terrain.feet import make_ground
 from sandlot.surrogates.terrain.looking import Support, look
 from sandlot.surrogates.terrain.shape import shape_of
 

@@ -1,9 +1,9 @@
 """A fitted model of how a rover moves: the nets of an ensemble, the rover's shape, and their card."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -64,6 +64,14 @@ class MotionModel:
             shape.base,
             shape.top_speed,
         )
+
+    def with_errors(self, errors: Mapping[str, float]) -> Self:
+        """The same model whose card states these errors."""
+        return replace(self, card=self.card.model_copy(update={"errors": dict(errors)}))
+
+    def with_settings(self, **settings: Any) -> Self:
+        """The same model whose card has these settings besides its own."""
+        return replace(self, card=self.card.model_copy(update={"settings": {**self.card.settings, **settings}}))
 
     def save(self, path: Path) -> None:
         """Write it to a new directory.

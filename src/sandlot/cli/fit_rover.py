@@ -1,0 +1,124 @@
+"""The commands ``fit motion`` and ``fit ground``: learned rovers from recordings of the terrain world."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from sandlot.cli.show import Json, print_json
+from sandlot.cli.work import Set, SettingsFile, progress_bar
+
+Recordings = Annotated[list[Path], typer.Argument(metavar="RECORDING...", help="Directories of recordings.")]
+RoverName = Annotated[
+    str | None, typer.Option(help="wheeled, tracked, or a TOML file.", show_default="that of the recordings")
+]
+
+
+def _rover_of(recordings: list[Path], given: str | None) -> str:
+    """The rover of the first recording, unless another one is given."""
+    from sandlot.recordings import settings
+    from sandlot.surrogates.terrain.recorded import open_drives
+
+    if given is not None:
+        return given
+    rovers = settings(open_drives(recordings[0])).get("rovers") or ["wheeled"]
+    return str(rovers[0])
+
+
+def motion(
+    recordings: Recordings,
+    out: Annotated[Path, typer.Option("--out", help="Directory of the model.", show_default=False)],
+    rover: RoverName = None,
+    test: Annotated[
+        list[Path] | None,
+        typer.Option("--test", metavar="RECORDING", help="Tests the model; may be repeated.", show_default=False),
+    ] = None,
+    assignments: Set = None,
+    settings: SettingsFile = None,
+    as_json: Json = False,
+) -> None:
+    """Fit how a rover moves: its speed, sideways speed, turn rate and attitude from commands, ground and soil.
+
+    The model is an ensemble of small nets. It learns from any number of soils and terrains, and then drives on others.
+    With --test it is compared with recordings that it has not seen. Use it with:
+    sandlot record terrain --fidelity learned --set motion_model=OUT
+    """
+    from sandlot.errors import ModelError
+    from sandlot.extras import need
+    from sandlot.models.card import TrainingData
+    from sandlot.recordings import open as open_recording
+    from sandlot.recordings.digests import digest
+    from sandlot.settings import build, read_settings
+    from sandlot.surrogates.terrain.evaluation import evaluate
+    from sandlot.surrogates.terrain.fit_motion import fit_motion
+    from sandlot.surrogates.terrain.recorded import read_drives
+    from sandlot.surrogates.terrain.shape import shape_of
+    from sandlot.surrogates.terrain.training import Training
+    from sandlot.writing import refuse_existing
+
+    refuse_existing(out, ModelError)
+    given = build(Training, read_settings(settings, assignments or ()))
+    need("torch", "learn").set_num_threads(1)  # its batches are small: more threads wait for each other
+    shape = shape_of(_rover_of(recordings, rover))
+    drives = read_drives(recordings, shape)
+    data = [
+        TrainingData(path=str(path), digest=digest(each), frames=int(each.sizes["time"]))
+        for path, each in zip(recordings, map(open_recording, recordings), strict=True)
+    ]
+    with progress_bar("epoch") as show:
+        bars = {what: show(f"training {what}") for what in ("driving", "standing")}
+        model = fit_motion(drives, shape, given, data, lambda what, epoch, epochs, _: bars[what](epoch, epochs))
+    errors = evaluate(model, test) if test else {}
+    model = model.with_errors(errors)
+    model.save(out)
+    if as_json:
+        print_json({"model": str(out), "drives": len(drives), "errors": errors})
+        return
+    console = Console(highlight=False, soft_wrap=True)
+    if errors:
+        table = Table(box=None, header_style="bold", pad_edge=False)
+        table.add_column("on the recordings for testing")
+        table.add_column("", justify="right")
+        for name, value in errors.items():
+            table.add_row(escape(name), f"{value:.4f}")
+        console.print(table)
+    console.print(f"Model: [bold]{escape(str(out))}[/bold], fitted to {len(drives)} drives")
+    console.print(escape(f"Use it: sandlot record terrain --fidelity learned --set motion_model={out}"), style="dim")
+
+
+def ground(
+    recordings: Recordings,
+    out: Annotated[Path, typer.Option("--out", help="A .toml file for the model.", show_default=False)],
+    rover: RoverName = None,
+    seconds: Annotated[int, typer.Option(min=1, help="Seconds of each episode that are compared.")] = 8,
+    as_json: Json = False,
+) -> None:
+    """Fit how a rover changes the ground: where the soil goes that its wheels or tracks displace.
+
+    The footprints of the model on the recorded drives are compared with the ruts that were recorded. Use it with:
+    sandlot record terrain --fidelity learned --set ground_model=OUT
+    """
+    from sandlot.errors import ModelError
+    from sandlot.models.card import Card
+    from sandlot.surrogates.terrain.fit_ground import fit_ground
+    from sandlot.surrogates.terrain.shape import shape_of
+    from sandlot.writing import refuse_existing
+
+    if out.suffix != ".toml":
+        raise ModelError(f"--out {out} is not a .toml file; a model of the ground is one")
+    refuse_existing(out, ModelError)
+    shape = shape_of(_rover_of(recordings, rover))
+    with progress_bar("evaluation") as show:
+        model, correlation = fit_ground(recordings, shape, seconds, show(f"fitting {out.name}"))
+    errors = {"correlation of height changes in 1 s [1]": round(correlation, 4)}
+    model.save(out, Card(kind="ground", description="how a rover changes the ground", errors=errors))
+    if as_json:
+        print_json({"model": str(out), "correlation": correlation, "settings": model.model_dump()})
+        return
+    console = Console(highlight=False, soft_wrap=True)
+    console.print(f"Height changes in 1 s correlate by {correlation:.3f} with the recorded ones.")
+    console.print(f"Model: [bold]{escape(str(out))}[/bold]")
+    console.print(escape(f"Use it: sandlot record terrain --fidelity learned --set ground_model={out}"), style="dim")
