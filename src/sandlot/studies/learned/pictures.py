@@ -42,5 +42,5 @@ def overview(rows: Mapping[str, tuple[Array, Array, str]]) -> Figure:
     for k, (title, (recorded, predicted, note)) in enumerate(rows.items()):
         series(panels[2 * k], recorded, predicted, title)
         scatter(panels[2 * k + 1], recorded, predicted, note)
-    panels[0].legend(frameon=False, loc="lower left", ncols=2)
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=2, frameon=False)
     return figure

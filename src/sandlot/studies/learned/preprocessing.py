@@ -21,7 +21,7 @@ from sandlot.surrogates.published.preprocessing import Steps, prepare
 from sandlot.surrogates.published.scores import Score
 
 CASES = ("all steps", "no outliers", "no quantise", "no smooth", "none")
-"""What is switched off: nothing, one step, or every step but the normalisation."""
+"""What is left out: nothing, one step, or every step but the normalisation."""
 VERSIONS = (1, 2)
 CHOSEN = ("speed", "dyaw")
 SETUPS = {1: ("tracked", "rigid"), 2: ("wheeled", "soil")}
@@ -30,10 +30,8 @@ SETUPS = {1: ("tracked", "rigid"), 2: ("wheeled", "soil")}
 
 def steps_of(version: int, case: str) -> Steps:
     """The steps of a case."""
-    given = Steps(1) if version == 1 else Steps(2)
-    if case == "none":
-        return given.without("outliers").without("quantise").without("smooth")
-    return given.without(case.removeprefix("no ")) if case.startswith("no ") else given
+    made = {step: case not in (f"no {step}", "none") for step in ("outliers", "quantise", "smooth")}
+    return Steps(1 if version == 1 else 2, **made)
 
 
 @study("learned.preprocessing", source=f"{SOURCE}, sections 6.2.2 and 6.3.2, and our own")

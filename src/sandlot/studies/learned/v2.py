@@ -89,7 +89,7 @@ class Version2(Study):
             terrain: record_session(terrain, "wheeled", "soil", self.frames, seed)
             for terrain, seed in zip(TESTS, seeds, strict=False)
         }
-        steps, found, nets = Steps(2), {}, {}
+        steps, nets, found = Steps(2), {}, dict[str, Found]()
         prepared, _, scale = prepare([each.motion for each in training], steps)
         samples = np.concatenate(prepared)
         inputs = np.ascontiguousarray(samples[:, : len(INPUTS)])

@@ -41,9 +41,14 @@ class Steps:
     quantise: bool = True
     smooth: bool = True
 
-    def without(self, step: str) -> Self:
+    def without(self, step: Literal["outliers", "quantise", "smooth"]) -> Self:
         """The same, with one step switched off."""
-        return replace(self, **{step: False})
+        return replace(
+            self,
+            outliers=self.outliers and step != "outliers",
+            quantise=self.quantise and step != "quantise",
+            smooth=self.smooth and step != "smooth",
+        )
 
 
 @dataclass(frozen=True, eq=False)

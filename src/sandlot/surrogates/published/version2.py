@@ -52,7 +52,8 @@ def first_layers(rng: np.random.Generator, inputs: int) -> Layers:
     for k in range(count):
         shape = sizes[k], sizes[k + 1]
         weights[k, : shape[0], : shape[1]] = rng.uniform(-FIRST_WEIGHT, FIRST_WEIGHT, shape)
-    return Layers(sizes, weights, np.ones((count, wide)), *np.zeros((2, count, wide)), np.ones((count, wide)))
+    zeros, ones = np.zeros((count, wide)), np.ones((count, wide))
+    return Layers(sizes, weights, ones.copy(), zeros.copy(), zeros, ones)
 
 
 @kernel(error_model="numpy", allocates=False, inline="always")
