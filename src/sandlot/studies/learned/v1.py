@@ -134,9 +134,7 @@ class Version1(Study):
             text = f"R2 of {label} on the testing set is {r2}."
             claims.append(median_claim(text, r2, share, np.median(share) >= r2, note))
             part = error / results[f"{name}_recorded"].var("sample").values
-            text = f"The error of {label} is a smaller share of its variance than in the source."
-            note = "mean squared error over variance; the source's from its R2. Holds if it is no more"
-            claims.append(median_claim(text, round(1.0 - r2, 3), part, np.median(part) <= 1.0 - r2, note))
+            claims.append(share_claim(f"The error of {label}", r2, part))
         for kind, pair in TABLE_6_2.items():
             where = "in the simulator in the plane" if kind == "simulated" else "in the testing set"
             for what, value, measured in (
@@ -156,6 +154,13 @@ def said(values: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> str:
     if len(values) == 1:
         return f"{values[0]:.3g}"
     return f"{np.median(values):.3g} ({values.min():.3g} to {values.max():.3g})"
+
+
+def share_claim(what: str, r2: float, part: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> Claim:
+    """Errors as shares of the variance, which do not depend on how wide values spread over their range."""
+    note = "mean squared error over variance; the source's is 1 minus its R2. Holds if it is no more"
+    text = f"{what} is no larger a share of its variance than in the source."
+    return median_claim(text, round(1.0 - r2, 4), part, np.median(part) <= 1.0 - r2, note)
 
 
 def median_claim(
