@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sandlot.surrogates.published.terrain_net import SIDE, Views, crop, grey_values, train
+from sandlot.surrogates.published.terrain_net import SIDE, Ridge, Views, crop, grey_values, train
 
 
 def test_a_window_continues_at_the_opposite_edge():
@@ -23,6 +23,22 @@ def test_pairs_are_of_successive_frames():
     assert inputs[:, 4].tolist() == pytest.approx([0.0, 1 / 255])
     assert targets[:, 0].tolist() == pytest.approx([1 / 255, 2 / 255])
     assert np.array_equal(inputs[:, :4], np.eye(3, 4)[1:])
+
+
+def test_a_linear_map_finds_a_linear_law():
+    """A change decays by half, and its pattern has few dimensions."""
+    rng = np.random.default_rng(0)
+    pattern = rng.integers(-100, 100, (3, SIDE, SIDE))
+    changes = [np.tensordot(rng.normal(size=3), pattern, 1)]
+    for _ in range(30):
+        fresh = np.tensordot(rng.normal(size=3), pattern, 1) if len(changes) % 5 == 0 else 0.0
+        changes.append(0.5 * changes[-1] + fresh)
+    views = Views(np.rint(changes).astype(np.int16), np.zeros((31, 4)))
+    inputs, targets = views.pairs(np.array([1, 2, 3, 4, 6, 7, 8]))
+    found = Ridge([Views(views.changes[:5], views.inputs[:5])]).predict(inputs[:3], 1e-6)
+    assert np.abs(found - targets[:3]).max() < 0.01
+    stiff = Ridge([views]).predict(inputs, 1e9)
+    assert np.abs(stiff - stiff[0]).max() < 1e-3, "an infinite penalty gives the mean"
 
 
 @pytest.mark.slow

@@ -16,12 +16,14 @@ from sandlot.studies.learned.shared import FAR, SOURCE
 from sandlot.studies.plots import canvas
 from sandlot.surrogates.published.motion import INPUTS
 from sandlot.surrogates.published.scores import Score
-from sandlot.surrogates.published.terrain_net import LEVELS, SIDE, Views, crop, grey_values, train
+from sandlot.surrogates.published.terrain_net import LEVELS, SIDE, Ridge, Views, crop, grey_values, train
 from sandlot.typing import Array
 from sandlot.worlds.rollout import rollout
 from sandlot.worlds.terrain.world import Terrain
 
 SESSIONS = 3
+PENALTIES = (0.01, 0.1, 1.0, 10.0, 100.0)
+"""Of the linear map; the one that tests best is taken, which no training could know."""
 FULL = 192_000 * 10 // 32
 """Training steps of the source."""
 VIEWS = {
@@ -68,7 +70,8 @@ class TerrainNet(Study):
 
     The net has 20 linear layers of 500 nodes, and predicts the next change of a window of 128 x 128 pixels from the
     last one. Its training as in the source takes 60,000 steps of 32 samples; here it has as many frames as the settings
-    give, and half of them, to see what more would change. It is tested on an unseen session, beside two predictions
+    give, and half of them, to see what more would change. A linear net is a linear map, and the best map can be found
+    without training, also from more frames. All are tested on an unseen session, beside two predictions
     that need no net: no change, and the last change once more. Images are of 256 grey values. As in the source each is
     cropped about the rover, so that the view changes when the rover moves by a pixel, even where the ground does not; a
     second net is trained on changes of the ground alone.
@@ -80,14 +83,14 @@ class TerrainNet(Study):
 
     outcomes: ClassVar[Mapping[str, Quantity]] = {
         "error": Quantity("1", "mean squared error on the testing set, grey values squared"),
-        "training_error": Quantity("1", "mean squared error in the last epoch, grey values squared"),
+        "training_error": Quantity("1", "mean squared error in the last epoch, grey values squared; NaN for a map"),
         "determined": Quantity("1", "determination on the testing set"),
         "r2": Quantity("1", "squared correlation on the testing set"),
         "nothing": Quantity("1", "mean squared error of no change, grey values squared"),
         "again": Quantity("1", "mean squared error of the last change once more, grey values squared"),
         "moved": Quantity("1", "share of frames in which the window moves by a pixel"),
-        "step_time": Quantity("s", "of a training step"),
-        "frame_time": Quantity("s", "of a prediction"),
+        "step_time": Quantity("s", "of a training step; NaN for a map"),
+        "frame_time": Quantity("s", "of a prediction; NaN for a map"),
         "recorded": Quantity("1", "a recorded change, grey values", ("row", "column"), (0, 0)),
         "predicted": Quantity("1", "the predicted one, grey values", ("row", "column"), (0, 0)),
     }
@@ -96,32 +99,41 @@ class TerrainNet(Study):
     epochs: int = Field(10, ge=1, le=1000)
 
     def jobs(self) -> Iterator[Job]:
-        """Both views, and for the source's own half the frames, too."""
-        cases = [("follows", self.frames), ("follows", self.frames // 2), ("fixed", self.frames)]
-        return self.each({"view": view, "used": used} for view, used in cases)
+        """Nets for both views, and for the source's own half the frames, too; linear maps, also with more frames."""
+        few, many = self.frames, 4 * self.frames
+        nets = [("follows", few, "net"), ("follows", few // 2, "net"), ("fixed", few, "net")]
+        maps = [("follows", few, "map"), ("follows", many, "map"), ("fixed", few, "map"), ("fixed", many, "map")]
+        return self.each({"view": view, "used": used, "fit": fit} for view, used, fit in [*nets, *maps])
 
     def run(self, job: Job) -> Mapping[str, Found]:
-        """Record sessions, train a net, and test it."""
+        """Record sessions, train a net or fit a linear map, and test it."""
         first, *seeds, weights = children(np.random.SeedSequence(self.seed, spawn_key=(1000,)), SESSIONS + 2)
         follows, used = job.parameters["view"] == "follows", int(job.parameters["used"])
         testing = watch(self.frames, first, follows)
-        fit = train([watch(used, seed, follows) for seed in seeds], self.epochs, int(weights.generate_state(1)[0]))
+        sessions = [watch(used, seed, follows) for seed in seeds]
         inputs, targets = testing.pairs(np.arange(1, self.frames))
-        start = time.process_time()
-        predicted = np.concatenate([fit.predict(inputs[k : k + 1]) for k in range(len(inputs))])
-        spent = (time.process_time() - start) / len(inputs)
+        step, error, spent = np.nan, np.nan, np.nan
+        if job.parameters["fit"] == "net":
+            fit = train(sessions, self.epochs, int(weights.generate_state(1)[0]))
+            step, error, start = fit.step, float(fit.errors[-1]), time.process_time()
+            predicted = np.concatenate([fit.predict(inputs[k : k + 1]) for k in range(len(inputs))])
+            spent = (time.process_time() - start) / len(inputs)
+        else:
+            fitted = Ridge(sessions)
+            tried = [fitted.predict(inputs, penalty) for penalty in PENALTIES]
+            predicted = min(tried, key=lambda each: float(np.mean((each - targets) ** 2)))
         score = Score.of(predicted.ravel().astype(np.float64), targets.ravel().astype(np.float64))
         before, flat = inputs[:, len(INPUTS) :], LEVELS**2
         best = int(np.argmax((targets**2).sum(axis=1))) if follows else len(targets) // 16
         return {
             "error": flat * score.mse,
-            "training_error": flat * float(fit.errors[-1]),
+            "training_error": flat * error,
             "determined": score.determined,
             "r2": score.r2,
             "nothing": flat * float(np.mean(targets.astype(np.float64) ** 2)),
             "again": flat * float(np.mean((targets.astype(np.float64) - before) ** 2)),
             "moved": float(np.mean((testing.changes != 0).mean(axis=(1, 2)) > 0.05)),
-            "step_time": fit.step,
+            "step_time": step,
             "frame_time": spent,
             "recorded": _image(targets[best]),
             "predicted": _image(predicted[best]),
@@ -131,7 +143,7 @@ class TerrainNet(Study):
         """A recorded change of the window, and the predicted one, for both kinds of views; grey values."""
         figure, panels = canvas(4, 12.0, 3.4)
         for k, view in enumerate(VIEWS):
-            one = pick(results, view=view, used=self.frames).isel(job=0)
+            one = pick(results, view=view, used=self.frames, fit="net").isel(job=0)
             for axes, kind in zip(panels[2 * k :], ("recorded", "predicted"), strict=False):
                 values = one[kind].values
                 limit = max(float(np.abs(one["recorded"].values).max()), 1.0)
@@ -143,9 +155,15 @@ class TerrainNet(Study):
     def claims(self, results: xr.Dataset) -> list[Claim]:
         """That it is not usable, and why."""
         full, half, fixed = (
-            pick(results, view=view, used=used).isel(job=0)
+            pick(results, view=view, used=used, fit="net").isel(job=0)
             for view, used in (("follows", self.frames), ("follows", self.frames // 2), ("fixed", self.frames))
         )
+        maps = {
+            (view, used): float(pick(results, view=view, used=used, fit="map")["determined"].item())
+            for view in VIEWS
+            for used in (self.frames, 4 * self.frames)
+        }
+        few, many = maps["follows", self.frames], maps["follows", 4 * self.frames]
         steps = self.epochs * (SESSIONS * (self.frames - 1) // 32)
         hours = FULL * float(full["step_time"]) / 3600.0
         return [
@@ -157,6 +175,14 @@ class TerrainNet(Study):
                 max(float(full["determined"]), float(half["determined"])) < 0.5,
                 f"1 - MSE / variance on an unseen session; holds below 0.5. {steps:,} steps were made; the source's "
                 f"{FULL:,} would take {hours:.1f} h here",
+            ),
+            Claim(
+                "No linear net can be useful, however long it is trained.",
+                "not studied",
+                f"{few:.3f}, and {many:.3f} with four times the frames",
+                max(few, many) < 0.5,
+                "1 - MSE / variance of the best linear map, with the penalty that tests best; holds below 0.5. "
+                f"Where the view stays: {maps['fixed', self.frames]:.3f} and {maps['fixed', 4 * self.frames]:.3f}",
             ),
             Claim(
                 "It predicts changes better than the guess that nothing changes.",

@@ -83,6 +83,30 @@ class Fit:
             return np.asarray(self.net(torch.from_numpy(inputs)).numpy())
 
 
+class Ridge:
+    """The linear map with the least squared error and a penalty on its size.
+
+    A net of linear layers is a linear map, so that this shows what any training of it can reach. It is found from the
+    inner products of samples, for several penalties.
+
+    Args:
+        sessions: To fit it to.
+    """
+
+    def __init__(self, sessions: list[Views]) -> None:
+        parts = [each.pairs(np.arange(1, len(each.changes))) for each in sessions]
+        inputs, targets = (np.concatenate(part) for part in zip(*parts, strict=True))
+        self._centre, self._mean = inputs.mean(axis=0), targets.mean(axis=0)
+        self._inputs, self._targets = inputs - self._centre, targets - self._mean
+        self._values, self._vectors = np.linalg.eigh((self._inputs @ self._inputs.T).astype(np.float64))
+
+    def predict(self, inputs: NDArray[np.float32], penalty: float) -> NDArray[np.float32]:
+        """Changes (n, pixels) for inputs (n, 4 + pixels); the penalty is a share of the mean square of a sample."""
+        damped = 1.0 / (np.maximum(self._values, 0.0) + penalty * self._values.mean())
+        shares = (((inputs - self._centre) @ self._inputs.T) @ self._vectors * damped) @ self._vectors.T
+        return np.asarray(shares.astype(np.float32) @ self._targets + self._mean)
+
+
 def train(sessions: list[Views], epochs: int, seed: int) -> Fit:
     """Train the net with all frames of sessions, on one thread, with the same result for the same seed."""
     torch = need("torch", "learn")
