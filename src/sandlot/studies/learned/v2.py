@@ -15,7 +15,7 @@ from sandlot.recordings import Quantity
 from sandlot.studies.base import Claim, Found, Job, Picture, Study, study
 from sandlot.studies.learned.pictures import LABELS, overview, thin
 from sandlot.studies.learned.shared import SOURCE, record_session
-from sandlot.studies.learned.v1 import NO_LESS, NO_MORE, median_claim, said, share_claim
+from sandlot.studies.learned.v1 import NO_LESS, NO_MORE, median_claim, said
 from sandlot.surrogates.published.motion import INPUTS, TARGETS
 from sandlot.surrogates.published.preprocessing import Steps, prepare
 from sandlot.surrogates.published.scores import Score
@@ -151,8 +151,6 @@ class Version2(Study):
             note = f"{NO_LESS}; as recorded, 1 - MSE / variance: {said(results[f'{name}_raw_{terrain}'].values)}"
             text = f"R2 of {label} {where} is {r2}."
             claims.append(median_claim(text, r2, share, share[0] >= r2, note))
-            part = error / results[f"{name}_recorded_{terrain}"].var("sample").values
-            claims.append(share_claim(f"The error of {label} {where}", r2, part))
         unseen = [float(results[f"{name}_r2_B"].item()) for name in ("speed", "dyaw")]
         claims.append(
             Claim(
