@@ -14,7 +14,7 @@ pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="MuJoCo is call
 SMALL = {
     "learned.v1": {"frames": 400, "epochs": 5, "replicates": 1},
     "learned.v2": {"frames": 1000, "epochs": 1, "sessions": 1},
-    "learned.terrain_net": {"frames": 66, "epochs": 1},
+    "learned.terrain_net": {"frames": 256, "epochs": 1},
     "learned.preprocessing": {"frames": 1000, "epochs_1": 5, "epochs_2": 1},
 }
 SLOW = {"learned.terrain_net", "learned.preprocessing"}

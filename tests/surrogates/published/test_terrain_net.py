@@ -20,8 +20,8 @@ def test_pairs_are_of_successive_frames():
     views = Views(np.arange(3, dtype=np.int16)[:, None, None] * np.ones((1, SIDE, SIDE), np.int16), np.eye(3, 4))
     inputs, targets = views.pairs(np.array([1, 2]))
     assert inputs.shape == (2, 4 + SIDE**2)
-    assert inputs[:, 4].tolist() == pytest.approx([0.0, 1 / 255])
-    assert targets[:, 0].tolist() == pytest.approx([1 / 255, 2 / 255])
+    assert inputs[:, 4].tolist() == [0.0, 1.0]
+    assert targets[:, 0].tolist() == [1.0, 2.0]
     assert np.array_equal(inputs[:, :4], np.eye(3, 4)[1:])
 
 
@@ -36,9 +36,9 @@ def test_a_linear_map_finds_a_linear_law():
     views = Views(np.rint(changes).astype(np.int16), np.zeros((31, 4)))
     inputs, targets = views.pairs(np.array([1, 2, 3, 4, 6, 7, 8]))
     found = Ridge([Views(views.changes[:5], views.inputs[:5])]).predict(inputs[:3], 1e-6)
-    assert np.abs(found - targets[:3]).max() < 0.01
+    assert np.abs(found - targets[:3]).max() < 2.0
     stiff = Ridge([views]).predict(inputs, 1e9)
-    assert np.abs(stiff - stiff[0]).max() < 1e-3, "an infinite penalty gives the mean"
+    assert np.abs(stiff - stiff[0]).max() < 0.1, "an infinite penalty gives the mean"
 
 
 @pytest.mark.slow

@@ -42,9 +42,9 @@ class Views:
     inputs: Array
 
     def pairs(self, chosen: NDArray[Any]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Inputs (n, 4 + pixels) and targets (n, pixels) of frames that have one before; changes as shares of white."""
+        """Inputs (n, 4 + pixels) and targets (n, pixels) of frames that have one before; changes of grey values."""
         flat = self.changes.reshape(len(self.changes), -1)
-        before, after = (np.float32(1.0 / LEVELS) * flat[k] for k in (chosen - 1, chosen))
+        before, after = (flat[k].astype(np.float32) for k in (chosen - 1, chosen))
         return np.column_stack([self.inputs[chosen].astype(np.float32), before]), after
 
 
@@ -77,7 +77,7 @@ class Fit:
     step: float
 
     def predict(self, inputs: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Changes (n, pixels) as shares of white, for inputs (n, 4 + pixels)."""
+        """Changes (n, pixels) of grey values, for inputs (n, 4 + pixels)."""
         torch = need("torch", "learn")
         with torch.no_grad():
             return np.asarray(self.net(torch.from_numpy(inputs)).numpy())
@@ -129,7 +129,10 @@ def _train(torch: Any, sessions: list[Views], epochs: int, seed: int) -> Fit:
         layers += [layer, torch.nn.BatchNorm1d(width, EPSILON, 1.0 - MOMENTUM)]
     net = torch.nn.Sequential(*layers)
     weights = [layer.weight for layer in layers[::2]]
-    descent = torch.optim.Adam(net.parameters(), RATE)
+    others = [each for each in net.parameters() if each.ndim == 1]
+    # The gradient of DECAY times the sum of squares.
+    groups = [{"params": weights, "weight_decay": 2.0 * DECAY}, {"params": others}]
+    descent = torch.optim.Adam(groups, RATE, fused=True)
     samples = np.concatenate([[(k, n) for n in range(1, len(each.changes))] for k, each in enumerate(sessions)])
     rng, errors, steps, start = np.random.default_rng(seed), [], 0, time.process_time()
     for _ in range(epochs):
@@ -141,7 +144,7 @@ def _train(torch: Any, sessions: list[Views], epochs: int, seed: int) -> Fit:
             loss = torch.nn.functional.mse_loss(net(inputs), targets)
             losses.append(loss.item())
             descent.zero_grad()
-            (loss + DECAY * sum((weight**2).sum() for weight in weights)).backward()
+            loss.backward()
             descent.step()
         steps += len(losses)
         errors.append(float(np.mean(losses)))
