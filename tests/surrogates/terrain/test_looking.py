@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from sandlot.physics.height_map import height_between
 from sandlot.surrogates.terrain.feet import make_ground
-from sandlot.surrogates.terrain.looking import Support, look
+from sandlot.surrogates.terrain.looking import Support, look, width_of
 from sandlot.surrogates.terrain.shape import shape_of
 
 SHAPE = shape_of("wheeled")
@@ -18,7 +18,7 @@ def looked(heights, initial, x, y, yaw, wrap):
     ny, nx = heights.shape
     corner = -0.005 * (nx - 1), -0.005 * (ny - 1)
     ground = make_ground(heights, corner, 0.01, wrap)
-    seen = np.zeros(len(SHAPE.samples) + len(SHAPE.groups))
+    seen = np.zeros(width_of(len(SHAPE.samples), len(SHAPE.groups)))
     return look(SUPPORT, ground, 1, initial, x, y, yaw, seen), seen
 
 
@@ -38,7 +38,8 @@ def test_it_equals_its_numpy_twin(seed, x, y, yaw, wrap):
     flat = np.column_stack([SHAPE.samples, np.ones(len(SHAPE.samples))]) @ plane
     count = len(SHAPE.samples)
     np.testing.assert_allclose(seen[:count], below - flat, atol=1e-9)
-    np.testing.assert_allclose(seen[count:], SHAPE.groups @ (first - below), atol=1e-9)
+    np.testing.assert_array_equal(seen[count : 2 * count], 0.0)
+    np.testing.assert_allclose(seen[2 * count :], SHAPE.groups @ (first - below), atol=1e-9)
 
 
 def test_a_slope_is_seen_as_a_plane():

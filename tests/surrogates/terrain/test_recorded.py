@@ -36,7 +36,7 @@ def test_ground_below_the_rover_counts_as_it_was_before(recorded):
     driven = np.hypot(*(drive.position[1:, :2] - drive.position[1, :2]).T)
     assert driven.max() > 0.05
     near = driven < 0.05
-    depth = drive.seen[near][:, len(SHAPE.samples) :]
+    depth = drive.seen[near][:, 2 * len(SHAPE.samples) :]
     sunk = 0.051 - (drive.position[1, 2] - drive.planes[0, 2])
     assert sunk > 0.005
     assert depth.mean() < 0.1 * sunk
@@ -46,7 +46,7 @@ def test_motion_is_that_of_the_recording(drive):
     speed = np.hypot(*drive.motion[1:, :2].T)
     np.testing.assert_allclose(speed * 0.01, np.hypot(*np.diff(drive.position[1:, :2], axis=0).T), atol=1e-12)
     inputs, moves = drive.drive_inputs(SHAPE), drive.moves()
-    assert inputs.shape == (len(drive.commands) - 1, 3 + 24 + 5 + 7)
+    assert inputs.shape == (len(drive.commands) - 1, 3 + 44 + 5 + 7)
     np.testing.assert_allclose(inputs[:-1, -7:-4] + moves[:-1, :3], drive.motion[1:-1], atol=1e-12)
 
 

@@ -25,7 +25,7 @@ class Drive:
         attitude: (T + 1, 3) roll, pitch and yaw [rad].
         wheels: (T + 1, 2) speeds of the left and the right wheels [rad/s].
         commands: (T, 2) forward speed [m/s] and turn rate [rad/s] until the next frame.
-        seen: (T, samples + groups) the ground of each frame below where the rover is one frame later, as `look` gives
+        seen: (T, width) the ground of each frame below where the rover is one frame later, as `look` gives
             it.
         planes: (T, 3) of the same ground: slopes ahead and to the left, and height in the middle [m].
         soil: (inputs,) as `soil_inputs` gives it.
@@ -101,7 +101,7 @@ def mirrored(drive: Drive, order: IntArray) -> Drive:
 
     Args:
         drive: Recorded.
-        order: (samples + groups,) of what is seen, where each is found in the mirror.
+        order: (width,) of what is seen, where each is found in the mirror.
     """
     flip = np.array([-1.0, 1.0, -1.0])
     return replace(
@@ -145,7 +145,7 @@ def order_after(shape: Shape, signs: tuple[float, float]) -> IntArray | None:
     ):
         return None
     groups = np.abs(shape.groups[:, samples][:, None] - shape.groups[None]).sum(axis=2).argmin(axis=0)
-    return np.concatenate([samples, len(samples) + groups])
+    return np.concatenate([samples, len(samples) + samples, 2 * len(samples) + groups])
 
 
 def with_symmetries(drives: Sequence[Drive], shape: Shape) -> list[Drive]:

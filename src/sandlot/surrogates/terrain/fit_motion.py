@@ -33,7 +33,7 @@ def fit_motion(
     """
     more = with_symmetries(drives, shape)
     moving = train_drive(more, shape, given, lambda epoch, error: report("driving", epoch + 1, given.epochs, error))
-    resting = train_rest(more, given, lambda epoch, error: report("standing", epoch + 1, given.epochs, error))
+    resting = train_rest(more, shape, given, lambda epoch, error: report("standing", epoch + 1, given.epochs, error))
     limits, ranges = bounds(drives)
     card = Card(
         kind="motion",

@@ -1,7 +1,7 @@
 """Looks at the ground under a rover: how it lies there, how uneven it is, and how deep it has been pressed.
 
-Nodes below the rover count with their heights before it came: what it presses itself would let small errors of its
-height grow from frame to frame.
+Nodes below the rover count with their heights before it came, and how much it has pressed them is seen apart: the nets
+are trained not to rely on that, as small errors of the rover's height would grow from frame to frame.
 """
 
 import math
@@ -26,6 +26,11 @@ class Support(NamedTuple):
     plane: Array
 
 
+def width_of(samples: int, groups: int) -> int:
+    """How many numbers a rover sees of the ground."""
+    return 2 * samples + groups
+
+
 @kernel(error_model="numpy", allocates=False)
 def untouched(ground: Ground, i: int, j: int, since: int) -> float:
     """Height of a node before the rover came that is above it, if its mark is at least ``since`` [m]."""
@@ -46,17 +51,17 @@ def look(
         x: Of the rover [m].
         y: Of the rover [m].
         yaw: Of the rover [rad].
-        seen: (samples + groups,) to be filled: heights above the plane through the samples, and how much lower the
-            ground of each group is than it was [m].
+        seen: (`width_of`,) to be filled: heights above the plane through the samples; how much the rover has pressed
+            them down; and how much lower the ground of each group is than it was at first [m].
 
     Returns:
         The plane's slopes ahead and to the left, and its height in the middle [m].
     """
-    (ny, nx), wrap = ground.heights.shape, ground.wrap
+    heights, (ny, nx), wrap = ground.heights, ground.heights.shape, ground.wrap
     samples, groups, plane = support.samples, support.groups, support.plane
     count, c, s, per = len(samples), math.cos(yaw), math.sin(yaw), 1.0 / ground.spacing
     for g in range(len(groups)):
-        seen[count + g] = 0.0
+        seen[2 * count + g] = 0.0
     ahead, left, middle = 0.0, 0.0, 0.0
     for k in range(count):
         px, py = samples[k, 0], samples[k, 1]
@@ -77,9 +82,10 @@ def look(
             + e * untouched(ground, north, east, since)
         )
         first = a * initial[i, j] + b * initial[i, east] + d * initial[north, j] + e * initial[north, east]
-        seen[k] = height
+        now = a * heights[i, j] + b * heights[i, east] + d * heights[north, j] + e * heights[north, east]
+        seen[k], seen[count + k] = height, height - now
         for g in range(len(groups)):
-            seen[count + g] += groups[g, k] * (first - height)
+            seen[2 * count + g] += groups[g, k] * (first - height)
         ahead, left, middle = ahead + plane[0, k] * height, left + plane[1, k] * height, middle + plane[2, k] * height
     for k in range(count):
         seen[k] -= ahead * samples[k, 0] + left * samples[k, 1] + middle

@@ -14,7 +14,7 @@ from sandlot.models.store import Model, load, save
 from sandlot.surrogates.terrain.drives import Drive
 from sandlot.surrogates.terrain.feet import FOOT
 from sandlot.surrogates.terrain.inputs import SOIL_INPUTS
-from sandlot.surrogates.terrain.looking import Support
+from sandlot.surrogates.terrain.looking import Support, width_of
 from sandlot.surrogates.terrain.shape import Shape
 from sandlot.surrogates.terrain.step import MOVES, RESTS, Learned
 from sandlot.typing import Array
@@ -129,7 +129,7 @@ def _motion(model: Model) -> MotionModel:
     plane = model.array("plane", (3, len(samples)))
     numbers = {each: float(given[each]) for each in NUMBERS}
     shape = Shape(np.array([tuple(row) for row in feet], FOOT), samples, groups, plane, **numbers)
-    seen, soil, members = len(samples) + len(groups), len(SOIL_INPUTS), int(given["members"])
+    seen, soil, members = width_of(len(samples), len(groups)), len(SOIL_INPUTS), int(given["members"])
     sizes = {"drive": (3 + seen + soil + 7, MOVES), "rest": (seen + soil + 7, RESTS)}
     nets = {name: tuple(_net(model, name, member, *sizes[name]) for member in range(members)) for name in sizes}
     limits, ranges = model.array("limits", (MOVES,)), model.array("ranges", (RESTS, 2))

@@ -18,7 +18,7 @@ from sandlot.surrogates.terrain.drives import Drive
 from sandlot.surrogates.terrain.feet import STANCE, Ground, make_ground, stand
 from sandlot.surrogates.terrain.imprint import MAX_FEET, come_over_all
 from sandlot.surrogates.terrain.inputs import SOIL_INPUTS, soil_inputs
-from sandlot.surrogates.terrain.looking import Support, look
+from sandlot.surrogates.terrain.looking import Support, look, width_of
 from sandlot.surrogates.terrain.shape import Shape
 from sandlot.typing import Array, IntArray
 
@@ -99,7 +99,7 @@ def follow(
         columns: (frames,) of the same.
         changes: (frames, rows, columns) [m].
         number: Of the first frame, at least 2.
-        seen: (frames, samples + groups) to be filled.
+        seen: (frames, width) to be filled, as of `look`.
         planes: (frames, 3) to be filled.
     """
     stances = np.zeros(len(feet), STANCE)
@@ -118,7 +118,7 @@ def follow_recording(
 ) -> tuple[Array, Array]:
     """`follow` some frames of an episode; ``first`` is that of the episode. Returns what is seen, and planes."""
     support = Support(shape.samples, shape.groups, shape.plane)
-    seen = np.zeros((len(frames), len(shape.samples) + len(shape.groups)))
+    seen = np.zeros((len(frames), width_of(len(shape.samples), len(shape.groups))))
     planes = np.zeros((len(frames), 3))
     for low in range(0, len(frames), CHUNK):
         part = frames[low : low + CHUNK]

@@ -248,7 +248,7 @@ def advance(
     Args:
         learned: What they are like.
         states: (n,) of STATE; changed in place.
-        seen: (n, samples + groups) what each saw of the ground last; changed in place.
+        seen: (n, width) what each saw of the ground last; changed in place.
         soils: (n, soil inputs) under each.
         commands: (n, 2) forward speed [m/s] and turn rate to the left [rad/s].
         maps: Changed in place.

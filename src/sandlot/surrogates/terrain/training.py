@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 FEEDBACK = slice(-7, -2)
 """Of the inputs of the net that moves a rover: its motion and its wheels' speeds, which come from its own outputs."""
 NEAR_ZERO = 1e-9
+SEEN_FIRST = 3
+"""The first of these inputs that is seen of the ground."""
 FRAMES_PER_STRETCH = 16
 """Single frames in a batch, for each stretch in a batch of stretches."""
 SETTLING_WEIGHT = 30.0
@@ -45,6 +47,8 @@ class Training(Settings):
         rate: Largest learning rate.
         drift: Weight of the squared mean error of a stretch, beside that of the mean squared error.
         one_step: Weight of the squared error one frame ahead.
+        noise: Standard deviation of what is added in training to how much the rover has pressed the ground under each
+            wheel [m], so that nets get over errors of their own.
         seed: Of everything random.
     """
 
@@ -56,6 +60,7 @@ class Training(Settings):
     rate: float = Field(5e-3, gt=0.0)
     drift: float = Field(3.0, ge=0.0)
     one_step: float = Field(5.0, ge=0.0)
+    noise: float = Field(1.5e-3, ge=0.0)
     seed: int = Field(0, ge=0)
 
 
@@ -109,6 +114,24 @@ class Ensemble:
             weights[-1], biases[-1] = weights[-1] * outputs.scale, biases[-1] * outputs.scale + outputs.mean
             nets.append(make_dense(weights, biases, ["softsign"] * (len(weights) - 1) + ["linear"]))
         return nets
+
+
+class Noise:
+    """Adds to inputs (members, rows, inputs), at those that say how much the ground of each group was pressed."""
+
+    def __init__(self, shape: Shape, first: int, inputs: int, scale: Array, given: Training) -> None:
+        """Prepare for inputs of which ``first`` is the first that is seen, divided by ``scale`` (inputs,)."""
+        self._torch = need("torch", "learn")
+        count = len(shape.samples)
+        pattern = np.zeros((len(shape.groups), inputs))
+        pattern[:, first + count : first + 2 * count] = shape.groups > 0.0
+        self._pattern = self._torch.tensor(given.noise * pattern / scale, dtype=self._torch.float32)
+        self._draw = self._torch.Generator().manual_seed(given.seed + 2)
+
+    def __call__(self, rows: "torch.Tensor") -> "torch.Tensor":
+        """The same rows with noise."""
+        drawn = self._torch.randn((*rows.shape[:-1], len(self._pattern)), generator=self._draw)
+        return rows + drawn @ self._pattern
 
 
 def _search(
@@ -171,10 +194,11 @@ def train_drive(
     change = Scaling(np.zeros(MOVES), change.scale / width)
     factor = library.tensor(change.scale, dtype=library.float32)
     weight = library.tensor([1.0, 1.0, 1.0, 0.3, 0.3])
+    noise = Noise(shape, SEEN_FIRST, inputs[0].shape[1], scale.scale, given)
     ensemble = Ensemble([inputs[0].shape[1], given.hidden, given.hidden, MOVES], given.members, given.seed, 0.1)
 
     def loss(items: "torch.Tensor", done: float) -> Any:
-        rows, truth = given_inputs[items], steps[items]  # (members, batch, span, ...)
+        rows, truth = noise(given_inputs[items]), steps[items]  # (members, batch, span, ...)
         frames = span if done > 0.3 else min(10, span)
         state = rows[:, :, 0, FEEDBACK]
         errors = []
@@ -191,20 +215,21 @@ def train_drive(
     return ensemble.nets(scale, Scaling(np.zeros(MOVES), change.scale * width))
 
 
-def train_rest(drives: Sequence[Drive], given: Training, report: Report = silent) -> list[Dense]:
+def train_rest(drives: Sequence[Drive], shape: Shape, given: Training, report: Report = silent) -> list[Dense]:
     """Train the nets that put a rover on the ground; arguments as of `train_drive`."""
     library = need("torch", "learn")
     inputs, rests = np.concatenate([d.rest_inputs() for d in drives]), np.concatenate([d.rests for d in drives])
     scale, target = scaling(inputs), scaling(rests)
     rows = library.tensor((inputs - scale.mean) / scale.scale, dtype=library.float32)
     truth = library.tensor((rests - target.mean) / target.scale, dtype=library.float32)
+    noise = Noise(shape, 0, inputs.shape[1], scale.scale, given)
     # Each drive shows only once how a rover settles on untouched ground.
     weight = library.ones(len(rows))
     weight[np.cumsum([0, *(len(drive.commands) for drive in drives[:-1])])] = SETTLING_WEIGHT
     ensemble = Ensemble([inputs.shape[1], given.hidden, given.hidden, rests.shape[1]], given.members, given.seed)
 
     def loss(items: "torch.Tensor", done: float) -> Any:
-        squares = ((ensemble(rows[items]) - truth[items]) ** 2).mean(2)
+        squares = ((ensemble(noise(rows[items])) - truth[items]) ** 2).mean(2)
         return given.members * (weight[items] * squares).mean()
 
     _search(ensemble, len(rows), given.model_copy(update={"batch": FRAMES_PER_STRETCH * given.batch}), loss, report)

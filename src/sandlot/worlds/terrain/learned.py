@@ -17,6 +17,7 @@ from sandlot.robots.rover_state import RoverState
 from sandlot.surrogates.terrain import motion_model
 from sandlot.surrogates.terrain.ground_model import GroundModel
 from sandlot.surrogates.terrain.inputs import SOIL_INPUTS, soil_inputs
+from sandlot.surrogates.terrain.looking import width_of
 from sandlot.surrogates.terrain.motion_model import MotionModel, load_motion
 from sandlot.surrogates.terrain.shape import Shape, measure
 from sandlot.surrogates.terrain.step import NEVER, STATE, advance, make_maps, make_scratch
@@ -99,7 +100,7 @@ class LearnedFleet:
         self._interval = settings.interval
         self._wheels = [np.stack([s.feet["x"], s.feet["y"]], axis=1)[s.feet["radius"] > 0.0] for s in each]
         self.states = np.zeros(self.count, STATE)
-        seen = max(len(shape.samples) + len(shape.groups) for shape in each)
+        seen = max(width_of(len(shape.samples), len(shape.groups)) for shape in each)
         self._seen = np.zeros((self.count, seen))
         self._still = np.zeros((self.count, 2))
         self._velocity = np.zeros((self.count, 3))
@@ -125,7 +126,7 @@ class LearnedFleet:
     def _advance(self, commands: Array) -> None:
         for name, which in self._groups.items():
             learned, whole = self._learned[name], len(which) == self.count
-            width = learned.support.samples.shape[0] + learned.support.groups.shape[0]
+            width = width_of(len(learned.support.samples), len(learned.support.groups))
             states = self.states if whole else self.states[which]
             seen = np.ascontiguousarray(self._seen[which, :width])
             advance(
