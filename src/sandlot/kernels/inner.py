@@ -6,6 +6,7 @@ that is wasted: without it, the step of soil compiles in half the time.
 """
 
 import contextlib
+import hashlib
 from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 from typing import Any
@@ -51,10 +52,14 @@ class OuterLibrary(JITCodeLibrary):
     """Code of a kernel that Python calls, with that of all kernels that it calls, which nobody else needs."""
 
     def _optimize_final_module(self) -> None:
-        # A function that nobody else calls is inlined where it is called only once.
-        for function in self._final_module.functions:
-            if not function.is_declaration and function.linkage == Linkage.linkonce_odr:
-                function.linkage = "internal"
+        own = [each for each in self._final_module.functions if not each.is_declaration]
+        entries = "".join(each.name for each in own if each.linkage == Linkage.external)
+        suffix = hashlib.sha256(entries.encode()).hexdigest()[:12]
+        for function in own:
+            if function.linkage == Linkage.linkonce_odr:
+                # A function that nobody else calls is inlined where it is called once, and may take other arguments.
+                # So it needs a name of its own: LLVM's linker takes the first function of a name, of any library.
+                function.linkage, function.name = "internal", f"{function.name}.{suffix}"
         super()._optimize_final_module()
 
 

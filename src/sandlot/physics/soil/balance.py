@@ -49,11 +49,12 @@ class Joints(NamedTuple):
         trees: (trees,) of TREE.
         dofs: (shapes, columns) degrees of freedom that move a part.
         damping: (degrees of freedom,) of joints and servos, which MuJoCo's integrator adds to the mass [N*m*s/rad].
-        jacobians: (shapes, 7, columns) of all parts.
+        jacobians: (shapes, 7, columns) of all parts; the number of columns is one of whole vectors.
         mass: (n, n) room for the mass matrix of a tree.
         matrix: (n, n) room for a matrix that is factorised.
         tangent: (n, n) room for the tangent of all parts of a tree.
-        product: (columns, columns) room for the tangent of a part.
+        half: (7, columns) room for the tangent of a part, times its Jacobian.
+        product: (columns, columns) room for the same, times the transposed Jacobian.
         sums: (7, 7) room for the tangent of all shapes of a body.
         vectors: (6, n) room for velocities and forces of a tree.
     """
@@ -65,6 +66,7 @@ class Joints(NamedTuple):
     mass: Array
     matrix: Array
     tangent: Array
+    half: Array
     product: Array
     sums: Array
     vectors: Array
@@ -84,10 +86,14 @@ def residual(
     for s in touched:
         shape = shapes[s]
         if shape["tree_dof"] == first:
-            for row in range(COMPONENTS):
-                force = dt * wrench_row(loads[s], row)
-                for k in range(shape["columns"]):
-                    vectors[3, joints.dofs[s, k] - first] -= joints.jacobians[s, row, k] * force
+            part, load = joints.jacobians[s], loads[s]
+            f_x, f_y, f_z = dt * load["force"][0], dt * load["force"][1], dt * load["force"][2]
+            t_x, t_y, t_z = dt * load["torque"][0], dt * load["torque"][1], dt * load["torque"][2]
+            belt = dt * load["belt_force"]
+            for k in range(shape["columns"]):
+                a = joints.dofs[s, k] - first
+                total = vectors[3, a] - part[0, k] * f_x - part[1, k] * f_y - part[2, k] * f_z
+                vectors[3, a] = total - part[3, k] * t_x - part[4, k] * t_y - part[5, k] * t_z - part[6, k] * belt
 
 
 @kernel(error_model="numpy", allocates=False)
@@ -137,7 +143,7 @@ def tree_tangent(
             other = shapes[touched[n + 1]]
             if other["body"] == shape["body"] and other["dof"] < 0:
                 continue
-        joint_tangent(shape, sums, joints.jacobians[s], loads[s]["room"], joints.product)
+        joint_tangent(sums, joints.jacobians[s], shape["columns"], joints.half, joints.product)
         sums[:] = 0.0
         for a in range(shape["columns"]):
             i = joints.dofs[s, a] - first
@@ -216,10 +222,12 @@ def balance(
         vectors[0, a] = vectors[5, a] = qvel[dof]
         vectors[2, a] = dt * (dynamics.qfrc_smooth[dof] + dynamics.qfrc_constraint[dof])
     evaluate(joints, tree, touched, shapes, loads, batches, soils, dt, spacing)
+    moved = False
     for iteration in range(MAX_ITERATIONS):
         removed, settled = newton_step(joints, tree, touched, shapes, loads, dt)
         if settled or iteration == MAX_ITERATIONS - 1:
             break
+        moved = True
         # The residual along the step is -removed at its start. A full step may go too far, since soil does not pull:
         # then search between both ends, by regula falsi (Illinois).
         low, high, taken, below, above = 0.0, 1.0, 0.0, -removed, 0.0
@@ -251,7 +259,12 @@ def balance(
         shape, load = shapes[s], loads[s]
         if shape["tree_dof"] != first:
             continue
-        if tree["coupled"]:
+        if not tree["coupled"]:
+            part_velocity(joints.dofs[s, : shape["columns"]], joints.jacobians[s], vectors[4], first, load["room"])
+            lose(load, load["room"])
+            for k in range(COMPONENTS):
+                load["velocity"][k] += load["room"][k]
+        elif moved:
             # The force at the present velocity; MuJoCo's acceleration changes it by the tangent.
             part_velocity(joints.dofs[s, : shape["columns"]], joints.jacobians[s], vectors[5], first, load["room"])
             for k in range(COMPONENTS):
@@ -259,11 +272,6 @@ def balance(
                 load["room"][k] = now - load["velocity"][k]
                 load["velocity"][k] = now
             lose(load, load["room"])
-        else:
-            part_velocity(joints.dofs[s, : shape["columns"]], joints.jacobians[s], vectors[4], first, load["room"])
-            lose(load, load["room"])
-            for k in range(COMPONENTS):
-                load["velocity"][k] += load["room"][k]
         load["drive_torque"] = load["belt_force"] * shape["size"][1] if shape["dof"] >= 0 else 0.0
 
 

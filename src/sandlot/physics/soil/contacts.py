@@ -283,6 +283,7 @@ def new_joints(model: mujoco.MjModel, records: NDArray[np.void]) -> Joints:
             trees["coupled"][tree] = 0
         chains.append(chain)
     columns, most = max(map(len, chains)), int(trees["count"].max())
+    width = -(-columns // shapes.LANES) * shapes.LANES
     dofs = np.zeros((len(records), columns), np.int64)
     for row, chain in zip(dofs, chains, strict=True):
         row[: len(chain)] = chain
@@ -290,11 +291,12 @@ def new_joints(model: mujoco.MjModel, records: NDArray[np.void]) -> Joints:
         trees=trees,
         dofs=dofs,
         damping=_damping(model),
-        jacobians=np.zeros((len(records), COMPONENTS, columns)),
+        jacobians=np.zeros((len(records), COMPONENTS, width)),
         mass=np.zeros((most, most)),
         matrix=np.zeros((most, most)),
         tangent=np.zeros((most, most)),
-        product=np.zeros((columns, columns)),
+        half=np.zeros((COMPONENTS, width)),
+        product=np.zeros((columns, width)),
         sums=np.zeros((COMPONENTS, COMPONENTS)),
         vectors=np.zeros((6, most)),
     )

@@ -100,11 +100,13 @@ def part_velocity(dofs: IntArray, part: Array, velocity: Array, first: int, foun
         first: Number of the first of them.
         found: (7,) receives it.
     """
-    for row in range(COMPONENTS):
-        total = 0.0
-        for k in range(len(dofs)):
-            total += part[row, k] * velocity[dofs[k] - first]
-        found[row] = total
+    x = y = z = w_x = w_y = w_z = belt = 0.0
+    for k in range(len(dofs)):
+        v = velocity[dofs[k] - first]
+        x, y, z = x + part[0, k] * v, y + part[1, k] * v, z + part[2, k] * v
+        w_x, w_y, w_z = w_x + part[3, k] * v, w_y + part[4, k] * v, w_z + part[5, k] * v
+        belt += part[6, k] * v
+    found[0], found[1], found[2], found[3], found[4], found[5], found[6] = x, y, z, w_x, w_y, w_z, belt
 
 
 @kernel(error_model="numpy", allocates=False)
@@ -134,25 +136,28 @@ def lose(load: np.void, change: Array) -> None:
 
 
 @kernel(error_model="numpy", allocates=False)
-def joint_tangent(shape: np.void, tangent: Array, part: Array, room: Array, found: Array) -> None:
+def joint_tangent(tangent: Array, part: Array, columns: int, half: Array, found: Array) -> None:
     """The derivative of a part's forces on its degrees of freedom by their velocities, as a positive matrix.
 
+    Loops over whole rows compile to vector instructions.
+
     Args:
-        shape: Record of `sandlot.physics.soil.contacts.SOIL_SHAPE`.
         tangent: (7, 7) derivative of the force on the part by its velocity.
-        part: (7, columns) the part's Jacobian.
-        room: (7,) for a product.
-        found: (columns, columns) receives the lower triangle.
+        part: (7, n) the part's Jacobian.
+        columns: Number of its columns that count.
+        half: (7, n) room for the product of both.
+        found: (columns, n) receives the lower triangle.
     """
-    columns, rows = shape["columns"], COMPONENTS if shape["dof"] >= 0 else COMPONENTS - 1
-    for a in range(columns):
-        for row in range(rows):
+    width = part.shape[1]
+    for row in range(COMPONENTS):
+        for a in range(width):
             total = 0.0
-            for k in range(rows):
+            for k in range(COMPONENTS):
                 total += tangent[row, k] * part[k, a]
-            room[row] = total
-        for b in range(a + 1):
+            half[row, a] = total
+    for a in range(columns):
+        for b in range(width):
             total = 0.0
-            for row in range(rows):
-                total += part[row, b] * room[row]
+            for row in range(COMPONENTS):
+                total += part[row, b] * half[row, a]
             found[a, b] = total

@@ -140,9 +140,8 @@ def slopes(ground: Ground, patch: Patch, step: float) -> int:
             south, north = node_at(i - 1, j, ny, nx, wrap), node_at(i + 1, j, ny, nx, wrap)
         node["slope_x"], node["hollow_x"], within = slope(nodes, kinds, here, west, east, per, step)
         node["slope_y"], node["hollow_y"], between = slope(nodes, kinds, here, south, north, per, step)
-        if not (within and between):
-            edge[count] = here
-            count += 1
+        edge[count] = here
+        count += not (within & between)
     if count == 0:
         # The body covers all of the ground.
         for k in range(len(index)):

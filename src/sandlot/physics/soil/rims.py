@@ -30,11 +30,14 @@ def push_aside(ground: Ground, index: int, amount: float, step: float) -> float:
         The soil that is left [m]: none, or all if there is no such neighbour.
     """
     nodes, ny, nx, wrap = ground.nodes, ground.ny, ground.nx, ground.wrap
-    i, j, count = index // nx, index % nx, 0
+    i, count = index // nx, 0
+    j = index - i * nx
+    inside = 0 < i < ny - 1 and 0 < j < nx - 1
     for adds in range(2):  # counts the neighbours first, then adds to them
         share = amount / max(count, 1)
         for m in range(4):
-            there = node_at(i + (m == 0) - (m == 1), j + (m == 2) - (m == 3), ny, nx, wrap)
+            di, dj = (m == 0) - (m == 1), (m == 2) - (m == 3)
+            there = index + di * nx + dj if inside else node_at(i + di, j + dj, ny, nx, wrap)
             if there >= 0 and not is_held(nodes[there], step):
                 if adds:
                     raise_node(ground, there, share)

@@ -150,12 +150,14 @@ def leave_traces(
             response = Response(dt, ground.spacing, nodes["modulus"], load["rest"])
             deform(nodes, nodes["count"], soil_of(soils, nodes["kind"]), response)
             scatter(ground, index, nodes, step)
+            volume, x, y = load["displaced"], load["displaced_x"], load["displaced_y"]
+            energy = load["elastic_energy"]
             for m in range(len(index)):
                 part = nodes["pressed"][m]
-                load["displaced"] += part
-                load["displaced_x"] += part * nodes["x"][m]
-                load["displaced_y"] += part * nodes["y"][m]
-                load["elastic_energy"] += nodes["elastic_energy"][m]
+                volume, x, y = volume + part, x + part * nodes["x"][m], y + part * nodes["y"][m]
+                energy += nodes["elastic_energy"][m]
+            load["displaced"], load["displaced_x"], load["displaced_y"] = volume, x, y
+            load["elastic_energy"] = energy
     sheltered = release(ground, contacts.before[: counters["held"]], step)
     for k in contacts.touched[: contacts.counters["shapes"]]:
         shape, load = contacts.shapes[k], contacts.loads[k]
