@@ -135,6 +135,12 @@ def lose(load: np.void, change: Array) -> None:
     load["belt_force"] -= tangent_product(load, change, 6)
 
 
+@kernel(error_model="numpy", allocates=False, inline="always")
+def seven(row: Array) -> tuple[float, float, float, float, float, float, float]:
+    """The components of a velocity or force."""
+    return row[0], row[1], row[2], row[3], row[4], row[5], row[6]
+
+
 @kernel(error_model="numpy", allocates=False)
 def joint_tangent(tangent: Array, part: Array, columns: int, half: Array, found: Array) -> None:
     """The derivative of a part's forces on its degrees of freedom by their velocities, as a positive matrix.
@@ -150,14 +156,12 @@ def joint_tangent(tangent: Array, part: Array, columns: int, half: Array, found:
     """
     width = part.shape[1]
     for row in range(COMPONENTS):
+        x, y, z, w_x, w_y, w_z, belt = seven(tangent[row])
         for a in range(width):
-            total = 0.0
-            for k in range(COMPONENTS):
-                total += tangent[row, k] * part[k, a]
-            half[row, a] = total
+            linear = x * part[0, a] + y * part[1, a] + z * part[2, a]
+            half[row, a] = linear + w_x * part[3, a] + w_y * part[4, a] + w_z * part[5, a] + belt * part[6, a]
     for a in range(columns):
+        x, y, z, w_x, w_y, w_z, belt = seven(half[:, a])
         for b in range(width):
-            total = 0.0
-            for row in range(COMPONENTS):
-                total += part[row, b] * half[row, a]
-            found[a, b] = total
+            linear = x * part[0, b] + y * part[1, b] + z * part[2, b]
+            found[a, b] = linear + w_x * part[3, b] + w_y * part[4, b] + w_z * part[5, b] + belt * part[6, b]

@@ -74,7 +74,7 @@ def slope(
 
     Args:
         nodes: (n,) of NODE.
-        kinds: (n,) numbers of their kinds of soil.
+        kinds: (n,) numbers of their kinds of soil; (0,) if all are of one kind.
         index: Number of the node.
         low: Number of the neighbour on the lower side.
         high: Number of the neighbour on the higher side.
@@ -84,12 +84,17 @@ def slope(
     Returns:
         Slope of the undeformed ground, slope of the hollow, and whether both neighbours are touched.
     """
-    # No branches: the processor cannot predict which neighbours are touched.
-    is_low, is_high, low, high = low >= 0, high >= 0, max(low, 0), max(high, 0)
-    here, there, beyond = nodes[index], nodes[low], nodes[high]
+    # No branches: the processor cannot predict which neighbours are touched. Numba looks whether an index is negative,
+    # unless it is unsigned.
+    is_low, is_high, at = low >= 0, high >= 0, np.uint64(index)
+    at_low, at_high = np.uint64(max(low, 0)), np.uint64(max(high, 0))
+    here, there, beyond = nodes[at], nodes[at_low], nodes[at_high]
     held_low, held_high = is_low & (there["contact"] == step), is_high & (beyond["contact"] == step)
-    below = there["covered"] if held_low & (kinds[low] == kinds[index]) else 0.0
-    above = beyond["covered"] if held_high & (kinds[high] == kinds[index]) else 0.0
+    like_low = like_high = True
+    if len(kinds) > 0:
+        like_low, like_high = kinds[at_low] == kinds[at], kinds[at_high] == kinds[at]
+    below = there["covered"] if held_low & like_low else 0.0
+    above = beyond["covered"] if held_high & like_high else 0.0
     deeper = below * (here["sinkage"] - there["sinkage"]) + above * (beyond["sinkage"] - here["sinkage"])
     deeper *= per / max(below + above, MIN_NEIGHBOURS)
     from_low, to_high = is_low & (held_low | (not held_high)), is_high & (held_high | (not held_low))
@@ -120,12 +125,13 @@ def sort_by_kind(kinds: KindArray, indices: IntArray, contact: NDArray[np.void])
 
 
 @kernel(error_model="numpy", allocates=False)
-def slopes(ground: Ground, patch: Patch, step: float) -> int:
+def slopes(ground: Ground, patch: Patch, step: float, mixed: bool = True) -> int:
     """Find the slopes of the ground at every node of a patch, and its edge; returns the number of nodes there.
 
-    The nodes are sorted by kind.
+    The ground may be ``mixed``, of several kinds of soil.
     """
-    index, edge, kinds = patch.indices, patch.edge, ground.marks["kind"]
+    kinds = ground.marks["kind"]
+    index, edge, kinds = patch.indices, patch.edge, kinds if mixed else kinds[:0]
     nodes, ny, nx, wrap, per = ground.nodes, ground.ny, ground.nx, ground.wrap, 1.0 / ground.spacing
     count, i, first = 0, 0, 0
     for k in range(len(index)):

@@ -113,7 +113,7 @@ def collect(ground: Ground, soils: NDArray[np.void], contacts: Contacts, simulat
         patch = Patch(patches.indices[start:end], patches.contact[start:end], contacts.edge[edge_end:])
         if len(soils) > 1:
             sort_by_kind(ground.marks["kind"], patch.indices, patch.contact)
-        edge_end += slopes(ground, patch, step)
+        edge_end += slopes(ground, patch, step, len(soils) > 1)
         shape["edge_end"] = edge_end
         load["rest"] = 1.0 / (1.0 + square / (REST_SPEED * REST_SPEED)) ** 2
         load["damping"] = damping_rate(shape, load, square, dt)

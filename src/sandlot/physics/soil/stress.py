@@ -237,15 +237,29 @@ def press(batch: np.void, count: int, soil: SoilParameters, response: Response, 
         across = area * strength * (new + creep)
         less = area * strength * (max(old * dt * per_shear * (1.0 - along), 0.0) - new) * per_speed * per_speed
         more = area * normal
-        batch["c_xx"][k] = across * (1.0 - n_x * n_x) + more * push_x * push_x + less * vx * vx
-        batch["c_xy"][k] = more * push_x * push_y - across * n_x * n_y + less * vx * vy
-        batch["c_xz"][k] = (more * push_x - across * n_x) * up + less * vx * vz
-        batch["c_yy"][k] = across * (1.0 - n_y * n_y) + more * push_y * push_y + less * vy * vy
-        batch["c_yz"][k] = (more * push_y - across * n_y) * up + less * vy * vz
-        batch["c_zz"][k] = across + (more - across) * up * up + less * vz * vz
-        batch["force_x"][k] = area * (stress * push_x - strength * (sx + creep * vx))
-        batch["force_y"][k] = area * (stress * push_y - strength * (sy + creep * vy))
-        batch["force_z"][k] = area * (stress * up - strength * (sz + creep * vz))
+        c_xx = across * (1.0 - n_x * n_x) + more * push_x * push_x + less * vx * vx
+        c_xy = more * push_x * push_y - across * n_x * n_y + less * vx * vy
+        c_xz = (more * push_x - across * n_x) * up + less * vx * vz
+        c_yy = across * (1.0 - n_y * n_y) + more * push_y * push_y + less * vy * vy
+        c_yz = (more * push_y - across * n_y) * up + less * vy * vz
+        c_zz = across + (more - across) * up * up + less * vz * vz
+        force_x = area * (stress * push_x - strength * (sx + creep * vx))
+        force_y = area * (stress * push_y - strength * (sy + creep * vy))
+        force_z = area * (stress * up - strength * (sz + creep * vz))
+        batch["c_xx"][k], batch["c_xy"][k], batch["c_xz"][k] = c_xx, c_xy, c_xz
+        batch["c_yy"][k], batch["c_yz"][k], batch["c_zz"][k] = c_yy, c_yz, c_zz
+        batch["force_x"][k], batch["force_y"][k], batch["force_z"][k] = force_x, force_y, force_z
+        batch["torque_x"][k], batch["torque_y"][k] = y * force_z - z * force_y, z * force_x - x * force_z
+        batch["torque_z"][k] = x * force_y - y * force_x
+        # Cross products of the arm with the columns, and of the arm with the rows of these.
+        xx, xy, xz = y * c_xz - z * c_xy, y * c_yz - z * c_yy, y * c_zz - z * c_yz
+        yx, yy, yz = z * c_xx - x * c_xz, z * c_xy - x * c_yz, z * c_xz - x * c_zz
+        zx, zy, zz = x * c_xy - y * c_xx, x * c_yy - y * c_xy, x * c_yz - y * c_xz
+        batch["turn_xx"][k], batch["turn_xy"][k], batch["turn_xz"][k] = xx, xy, xz
+        batch["turn_yx"][k], batch["turn_yy"][k], batch["turn_yz"][k] = yx, yy, yz
+        batch["turn_zx"][k], batch["turn_zy"][k], batch["turn_zz"][k] = zx, zy, zz
+        batch["spin_xx"][k], batch["spin_yx"][k], batch["spin_zx"][k] = y * xz - z * xy, z * xx - x * xz, x * xy - y * xx
+        batch["spin_yy"][k], batch["spin_zy"][k], batch["spin_zz"][k] = z * yx - x * yz, x * yy - y * yx, x * zy - y * zx
 
 
 @kernel(error_model="numpy", allocates=False)
