@@ -123,7 +123,8 @@ class KernelCache(NullCache):
                 _delete_unused(self._directory.parent)
             with tempfile.NamedTemporaryFile(dir=self._directory, delete=False) as file:
                 try:
-                    file.write(pickle.dumps(result._reduce()))
+                    # Numba's annotations are long texts that nobody reads.
+                    file.write(pickle.dumps(result._replace(type_annotation="")._reduce()))
                     file.close()
                     Path(file.name).replace(self._file(signature, result.codegen))
                 except BaseException:

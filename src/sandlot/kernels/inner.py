@@ -1,11 +1,12 @@
-"""Kernels as other kernels call them: code that is linked into the callers, where all of it is optimised together, once.
+"""Kernels as other kernels call them: code that is linked into the callers, and optimised there, all of it together.
 
 Numba optimises a kernel and translates it to machine code whenever it is compiled, and once more within each of its
-callers, theirs, and so on; it also makes a wrapper by which Python calls it. For a kernel that only kernels call, all of
-that is wasted: without it, the step of soil compiles in half the time.
+callers, theirs, and so on; it also makes a wrapper by which Python calls it. For a kernel that only kernels call, all
+of that is wasted: without it, the step of soil compiles in half the time.
 """
 
 import contextlib
+import gc
 import hashlib
 from collections.abc import Callable, Iterator
 from types import SimpleNamespace
@@ -75,12 +76,24 @@ def libraries(kind: type[JITCodeLibrary]) -> Iterator[None]:
         codegen._library_class = before
 
 
+@contextlib.contextmanager
+def without_collection() -> Iterator[None]:
+    """Put off Python's garbage collection: it would look through all of a growing compiler's memory again and again."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
 def compile_as(dispatcher: Any, kind: type[JITCodeLibrary]) -> None:
     """Let a kernel be compiled to, or loaded as, a library of some kind."""
     compile_ = dispatcher.compile
 
     def compiled(signature: Any) -> Any:
-        with libraries(kind):
+        with libraries(kind), without_collection():
             return compile_(signature)
 
     dispatcher.compile = compiled

@@ -262,7 +262,8 @@ def lowest_mesh(corners: Array, faces: NDArray[np.uint32], x: float, y: float, s
         x: x of the grid's first node [m].
         y: y of the grid's first node [m].
         spacing: Distance of the nodes [m].
-        bottom: (ny, nx), contiguous, receives the heights [m]; `MISS` where there is no mesh. Fastest if nx is a multiple of LANES.
+        bottom: (ny, nx), contiguous, receives the heights [m]; `MISS` where there is no mesh. Fastest if nx is a
+            multiple of LANES.
     """
     bottom[:] = MISS
     ny, nx = bottom.shape

@@ -87,13 +87,12 @@ def residual(
         shape = shapes[s]
         if shape["tree_dof"] == first:
             part, load = joints.jacobians[s], loads[s]
-            f_x, f_y, f_z = dt * load["force"][0], dt * load["force"][1], dt * load["force"][2]
-            t_x, t_y, t_z = dt * load["torque"][0], dt * load["torque"][1], dt * load["torque"][2]
-            belt = dt * load["belt_force"]
             for k in range(shape["columns"]):
                 a = joints.dofs[s, k] - first
-                total = vectors[3, a] - part[0, k] * f_x - part[1, k] * f_y - part[2, k] * f_z
-                vectors[3, a] = total - part[3, k] * t_x - part[4, k] * t_y - part[5, k] * t_z - part[6, k] * belt
+                total = vectors[3, a]
+                for row in range(COMPONENTS):
+                    total -= part[row, k] * (dt * wrench_row(load, row))
+                vectors[3, a] = total
 
 
 @kernel(error_model="numpy", allocates=False)

@@ -9,16 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sandlot.kernels import kernel
-from sandlot.physics.shapes import whole_vectors
+from sandlot.physics.shapes import LANES, whole_vectors
 from sandlot.physics.soil.ground import Ground, KindArray, loosen, uncover
 from sandlot.physics.soil.rims import push_aside
 from sandlot.typing import IntArray
 
 BATCH_SIZE = 64
-"""Nodes of a patch that are processed together."""
+"""Nodes of a patch that are processed together. The arrays of a batch are longer by a vector: if their addresses
+differed by a power of 2, they would compete for the same lines of the processor's cache."""
 BATCH = np.dtype(
     [
-        (name, np.float64, BATCH_SIZE)
+        (name, np.float64, BATCH_SIZE + LANES)
         for name in (
             *("x", "y", "z", "covered", "slope_x", "slope_y", "hollow_x", "hollow_y"),
             *("height", "undeformed", "sinkage", "loose", "shear_x", "shear_y", "fill", "covered_before"),

@@ -10,7 +10,7 @@ import numpy as np
 
 from sandlot.kernels import kernel
 from sandlot.physics.mujoco_bridge import Dynamics, Simulation
-from sandlot.physics.soil.stress import Motion, velocity_at
+from sandlot.physics.soil.motion import Motion, velocity_at
 from sandlot.typing import Array, IntArray
 
 COMPONENTS = 7

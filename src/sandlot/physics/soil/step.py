@@ -21,13 +21,14 @@ from sandlot.physics.soil.contacts import Contacts
 from sandlot.physics.soil.damping import damping_rate, squared_speed
 from sandlot.physics.soil.ground import Ground, release
 from sandlot.physics.soil.kinds import soil_of
+from sandlot.physics.soil.motion import Motion, velocity_at
 from sandlot.physics.soil.parts import body_motion, jacobian, move_ahead
 from sandlot.physics.soil.patch import Patch, slopes, sort_by_kind
 from sandlot.physics.soil.rims import spill
 from sandlot.physics.soil.search.find import drop_covered, find
 from sandlot.physics.soil.search.nodes import RELEASE_GAP
 from sandlot.physics.soil.slides import slide
-from sandlot.physics.soil.stress import Motion, Response, bekker_modulus, deform, prepare, velocity_at
+from sandlot.physics.soil.stress import Response, bekker_modulus, deform, prepare
 from sandlot.physics.soil.window import strays
 
 MIN_CHECKS, QUEUE_PER_STEP = 32, 8

@@ -22,8 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sandlot.kernels import kernel
-from sandlot.physics.shapes import Three, whole_vectors
+from sandlot.physics.shapes import whole_vectors
 from sandlot.physics.soil.kinds import POWER_STEP, SoilParameters
+from sandlot.physics.soil.motion import Motion
 from sandlot.physics.soil.patch import patch_width
 
 CREEP_SPEED, CREEP_DAMPING = 0.01, 5.0
@@ -43,22 +44,6 @@ MAX_MODULUS = 1e30
 """Bekker's modulus of ground that never yields [Pa/m^n]: finite, so that its product with a depth of 0 is 0."""
 
 
-class Motion(NamedTuple):
-    """How a body and its belt move.
-
-    Attributes:
-        linear: Velocity of the centre [m/s].
-        angular: Angular velocity [rad/s].
-        centre: Centre of mass of the body [m].
-        belt_speed: Speed of the belt [m/s].
-    """
-
-    linear: Three
-    angular: Three
-    centre: Three
-    belt_speed: float
-
-
 class Response(NamedTuple):
     """How soil responds to one body in one step.
 
@@ -74,14 +59,6 @@ class Response(NamedTuple):
     spacing: float
     modulus: float
     rest: float
-
-
-@kernel(error_model="numpy", allocates=False)
-def velocity_at(motion: Motion, px: float, py: float, pz: float) -> Three:
-    """Velocity of a point of a body [m/s]."""
-    w, v = motion.angular, motion.linear
-    x, y, z = px - motion.centre[0], py - motion.centre[1], pz - motion.centre[2]
-    return v[0] + w[1] * z - w[2] * y, v[1] + w[2] * x - w[0] * z, v[2] + w[0] * y - w[1] * x
 
 
 @kernel(error_model="numpy", allocates=False)
@@ -258,8 +235,16 @@ def press(batch: np.void, count: int, soil: SoilParameters, response: Response, 
         batch["turn_xx"][k], batch["turn_xy"][k], batch["turn_xz"][k] = xx, xy, xz
         batch["turn_yx"][k], batch["turn_yy"][k], batch["turn_yz"][k] = yx, yy, yz
         batch["turn_zx"][k], batch["turn_zy"][k], batch["turn_zz"][k] = zx, zy, zz
-        batch["spin_xx"][k], batch["spin_yx"][k], batch["spin_zx"][k] = y * xz - z * xy, z * xx - x * xz, x * xy - y * xx
-        batch["spin_yy"][k], batch["spin_zy"][k], batch["spin_zz"][k] = z * yx - x * yz, x * yy - y * yx, x * zy - y * zx
+        batch["spin_xx"][k], batch["spin_yx"][k], batch["spin_zx"][k] = (
+            y * xz - z * xy,
+            z * xx - x * xz,
+            x * xy - y * xx,
+        )
+        batch["spin_yy"][k], batch["spin_zy"][k], batch["spin_zz"][k] = (
+            z * yx - x * yz,
+            x * yy - y * yx,
+            x * zy - y * zx,
+        )
 
 
 @kernel(error_model="numpy", allocates=False)

@@ -6,7 +6,8 @@ from numpy.typing import NDArray
 from sandlot.kernels import kernel
 from sandlot.physics.shapes import Three
 from sandlot.physics.soil.kinds import soil_of
-from sandlot.physics.soil.stress import Motion, Response, press
+from sandlot.physics.soil.motion import Motion
+from sandlot.physics.soil.stress import Response, press
 
 
 @kernel(error_model="numpy", allocates=False)

@@ -34,13 +34,6 @@ class Mesh(NamedTuple):
     bottom: Array
 
 
-def face_normals(points: Array, faces: NDArray[np.uint32]) -> Array:
-    """Normals of faces that are counterclockwise, seen from outside: (faces, 3), twice as long as their areas [m^2]."""
-    a, b, c = (points[faces[:, k]] for k in range(3))
-    normals: Array = np.cross(b - a, c - a).astype(np.float64)
-    return normals
-
-
 @kernel(error_model="numpy", allocates=False)
 def place(mesh: Mesh, shape: np.void, highest: float) -> tuple[float, Rectangle]:
     """Place the points of a mesh in the world.

@@ -59,23 +59,12 @@ def faces(size: float, d: float, cuts: bool) -> Three:
 
 
 @kernel(error_model="numpy", allocates=False)
-def faces_of_box(size: Three, mat: Array) -> tuple[Three, Three, Three]:
-    """The three pairs of faces of a box with half sizes [m] and a rotation (9,)."""
-    a, b, c = abs(mat[6]), abs(mat[7]), abs(mat[8])
-    return (
-        faces(size[0], mat[6], a >= STEEP or (a > b and a > c)),
-        faces(size[1], mat[7], b >= STEEP or (b >= a and b > c)),
-        faces(size[2], mat[8], c >= STEEP or (c >= a and c >= b)),
-    )
-
-
-@kernel(error_model="numpy", allocates=False)
-def lowest_of_box(
-    cells: np.void, count: int, pairs: tuple[Three, Three, Three], position: Three, mat: Array, fine: float
-) -> None:
-    """As `lowest_of_sphere`, for a box with three pairs of `faces` and a rotation (9,)."""
-    (half_x, per_x, wide_x), (half_y, per_y, wide_y), (half_z, per_z, wide_z) = pairs
-    per_fine = 1.0 / fine
+def lowest_of_box(cells: np.void, count: int, size: Three, position: Three, mat: Array, fine: float) -> None:
+    """As `lowest_of_sphere`, for a box with half sizes [m] and a rotation (9,)."""
+    a, b, c, per_fine = abs(mat[6]), abs(mat[7]), abs(mat[8]), 1.0 / fine
+    half_x, per_x, wide_x = faces(size[0], mat[6], a >= STEEP or (a > b and a > c))
+    half_y, per_y, wide_y = faces(size[1], mat[7], b >= STEEP or (b >= a and b > c))
+    half_z, per_z, wide_z = faces(size[2], mat[8], c >= STEEP or (c >= a and c >= b))
     ax, bx, cx, ay, by, cy, az, bz, cz = mat[0], mat[1], mat[2], mat[3], mat[4], mat[5], mat[6], mat[7], mat[8]
     x0, y0, z0 = position
     for k in range(whole_vectors(count)):
@@ -121,7 +110,6 @@ def search(shape: np.void, cells: np.void, count: int, spacing: float) -> None:
     size = (shape["size"][0], shape["size"][1], shape["size"][2])
     fine, middle = spacing / samples, 0.5 * (samples - 1)
     clear_sums(cells, count)
-    pairs = faces_of_box(size, mat)
     for a in range(samples):
         for b in range(samples):
             right, up = (b - middle) * fine, (a - middle) * fine
@@ -129,7 +117,7 @@ def search(shape: np.void, cells: np.void, count: int, spacing: float) -> None:
             if kind == SPHERE:
                 lowest_of_sphere(cells, count, size[0], position, fine)
             elif kind == BOX:
-                lowest_of_box(cells, count, pairs, position, mat, fine)
+                lowest_of_box(cells, count, size, position, mat, fine)
             else:
                 lowest_of_any(cells, count, kind, size, position, mat, fine)
             add_points(cells, count, right, up)
