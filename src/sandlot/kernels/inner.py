@@ -1,3 +1,4 @@
+# mypy: allow-untyped-calls
 """Kernels as other kernels call them: code that is linked into the callers, and optimised there, all of it together.
 
 Numba optimises a kernel and translates it to machine code whenever it is compiled, and once more within each of its

@@ -32,8 +32,7 @@ from sandlot.typing import Array, IntArray
 
 TOLERANCE = 0.001
 """Newton's method ends if its next step would change no force by more than this fraction of the largest one."""
-MAX_ITERATIONS = 30
-MAX_SEARCHES = 20
+MAX_ITERATIONS, MAX_SEARCHES = 30, 20
 OVERSHOOT = 0.3
 """A step is shortened if the residual along it has changed its sign and is more than this fraction of what it was."""
 
@@ -214,14 +213,13 @@ def balance(
         dt: Length of the step [s].
         spacing: Distance of nodes [m].
     """
-    first, count, vectors = tree["first"], tree["count"], joints.vectors
+    first, count, vectors, moved = tree["first"], tree["count"], joints.vectors, False
     dense_mass(tree, dynamics, joints.damping, dt, joints.mass)
     for a in range(count):
         dof = first + a
         vectors[0, a] = vectors[5, a] = qvel[dof]
         vectors[2, a] = dt * (dynamics.qfrc_smooth[dof] + dynamics.qfrc_constraint[dof])
     evaluate(joints, tree, touched, shapes, loads, batches, soils, dt, spacing)
-    moved = False
     for iteration in range(MAX_ITERATIONS):
         removed, settled = newton_step(joints, tree, touched, shapes, loads, dt)
         if settled or iteration == MAX_ITERATIONS - 1:
