@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from _side_by_side import Comparison
-from sandlot.control.navigation.astar import DIAGONAL, STRAIGHT, find_path
+from sandlot.control.navigation.astar import find_path
+from sandlot.control.navigation.successors import DIAGONAL, STRAIGHT
 from sandlot.control.navigation.weights import weigh
 from sandlot.geometry.planar import rotate
 from sandlot.mapping.grids.geometry import FREE, WALL, Grid
