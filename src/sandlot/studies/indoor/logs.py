@@ -153,7 +153,7 @@ class Logs(Study):
             **self._relation_errors(name, log, poses),
             "position_error": math.nan if reference is None else position_error(poses, reference),
             "thickness": wall_thickness(points, poses[::2]),
-            "loops": math.nan if mapper is None else float((mapper.loops.weights > 0.5).sum()),
+            "loops": math.nan if mapper is None else float(len(mapper.loops.kept)),
             "parts": math.nan if mapper is None else float(mapper.loops.parts(mapper.submaps)),
             "refused": math.nan if mapper is None else len(mapper.refused) / len(log.scans),
             "seconds": seconds,
