@@ -1,5 +1,7 @@
 """Predicted motions: velocities for any rate of scans, after gaps, and where time does not advance."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -55,3 +57,14 @@ def test_the_turn_rate_is_that_of_an_inertial_unit():
         motion.update(scan(0.025 * k), 0.1 * k, np.array([0.0, 0.0, 0.1 * (k > 0)]))
     assert moved.velocity[2] == pytest.approx(4.0)
     assert moved.pose[2] == pytest.approx(0.1)
+
+
+def test_the_yaw_that_a_scan_has_is_used_unless_scans_alone_are_wanted():
+    found = []
+    for motion in (Motion(), Motion(odometry=False)):
+        for k in range(3):
+            each = replace(scan(0.2 * k), inertial_yaw=0.3 * k)
+            moved = motion.predict(each)
+            motion.update(each, np.nan, np.zeros(3))
+        found.append(moved.pose[2])
+    assert found == pytest.approx([0.3, 0.0])

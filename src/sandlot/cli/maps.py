@@ -16,7 +16,7 @@ from sandlot.writing import refuse_existing
 
 Log = Annotated[Path, typer.Argument(help="Log, directory of a ROS 2 bag, or recording.")]
 Topic = Annotated[str | None, typer.Option(help="Topic of the scans in a bag.", show_default="the first")]
-Odometry = Annotated[bool, typer.Option(help="Use the odometry of the log, or scans alone.")]
+Odometry = Annotated[bool, typer.Option(help="Use the odometry and the inertial unit of the log, or scans alone.")]
 
 
 def map_(

@@ -40,7 +40,7 @@ class Localiser:
         grid: Where the cells of the map lie.
         kinds: (rows, columns) what they are; walls and obstacles are what scans are matched with.
         start: First pose [m, rad], if it is known; errors up to half a metre and 45 degrees are found.
-        odometry: Whether to use the odometry of the scans, where they have any.
+        odometry: Whether to use the odometry and the inertial yaw of the scans, where they have any.
         mount: Position of the laser on the robot [m].
 
     Attributes:
@@ -88,7 +88,7 @@ class Localiser:
 
         Args:
             scan: The next scan.
-            yaw: Of an inertial unit at the time of the scan; NaN without one [rad].
+            yaw: Of an inertial unit at the time of the scan; NaN for the one that the scan has, if any [rad].
 
         Returns:
             Pose in the map, NaN if it is not known. If the scan was refused, the pose is predicted.

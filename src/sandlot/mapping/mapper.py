@@ -54,7 +54,7 @@ class Mapper:
     ones; where they overlap, a loop is closed, and the poses of all submaps are corrected.
 
     Args:
-        odometry: Whether to use the odometry of the scans, where they have any.
+        odometry: Whether to use the odometry and the inertial yaw of the scans, where they have any.
         mount: Position of the laser on the robot [m].
 
     Attributes:
@@ -87,7 +87,7 @@ class Mapper:
 
         Args:
             scan: The next scan.
-            yaw: Of an inertial unit at the time of the scan; NaN without one [rad].
+            yaw: Of an inertial unit at the time of the scan; NaN for the one that the scan has, if any [rad].
         """
         moved = self._motion.predict(scan, yaw)
         points = scan_points(scan, self.mount, moved.velocity, MAX_RANGE)

@@ -52,7 +52,7 @@ class Motion:
     """Predicts motions, scan by scan.
 
     Args:
-        odometry: Whether to use the odometry of the scans, where they have any.
+        odometry: Whether to use the odometry and the inertial yaw of the scans, where they have any.
     """
 
     def __init__(self, odometry: bool = True) -> None:
@@ -63,7 +63,7 @@ class Motion:
         self._squares, self._steps, self._interval = np.square(FIRST), np.zeros(3), 0.0
 
     def predict(self, scan: Scan, yaw: float = math.nan) -> Moved:
-        """The motion since the last scan; ``yaw`` is that of an inertial unit, NaN without one [rad]."""
+        """The motion since the last scan; ``yaw`` is that of an inertial unit, NaN for that of the scan [rad]."""
         if self._last is None:
             return Moved(np.zeros(3), *FIRST, False, np.zeros(3))
         interval = self._elapsed(self._last, scan)
@@ -79,6 +79,7 @@ class Motion:
             velocity = self._steps / usual
             pose = velocity * min(interval, LONGER * usual)
             distance, turn = np.clip(np.sqrt(self._squares), *BOUNDS).tolist()
+        yaw = self._inertial(scan, yaw)
         if math.isfinite(yaw) and math.isfinite(self._yaw):
             pose[2], turn = wrap(yaw - self._yaw), INERTIAL
             velocity[2] = pose[2] / interval
@@ -95,7 +96,10 @@ class Motion:
             self._intervals.append(interval)
             self._interval += recent * (interval - self._interval)
             self._steps = self._steps + recent * (moved - self._steps)
-        self._last, self._yaw = scan, yaw
+        self._last, self._yaw = scan, self._inertial(scan, yaw)
+
+    def _inertial(self, scan: Scan, yaw: float) -> float:
+        return scan.inertial_yaw if self._use and not math.isfinite(yaw) else yaw
 
     def _elapsed(self, before: Scan, now: Scan) -> float:
         """Time between two scans [s]; the usual one, if time does not advance."""
