@@ -12,7 +12,7 @@ from sandlot.mapping.grids.geometry import OBSTACLE, WALL, Grid, Kinds
 from sandlot.mapping.mapper import MAX_RANGE, Estimate
 from sandlot.mapping.matching.field import CELL, add_points, make_field
 from sandlot.mapping.matching.matcher import MIN_POINTS, Expected, Match, align, few_beams, match, refused
-from sandlot.mapping.matching.points import scan_points, spread
+from sandlot.mapping.matching.points import sample, scan_points
 from sandlot.mapping.matching.search import Window, search
 from sandlot.mapping.motion import Motion
 from sandlot.recordings.scans import UNKNOWN_POSE, Pose, Scan
@@ -117,7 +117,7 @@ class Localiser:
         if len(points) < MIN_POINTS:
             return refused(origin, few_beams(points))
         anywhere = Window(self._field.half, math.pi, math.inf, math.inf, 0.0)
-        found = search(self._field, spread(points, SEARCHED), origin, anywhere, MIN_SCORE)
+        found = search(self._field, sample(points, SEARCHED), origin, anywhere, MIN_SCORE)
         if found.score <= MIN_SCORE:
             return refused(origin, "the scan fits nowhere in the map")
         return strict(align(self._field, points, np.array(found[:3]), score=found.score))

@@ -12,7 +12,7 @@ from sandlot.geometry.planar import between, compose, invert
 from sandlot.mapping.graph import Edge, floor, solve
 from sandlot.mapping.matching.field import Field
 from sandlot.mapping.matching.matcher import align
-from sandlot.mapping.matching.points import spread
+from sandlot.mapping.matching.points import sample
 from sandlot.mapping.matching.search import Window, search
 from sandlot.mapping.submaps import Submap, place
 from sandlot.typing import Array
@@ -97,8 +97,8 @@ class Loops:
             return
         self._closed.add((latest, begin, end))
         middle = mine.locals[(begin + end) // 2]
-        points = spread(place(mine.points(begin, end), invert(middle)), REFINED)
-        few = spread(points, SEARCHED)
+        points = sample(place(mine.points(begin, end), invert(middle)), REFINED)
+        few = sample(points, SEARCHED)
         pose = compose(mine.pose, middle)
         path = self.paths(submaps, latest)
         for other in np.argsort(path[: max(latest - 1, 0)], kind="stable").tolist():

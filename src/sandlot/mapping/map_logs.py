@@ -26,7 +26,7 @@ from sandlot.recordings.scans import Pose
 from sandlot.writing import drafted
 
 MAX_REFUSED = 0.5
-"""A map of a log of which a larger share of scans was refused is not worth the name."""
+"""If a larger share of the scans is refused, mapping fails."""
 Progress = Callable[[int, int], None]
 
 

@@ -110,8 +110,10 @@ class Mapper:
         return compose(self.submaps[self._active[0][0]].pose, self._local) if self._active else np.zeros(3)
 
     def finish(self) -> None:
-        """Close the loops of the last submaps, which are not complete yet. More scans may follow; a second call without
-        new keyframes changes nothing."""
+        """Close the loops of the last submaps, which are not complete yet.
+
+        More scans may follow. A second call without new keyframes changes nothing.
+        """
         for index, _ in self._active:
             self.loops.close(self.submaps, index)
 
@@ -175,5 +177,5 @@ class Mapper:
 
 
 def _information(found: Match) -> Array:
-    """Of a match; if there was none, next to nothing is known, whatever odometry says: the robot may have been carried."""
+    """Of a match; next to nothing if there was none, whatever odometry says: the robot may have been carried."""
     return np.diag(np.power((UNSURE[0], UNSURE[0], UNSURE[1]), -2.0)) if found.reason else found.information

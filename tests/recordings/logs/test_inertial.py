@@ -11,7 +11,7 @@ from sandlot.recordings.logs import read_scans
 from scan_drives import LASER, cluttered_room, errors, scans_along
 
 pytest.importorskip("rosbags")
-from bag_files import Robot, write
+from bag_files import write
 
 
 def turning(robot, oriented=True, roll=0.0, until=0.6, topics=("/imu",)):
