@@ -63,5 +63,5 @@ class InertialUnit:
             self._sign = -1.0  # it is upside down
 
     def yaw(self, time: int, logged: int) -> float:
-        """Interpolated yaw from an unknown offset [rad]; NaN before the first message, after the last, and in pauses."""
+        """Yaw from an unknown offset, interpolated [rad]; NaN before all messages, after all, and in pauses."""
         return self._sign * self._yaws.at(time, logged).pose.yaw if self._yaws.covers(time) else math.nan
