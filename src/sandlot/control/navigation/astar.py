@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sandlot.control.navigation.bounds import FAR, FEW, bound, lighten, octile, search_corners
+from sandlot.control.navigation.bounds import FAR, FEW, bound, lighten, search_corners
 from sandlot.control.navigation.open_list import Costs, pop, push
 from sandlot.control.navigation.successors import (
     ACROSS,
@@ -122,7 +122,8 @@ def expand(weights: Weights, start: int, goal: int, table: Weights) -> tuple[Cos
             far = search_corners(light, goal_row, goal_column, start // columns, start % columns)
     target = goal_row, goal_column, guided, far, light
     heads, pool, state = np.full(BUCKETS, -1, np.int32), np.empty((4096, 3), np.int32), np.array([0, -1, 0], np.int32)
-    bucket = octile(start // columns - goal_row, start % columns - goal_column) // WIDTH if goal >= 0 else 0
+    least = bound(start // columns, start % columns, *target) if goal >= 0 else 0
+    bucket = least // WIDTH if least < FAR else 0  # a blocked start may have no bound
     costs[start], came[start] = 0, NOWHERE | OPEN
     push(start, start // columns, bucket, heads, pool, state)
     cell, row, known = 0, 0, False  # known: which cell to expand next, without the open list
