@@ -196,17 +196,18 @@ def expand(weights: Weights, start: int, goal: int, table: Weights) -> tuple[Cos
 @kernel(error_model="numpy", nogil=True)
 def trace_back(came: Weights, columns: int, start: int, goal: int) -> IntArray:
     """The cells of a path from the start to the goal: (n, 2) row and column."""
-    steps, cell, count = DOWN * columns + ACROSS, goal, 1
+    steps, trail, cell, count = DOWN * columns + ACROSS, np.empty(4096, np.int32), goal, 1
     while cell != start:
+        if count == trail.size:
+            trail = np.concatenate((trail, np.empty_like(trail)))
+        trail[count - 1] = cell
         cell -= steps[came[cell] & 7]
         count += 1
+    trail[count - 1] = start
     cells = np.empty((count, 2), np.int64)
-    cell, row, column = goal, goal // columns, goal % columns
-    for k in range(count - 1, 0, -1):
-        cells[k, 0], cells[k, 1] = row, column
-        d = came[cell] & 7
-        cell, row, column = cell - steps[d], row - DOWN[d], column - ACROSS[d]
-    cells[0, 0], cells[0, 1] = row, column
+    for k in range(count):
+        cell = trail[count - 1 - k]
+        cells[k, 0], cells[k, 1] = cell // columns, cell % columns
     return cells
 
 
