@@ -167,7 +167,7 @@ def recording() -> list[Comparison]:
         size = sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
     name = f"recording of {RECORDED:,} frames"
     return [
-        Comparison(f"{name}, wall", wall, "s", at_most=120.0),
+        Comparison(f"{name}, wall", wall, "s", at_most=25.0),
         Comparison(name, seconds, "s"),
         Comparison(f"{name}, on disk", 1e-6 * size, "MB", at_most=500.0),
     ]

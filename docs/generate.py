@@ -56,6 +56,7 @@ GUIDES = {
     "Map your own log": "map-your-log.md",
     "Sensor models": "sensor-models.md",
     "NARMAX": "narmax.md",
+    "Learned simulation": "learned.md",
     "Reliability": "reliability.md",
     "Add a world": "add-a-world.md",
 }

@@ -244,6 +244,50 @@ def test_failed_flush_can_be_repeated(tmp_path: Path) -> None:
     check(recordings.open(path), 5)
 
 
+def test_another_thread_writes_the_same_files(tmp_path: Path) -> None:
+    for background in (False, True):
+        path = tmp_path / str(background)
+        out = Writer(path, QUANTITIES, settings={}, seed=7, world="a", chunk=4, background=background)
+        for number in range(23):
+            out.append(frame(number))
+            if number == 9:
+                out.flush()
+                assert out.frames == 10
+        out.close()
+        check(recordings.open(path), 23)
+    for name in QUANTITIES:
+        chunks = names(tmp_path / "True" / name)
+        assert chunks == names(tmp_path / "False" / name)
+        for chunk in chunks:
+            one, other = ((tmp_path / each / name / chunk).read_bytes() for each in ("True", "False"))
+            assert one == other
+
+
+def test_what_another_thread_could_not_write_is_raised_later_and_kept(tmp_path: Path, monkeypatch) -> None:
+    path = tmp_path / "a"
+    out = Writer(path, QUANTITIES, settings={}, seed=7, world="a", chunk=2, background=True)
+    for number in range(2):
+        out.append(frame(number))
+    out.flush()
+
+    def refuse(column):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Column, "write", refuse)
+        out.append(frame(2))
+        out.append(frame(3))  # begins to write both
+        out.append(frame(4))
+        with pytest.raises(RecordingError, match=r"no space left .* holds the 2 frames before"):
+            out.append(frame(5))
+        with pytest.raises(RecordingError, match="no space left"):
+            out.append(frame(6))  # is not taken
+    check(recordings.open(path), 2)
+    out.append(frame(6))
+    out.close()
+    check(recordings.open(path), 7)
+
+
 @pytest.mark.parametrize(
     ("number", "said"),
     [

@@ -6,7 +6,8 @@ import pytest
 
 from rover_scenes import BOTH, on_floor, run
 from sandlot.robots.rover import Rover, load_rover
-from sandlot.robots.rover_model import build_model, read_state
+from sandlot.robots.rover_model import build_model
+from sandlot.robots.rover_reader import read_state
 
 
 @BOTH
@@ -19,6 +20,9 @@ def test_state_is_that_of_mujoco_after_the_step(name):
         assert np.array_equal(state.position[k], data.xpos[parts.chassis])
         assert state.rotation[k] == pytest.approx(data.xmat[parts.chassis].reshape(3, 3), abs=1e-12)
         assert np.array_equal(state.rates[k], data.qvel[parts.dof + 3 : parts.dof + 6])
+        assert np.array_equal(state.angular_acceleration[k], data.qacc[parts.dof + 3 : parts.dof + 6])
+        acceleration = data.qacc[parts.dof : parts.dof + 3] - rovers.model.opt.gravity
+        assert state.specific_force[k] == pytest.approx(state.rotation[k].T @ acceleration, abs=1e-12)
         left, right = parts.first
         assert state.wheel_angles[k].tolist() == [data.qpos[left.qpos], data.qpos[right.qpos]]
         assert state.wheel_speeds[k].tolist() == [data.qvel[left.dof], data.qvel[right.dof]]

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from sandlot.geometry.rotations import roll_pitch_yaw, rotation_matrix
 from sandlot.robots.rover import Rover
-from sandlot.robots.rover_model import build_model, drive, read_state
+from sandlot.robots.rover_model import build_model, drive
+from sandlot.robots.rover_reader import read_state
 from sandlot.sensing.imu import Imu
 
 TILT = np.radians(20.0)

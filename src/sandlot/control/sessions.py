@@ -55,22 +55,30 @@ class Session(Controller):
             self._generators = [np.random.default_rng(seed) for seed in seeds]
             self._frame = np.zeros(len(seeds), np.int64)
             self._r = np.full((len(seeds), len(self.speeds), 1), np.nan)
+            self._commands, self._until = np.zeros((len(seeds), *self.speeds.shape)), np.zeros(len(seeds), np.int64)
             return
         for member, seed in zip(members, seeds, strict=True):
             self._generators[member] = np.random.default_rng(seed)
-            self._r[member] = np.nan
+            self._r[member], self._until[member] = np.nan, 0
 
     def act(self, observations: Observation, members: Sequence[int] | None = None) -> Array:
         """The commands of the next frame: (n, rovers, 2) [m/s, rad/s]."""
-        which = range(len(self._frame)) if members is None else members
-        return np.stack([self._command(member) for member in which])
+        for member in range(len(self._frame)) if members is None else members:
+            frame = self._frame[member]
+            if frame >= self._until[member] or frame == 0:
+                self._command(member, int(frame))
+            self._frame[member] = (frame + 1) % self.frames
+        return self._commands.copy() if members is None else self._commands[list(members)]
 
-    def _command(self, member: int) -> Array:
-        frame = int(self._frame[member])
+    def _command(self, member: int, frame: int) -> None:
+        """Find the command of a frame, and until which frame it stays the same."""
         if frame % SEGMENT == 0 or np.isnan(self._r[member]).any():
             self._r[member] = self._generators[member].uniform(0.25, 1.0, (len(self.speeds), 1))
-        self._frame[member] = (frame + 1) % self.frames
-        return self._r[member] * self.speeds * BLOCKS[block_of(frame, self.frames)]
+        block, until = block_of(frame, self.frames), frame + 1
+        while until % SEGMENT and until < self.frames and block_of(until, self.frames) == block:
+            until += 1
+        self._commands[member] = self._r[member] * self.speeds * BLOCKS[block]
+        self._until[member] = until
 
 
 def block_of(frame: int, frames: int) -> int:

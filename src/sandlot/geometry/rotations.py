@@ -11,10 +11,12 @@ def roll_pitch_yaw(rotation: Array) -> Array:
     With x forward, y left and z up (ROS REP-103), roll is positive with the left side up, pitch with the nose down, yaw
     to the left.
     """
-    roll = np.arctan2(rotation[..., 2, 1], rotation[..., 2, 2])
-    pitch = -np.arcsin(np.clip(rotation[..., 2, 0], -1.0, 1.0))
-    yaw = np.arctan2(rotation[..., 1, 0], rotation[..., 0, 0])
-    return np.stack([roll, pitch, yaw], axis=-1)
+    angles = np.empty(rotation.shape[:-1])
+    # No ``out=``: NumPy has other loops for strided results, with other last digits.
+    angles[..., 0] = np.arctan2(rotation[..., 2, 1], rotation[..., 2, 2])
+    angles[..., 1] = -np.arcsin(np.minimum(np.maximum(rotation[..., 2, 0], -1.0), 1.0))
+    angles[..., 2] = np.arctan2(rotation[..., 1, 0], rotation[..., 0, 0])
+    return angles
 
 
 def rotation_matrix(roll: float, pitch: float, yaw: float) -> Array:

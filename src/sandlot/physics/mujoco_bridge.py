@@ -21,6 +21,9 @@ from numba.extending import intrinsic
 from sandlot.kernels import c_callback, kernel
 from sandlot.typing import Array, IntArray
 
+NO_RESET = int(mujoco.mjtDisableBit.mjDSBL_AUTORESET)
+"""The flag of a model that keeps MuJoCo from resetting a simulation."""
+
 
 class Simulation(NamedTuple):
     """Arrays of a MuJoCo simulation, with MuJoCo's names and shapes."""
@@ -203,7 +206,10 @@ def quietly() -> Iterator[None]:
 def without_reset(model: mujoco.MjModel) -> Iterator[None]:
     """Keep MuJoCo from resetting a simulation that diverges, so that its state tells what happened."""
     before = model.opt.disableflags
-    model.opt.disableflags = before | mujoco.mjtDisableBit.mjDSBL_AUTORESET
+    if before & NO_RESET:
+        yield
+        return
+    model.opt.disableflags = before | NO_RESET
     try:
         yield
     finally:

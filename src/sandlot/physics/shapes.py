@@ -33,6 +33,8 @@ LANES = 8
 STEEP = 0.2
 """A face counts as vertical if the sine of its angle to the vertical is below this; it then limits the covered fraction
 of the cells at its edge instead of being pressed into them."""
+LYING = 0.98
+"""A cylinder or track lies on its side if the cosine of its axis to the vertical is above this."""
 
 
 @kernel(error_model="numpy", allocates=False, inline="always")
@@ -109,7 +111,7 @@ def lowest_box(size: Three, p: Three, d: Three, spacing: float) -> tuple[float, 
 def lowest_prism(half: float, radius: float, width: float, p: Three, d: Three, spacing: float) -> tuple[float, float]:
     """As `lowest`, for a stadium in the plane of the first two axes, extruded along the third."""
     lean = abs(d[2])
-    if lean > 0.98:
+    if lean > LYING:
         # The axis is all but vertical: the shape lies on its side.
         low = -width / lean - p[2] / d[2]
         x, z = p[0] + low * d[0], p[1] + low * d[1]

@@ -1,15 +1,18 @@
 """One quantity on its way to disk: the rows that wait in memory, and the chunk they belong to."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-import zarr
+from numcodecs import Zstd
 from numpy.typing import NDArray
 
 from sandlot.recordings.frames import ONCE, Quantity
 
 SPARSE_CHUNK_BYTES = 2**22
 """Largest chunk of a quantity that is not kept in every frame, if one row is smaller than that [bytes]."""
+COMPRESSION = Zstd(level=1, checksum=True)
+"""Of the chunks, as their metadata say."""
 
 
 def row_count(frames: int, every: int) -> int:
@@ -25,10 +28,13 @@ def time_dim(name: str, quantity: Quantity) -> str:
 class Column:
     """Rows of one quantity that wait for a flush.
 
+    A flush has three steps: `hand_over` begins a new buffer, `write` writes the old one, and `committed` frees it.
+    Rows can be added from the first step on, while another thread writes.
+
     Attributes:
         every: The quantity is kept in every so many frames.
         chunk: Rows per file.
-        array: The Zarr array that the rows go to.
+        folder: Directory of the Zarr array that the rows go to.
     """
 
     def __init__(self, quantity: Quantity, chunk: int) -> None:
@@ -41,35 +47,53 @@ class Column:
         sparse = 1 if quantity.every >= ONCE else max(1, SPARSE_CHUNK_BYTES // max(quantity.nbytes, 1))
         self.every = quantity.every
         self.chunk = chunk if self.every == 1 else min(chunk, sparse)
-        self.array: zarr.Array[Any]
+        self.folder: Path
         self._buffer: NDArray[Any] = np.zeros((self.chunk, *quantity.shape), quantity.dtype)
-        self._first = 0  # row of the array that the buffer begins with
+        self._leaving: tuple[int, NDArray[Any]] | None = None  # number of a chunk, and its rows
+        self._spare: NDArray[Any] | None = None
+        self._number = 0  # of the chunk in the buffer
         self._held = 0  # rows of the buffer in use, flushed or not
         self._changed = False  # since the last flush
 
-    @property
-    def full(self) -> bool:
-        """Whether it has to be flushed before it takes more rows."""
-        return self._held == self.chunk
+    def put(self, value: Any) -> bool:
+        """Add one row; returns whether it must be handed over before it takes more."""
+        held = self._held
+        self._buffer[held] = value
+        self._held, self._changed = held + 1, True
+        return held + 1 == self.chunk
 
-    def put(self, value: Any) -> None:
-        """Add one row."""
-        self._buffer[self._held] = value
-        self._held += 1
-        self._changed = True
+    def hand_over(self) -> None:
+        """Leave the waiting rows to `write`; those of a chunk that is not full are kept for the next flush, too."""
+        if not self._changed:
+            return
+        held, leaving = self._held, self._buffer
+        self._buffer = np.zeros_like(leaving) if self._spare is None else self._spare
+        self._leaving, self._spare, self._changed = (self._number, leaving), None, False
+        if held == self.chunk:
+            self._number, self._held = self._number + 1, 0
+        else:
+            leaving[held:] = 0
+            self._buffer[:held] = leaving[:held]
 
     def write(self) -> None:
-        """Write the waiting rows to disk; readers ignore them until the recording is committed."""
-        if self._changed:
-            self._buffer[self._held :] = 0
-            # Whole chunks only: Zarr would read a part of one back before writing it.
-            self.array[self._first : self._first + self.chunk] = self._buffer
+        """Write what was handed over to disk; readers ignore it until the recording is committed."""
+        if self._leaving is None or not self._leaving[1].size:
+            return
+        number, rows = self._leaving
+        file = self.folder / ".".join(["c", str(number), *("0" for _ in rows.shape[1:])])
+        partial = file.with_suffix(".partial")
+        # The chunk may hold rows that are committed already, so the file is replaced in one step.
+        try:
+            partial.write_bytes(COMPRESSION.encode(rows))
+            partial.replace(file)
+        except OSError:
+            partial.unlink(missing_ok=True)
+            raise
 
     def committed(self) -> None:
-        """Mark all rows as safe, and start a new chunk if this one is full."""
-        self._changed = False
-        if self.full:
-            self._first, self._held = self._first + self.chunk, 0
+        """Mark what was handed over as safe."""
+        if self._leaving is not None:
+            self._spare, self._leaving = self._leaving[1], None
 
 
 def check_quantities(quantities: dict[str, Quantity]) -> None:

@@ -3,10 +3,13 @@
 import contextlib
 import json
 from collections.abc import Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
+
+import numpy as np
 
 from sandlot.errors import RecordingError, os_reason, quote
 from sandlot.recordings.columns import Column, check_quantities
@@ -33,6 +36,9 @@ class Writer:
         world: Name of the world, or of the robot.
         chunk: Frames per file; a full chunk is flushed by itself. By default 256, fewer if frames are large. Large
             quantities that are not kept in every frame have fewer rows in a file.
+        background: Whether full chunks are written by another thread, while frames go on being appended; what the disk
+            refuses is then raised later, by a call that waits for that thread: `flush`, `close`, or the `append` that
+            fills the next chunk.
 
     Raises:
         RecordingError: The path exists or cannot be written.
@@ -52,6 +58,7 @@ class Writer:
         seed: int | None,
         world: str,
         chunk: int | None = None,
+        background: bool = False,
     ) -> None:
         self._quantities = dict(quantities)
         check_quantities(self._quantities)
@@ -65,7 +72,14 @@ class Writer:
         self._appended = 0
         self._closed = False
         self._amended = False
+        self._checked: Frame = {}
+        self._thread = ThreadPoolExecutor(1) if background else None
+        self._full = False  # a column has to be handed over before it takes more rows
+        self._leaving: int | None = None  # number of frames, once what was handed over is written
+        self._writing: Future[None] | None = None
         self._columns = {name: Column(quantity, chunk) for name, quantity in quantities.items()}
+        self._dense = [(name, column) for name, column in self._columns.items() if column.every == 1]
+        self._sparse = [(name, column) for name, column in self._columns.items() if column.every > 1]
         attributes = {
             "format": FORMAT,
             "format_version": FORMAT_VERSION,
@@ -91,18 +105,26 @@ class Writer:
         """
         if self._closed:
             raise ValueError(f"recording {self.path} is closed")
-        check_frame(frame, self._quantities)
-        if self._any_full():  # an earlier flush failed
-            self.flush()
-        for name, column in self._columns.items():
+        self._check(frame)
+        if self._full:  # an earlier flush failed
+            self._begin()
+        for name, column in self._dense:
+            self._full |= column.put(frame[name])
+        for name, column in self._sparse:
             if self._appended % column.every == 0:
-                column.put(frame[name])
+                self._full |= column.put(frame[name])
         self._appended += 1
-        if self._any_full():
-            self.flush()
+        if self._full:
+            self._begin()
 
-    def _any_full(self) -> bool:
-        return any(column.full for column in self._columns.values())
+    def _check(self, frame: Frame) -> None:
+        """Check a frame, unless it has the same arrays as the last one, with other numbers in them."""
+        last = self._checked
+        if len(frame) == len(last) and all(last.get(name) is value for name, value in frame.items()):
+            return
+        check_frame(frame, self._quantities)
+        # Only arrays: others are made anew for every frame.
+        self._checked = dict(frame) if all(isinstance(value, np.ndarray) for value in frame.values()) else {}
 
     def flush(self) -> None:
         """Make every frame appended so far safe.
@@ -110,13 +132,38 @@ class Writer:
         Raises:
             RecordingError: The disk refused them; frames flushed before are still safe.
         """
-        if self._appended == self._frames and not self._amended:
-            return
+        self._finish()
+        if self._appended > self._frames or self._amended:
+            self._begin()
+            self._finish()
+
+    def _begin(self) -> None:
+        """Write all frames appended so far, or let the other thread begin to."""
+        self._finish()
+        for column in self._columns.values():
+            column.hand_over()
+        self._leaving, self._amended = self._appended, False
+        if self._thread is None:
+            self._finish()
+        else:
+            self._writing = self._thread.submit(self._write, self._appended)
+        self._full = False
+
+    def _finish(self) -> None:
+        """Write what was handed over; wait for the other thread, if it is doing that."""
+        writing, self._writing = self._writing, None
         with self._explained():
-            for column in self._columns.values():
-                column.write()
-            self._store.commit(self._appended)
-        self._frames, self._amended = self._appended, False
+            if writing is not None:
+                writing.result()
+            elif self._leaving is not None:
+                self._write(self._leaving)
+        self._leaving = None
+
+    def _write(self, frames: int) -> None:
+        for column in self._columns.values():
+            column.write()
+        self._store.commit(frames)
+        self._frames = frames
         for column in self._columns.values():
             column.committed()
 
@@ -136,6 +183,8 @@ class Writer:
         self.flush()
         with self._explained():
             self._store.write_shapes()
+        if self._thread is not None:
+            self._thread.shutdown()
         self._closed = True
 
     def __enter__(self) -> Self:

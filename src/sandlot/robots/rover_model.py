@@ -1,4 +1,4 @@
-"""Rovers in MuJoCo: a model of one or several, commands for their motors, and their state.
+"""Rovers in MuJoCo: a model of one or several, and commands for their motors.
 
 The model has no ground. `sandlot.physics.soil` and `sandlot.physics.particles` apply the forces of the ground to the
 geoms and tracks that `RoverParts` lists.
@@ -6,7 +6,6 @@ geoms and tracks that `RoverParts` lists.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import mujoco
 import numpy as np
@@ -19,11 +18,6 @@ from sandlot.robots.rover import Rover, wheel_speeds
 from sandlot.robots.rover_layout import SIDES, Layout, Side, find_layout
 from sandlot.robots.rover_motors import GRAVITY
 from sandlot.robots.rover_spec import quaternion, rover_spec
-from sandlot.robots.rover_state import RoverState
-from sandlot.typing import Array, IntArray
-
-MAX_SPEED, MAX_RATE = 20.0, 300.0
-"""A chassis that moves [m/s] or rotates [rad/s] faster than this has exploded."""
 
 
 @dataclass(frozen=True)
@@ -97,21 +91,6 @@ class RoverModel:
 
     model: mujoco.MjModel
     rovers: tuple[RoverParts, ...]
-
-    @cached_property
-    def wheel_addresses(self) -> tuple[IntArray, IntArray]:
-        """Of the angles and of the speeds of the first left and right wheels: (n, 2) each."""
-        angles = [[wheel.qpos for wheel in parts.first] for parts in self.rovers]
-        speeds = [[wheel.dof for wheel in parts.first] for parts in self.rovers]
-        return np.array(angles, np.int64), np.array(speeds, np.int64)
-
-    @cached_property
-    def speed_limits(self) -> tuple[Array, ...]:
-        """Of each rover, speeds of its degrees of freedom that mean an explosion [m/s] or [rad/s]: (dofs,) each."""
-        roots = self.model.body_rootid[self.model.dof_bodyid]
-        counts = [int(np.sum(roots == parts.chassis)) for parts in self.rovers]
-        chassis = 3 * [MAX_SPEED] + 3 * [MAX_RATE]
-        return tuple(np.array(chassis + (count - 6) * [np.inf]) for count in counts)
 
 
 def build_model(rovers: Sequence[Rover], poses: ArrayLike, step: float = 0.001, extra_xml: str = "") -> RoverModel:
@@ -245,34 +224,3 @@ def move_belts(rover_model: RoverModel, data: mujoco.MjData) -> None:
             # A rotation about the belt's middle: it has the belt's speed at the top and the bottom, and MuJoCo ignores
             # the component that is not tangential.
             rover_model.model.geom_surfacevel[geom, 4] = data.qvel[track.dof]
-
-
-def read_state(rover_model: RoverModel, data: mujoco.MjData) -> RoverState:
-    """The state of all rovers after a step, from ``data.qpos``: ``data.xmat`` is still that of before the step."""
-    rovers, count = rover_model.rovers, len(rover_model.rovers)
-    position, rates, acceleration, force = np.empty((4, count, 3))
-    rotation, exploded = np.empty((count, 9)), np.empty(count, np.bool_)
-    for k, (parts, limits) in enumerate(zip(rovers, rover_model.speed_limits, strict=True)):
-        # A free joint has one position more than speeds, all other joints as many.
-        qpos, qvel = (
-            data.qpos[parts.qpos : parts.qpos + len(limits) + 1],
-            data.qvel[parts.dof : parts.dof + len(limits)],
-        )
-        # The linear half of a free joint is along the world's axes, the angular half about the body's own.
-        linear, acceleration[k] = data.qacc[parts.dof : parts.dof + 3], data.qacc[parts.dof + 3 : parts.dof + 6]
-        position[k], rates[k] = qpos[:3], qvel[3:6]
-        mujoco.mju_quat2Mat(rotation[k], qpos[3:7])
-        force[k] = rotation[k].reshape(3, 3).T @ (linear - rover_model.model.opt.gravity)
-        # NaN compares false, so it counts as exploded.
-        exploded[k] = not ((np.abs(qvel) < limits).all() and np.isfinite(qpos).all())
-    angles, speeds = rover_model.wheel_addresses
-    return RoverState(
-        position=position,
-        rotation=rotation.reshape(count, 3, 3),
-        rates=rates,
-        angular_acceleration=acceleration,
-        specific_force=force,
-        wheel_angles=data.qpos[angles],
-        wheel_speeds=data.qvel[speeds],
-        exploded=exploded,
-    )

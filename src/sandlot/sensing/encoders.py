@@ -16,14 +16,24 @@ class EncoderReading:
     """Readings of n rovers, left and right.
 
     Attributes:
-        counts: (n, 2) since the start; they decrease when a wheel rolls backwards.
-        angles: (n, 2) the same as angles [rad].
+        true_angles: (n, 2) of the wheels since the start [rad].
+        step: Angle of a count [rad].
         speeds: (n, 2) [rad/s]
     """
 
-    counts: IntArray
-    angles: Array
+    true_angles: Array
+    step: float
     speeds: Array
+
+    @property
+    def counts(self) -> IntArray:
+        """Since the start; they decrease when a wheel rolls backwards: (n, 2)."""
+        return np.floor(self.true_angles / self.step).astype(np.int64)
+
+    @property
+    def angles(self) -> Array:
+        """The counts as angles: (n, 2) [rad]."""
+        return self.step * self.counts.astype(np.float64)
 
 
 class Encoders(Settings):
@@ -52,7 +62,5 @@ class Encoders(Settings):
             bias: (n, 2) of `draw_bias` [rad/s].
             rng: For the noise.
         """
-        step = 2.0 * math.pi / self.resolution
-        counts = np.floor(angles / step).astype(np.int64)
         noise = white_noise(rng, self.speed_noise, speeds.shape)
-        return EncoderReading(counts, step * counts.astype(np.float64), speeds + bias + noise)
+        return EncoderReading(angles, 2.0 * math.pi / self.resolution, speeds + bias + noise)

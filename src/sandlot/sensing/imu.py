@@ -97,8 +97,9 @@ class Imu(Settings):
             interval: Between readings [s]. The noise of a reading is its density over the square root of this.
             rng: Source of noise.
         """
-        rates, force, arm = motion.rates, motion.specific_force, np.array(self.position)
-        if arm.any():
+        rates, force = motion.rates, motion.specific_force
+        if any(self.position):
+            arm = np.array(self.position)
             force = force + (np.cross(motion.angular_acceleration, arm) + np.cross(rates, np.cross(rates, arm)))
         share = 1.0 / math.sqrt(interval)
         return ImuReading(

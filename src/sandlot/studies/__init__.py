@@ -9,6 +9,7 @@ from sandlot.studies.base import STUDIES, Claim, Job, Study, study
 MODULES = (
     "sandlot.studies.ground",
     "sandlot.studies.indoor",
+    "sandlot.studies.learned",
     "sandlot.studies.leveling",
     "sandlot.studies.obstacles",
     "sandlot.studies.terrain",

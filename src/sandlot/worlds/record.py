@@ -60,7 +60,22 @@ class Record(gymnasium.Wrapper[NDArray[Any], NDArray[Any], NDArray[Any], NDArray
         settings = world.settings.model_dump(mode="json")
         self.episodes = self.exploded = 0
         self._unstable = False
-        self.writer = Writer(Path(path), quantities, settings=settings, seed=seed, world=world_id(type(world).__name__))
+        self._action, self._reward = self._zero.copy(), np.zeros(())
+        self._episode, self._marked = np.zeros((), np.int64), np.zeros((), np.bool_)
+        self._added = {
+            "action": self._action,
+            "reward": self._reward,
+            "episode": self._episode,
+            "exploded": self._marked,
+        }
+        self.writer = Writer(
+            Path(path),
+            quantities,
+            settings=settings,
+            seed=seed,
+            world=world_id(type(world).__name__),
+            background=True,
+        )
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Reset the world and write its first frame."""
@@ -85,13 +100,9 @@ class Record(gymnasium.Wrapper[NDArray[Any], NDArray[Any], NDArray[Any], NDArray
         super().close()
 
     def _keep(self, action: NDArray[Any], reward: float) -> None:
-        added: dict[str, Any] = {
-            "action": np.asarray(action, self._zero.dtype),
-            "reward": np.float64(reward),
-            "episode": np.int64(self.episodes - 1),
-            "exploded": np.bool_(self._unstable),
-        }
-        self.writer.append({**self._recorder.frame(), **added})
+        self._action[...], self._reward[()] = action, reward
+        self._episode[()], self._marked[()] = self.episodes - 1, self._unstable
+        self.writer.append({**self._recorder.frame(), **self._added})
 
 
 def record_world(

@@ -105,32 +105,35 @@ def rollout(
     running, everyone, nobody = np.ones(count, np.bool_), np.ones(count, np.bool_), np.zeros(count, np.bool_)
     episodes = np.zeros(count, np.int64)
     yield Step(0, episodes, everyone, everyone, observations, actions, np.zeros(count), nobody, nobody, info)
+    whole = True  # all members are running
     for number in range(1, steps + 1):
-        if not (running.any() or again):
+        if not (whole or again or running.any()):
             return
-        actions = _ask(controller, observations, running, actions)
+        actions = np.array(controller.act(observations)) if whole else _ask(controller, observations, running, actions)
         seen, rewards, terminated, truncated, info = batch.step(actions)
-        began = ~running if again else nobody
-        if began.any():  # the vector world has reset these members
+        began, there = nobody, everyone
+        if again and not whole:  # the vector world has reset these members
+            began = ~running
             episodes = _begin(controller, first, episodes, began)
         if until is not None:
             terminated = until() & ~truncated
-        there = everyone if again else running
-        observations = seen if there.all() else np.where(_along(there, seen), seen, observations)
-        terminated, truncated = terminated & there, truncated & there
-        rewards = np.where(there, rewards, 0.0)
+        if whole or again:
+            observations = seen
+        else:
+            there = running
+            observations = np.where(_along(there, seen), seen, observations)
+            terminated, truncated, rewards = terminated & there, truncated & there, np.where(there, rewards, 0.0)
         yield Step(number, episodes, began, there, observations, actions, rewards, terminated, truncated, info)
         running = there & ~(terminated | truncated)
-        if again and isinstance(batch, _Single) and not running[0]:
+        whole = bool(running.all())
+        if again and isinstance(batch, _Single) and not whole:
             observations, info = batch.reset()
-            episodes, running = _begin(controller, first, episodes, everyone), everyone
+            episodes, running, whole = _begin(controller, first, episodes, everyone), everyone, True
             yield Step(number, episodes, everyone, everyone, observations, actions, np.zeros(1), nobody, nobody, info)
 
 
 def _ask(controller: Controller, observations: Observation, running: BoolArray, last: Action) -> Action:
     """Actions of those that are running; the others repeat their last one."""
-    if running.all():
-        return np.array(controller.act(observations))
     actions = last.copy()
     if running.any():
         actions[running] = controller.act(observations[running], np.flatnonzero(running).tolist())

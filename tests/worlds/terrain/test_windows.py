@@ -6,7 +6,7 @@ from numba import config
 
 from sandlot import recordings
 from sandlot.errors import SandlotError
-from sandlot.worlds.record import Record
+from sandlot.worlds.record import Record, record_world
 from sandlot.worlds.terrain.windows import Windows, rebuild
 from sandlot.worlds.terrain.world import Terrain
 
@@ -116,3 +116,12 @@ def test_two_recordings_of_one_world_do_not_disturb_each_other():
     assert np.abs(totals[0] * 1e-6 - world.task.ground.heights).max() < 1e-6
     assert np.abs(totals[0] * 1e-6 - world.task.ground.initial).max() > 1e-3
     assert world.frame()["heights"] == pytest.approx(totals[0] * 1e-6, abs=1e-7)
+
+
+@compiled
+def test_motion_can_be_recorded_without_the_changes_of_the_ground(tmp_path):
+    for window in (0, 16):
+        record_world("terrain", tmp_path / str(window), 90, settings={**SMALL, "window": window})
+    motion, ground = (recordings.open(tmp_path / name).load() for name in ("0", "16"))
+    assert set(ground.data_vars) - set(motion.data_vars) == {"height_change", "window_row", "window_column"}
+    assert motion.drop_attrs().equals(ground[list(motion.data_vars)].drop_attrs())

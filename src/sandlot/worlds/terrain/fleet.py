@@ -11,7 +11,8 @@ from sandlot.errors import DivergedError, PlaceError
 from sandlot.geometry.rotations import rotation_matrix
 from sandlot.physics.height_map import height_between
 from sandlot.robots.rover import load_rover
-from sandlot.robots.rover_model import build_model, drive, move_belts, read_state
+from sandlot.robots.rover_model import build_model, drive, move_belts
+from sandlot.robots.rover_reader import RoverReader
 from sandlot.robots.rover_shapes import DrawnShape, drawn_shapes
 from sandlot.typing import Array
 from sandlot.worlds.terrain.grid import Grid
@@ -57,7 +58,8 @@ class MujocoFleet:
         self.poses = self._side_by_side() if settings.poses is None else np.array(settings.poses, np.float64)
         self._check_start(ground.grid)
         ground.attach(self.model)
-        self.state = read_state(self.model, self.data)
+        self._reader = RoverReader(self.model, self.data)
+        self.state = self._reader.read()
 
     def _measure(self) -> None:
         """Measure how far the solid parts of each rover reach around and below its chassis."""
@@ -124,7 +126,7 @@ class MujocoFleet:
     def restart(self) -> None:
         """Put all rovers on the ground, tilted as it slopes under each of them, and let them stand for a moment."""
         mujoco.mj_resetData(self.model.model, self.data)
-        self._commands = np.zeros((self.count, 2))
+        self._commands = np.zeros((self.count, 2)).tobytes()
         grid, heights = self.ground.grid, self.ground.heights
         for k, (x, y, yaw) in enumerate(self.poses):
             steps = np.linspace(-self.reach[k], self.reach[k], 15)
@@ -143,9 +145,9 @@ class MujocoFleet:
 
     def drive(self, commands: Array) -> None:
         """Drive until the next frame; commands (count, 2) forward speed [m/s] and turn rate to the left [rad/s]."""
-        if not np.array_equal(commands, self._commands):  # motors keep their last command
+        if (given := commands.tobytes()) != self._commands:  # motors keep their last command
             drive(self.model, self.data, commands)
-            self._commands = commands.copy()
+            self._commands = given
         if self._belts_touch:
             move_belts(self.model, self.data)
         self._step(self._steps)
@@ -154,7 +156,7 @@ class MujocoFleet:
         # A state that is no longer finite counts as exploded.
         with suppress(DivergedError):
             self.ground.step(self.data, steps)
-        self.state = read_state(self.model, self.data)
+        self.state = self._reader.read()
 
     @property
     def footprint(self) -> Array:

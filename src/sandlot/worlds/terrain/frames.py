@@ -1,9 +1,11 @@
 """What a frame of the terrain world holds, and what a recording adds: the changes of the ground."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from sandlot.kernels import kernel
 from sandlot.recordings import Frame, Quantity
 from sandlot.recordings.vocabulary import quantity
 from sandlot.typing import Array
@@ -30,17 +32,73 @@ def frame_quantities(task: TerrainTask) -> dict[str, Quantity]:
 
 def frame(task: TerrainTask) -> Frame:
     """The present moment."""
-    nodes = task.ground.grid.nodes(task.state.position)
-    return {**_rover_frame(task, nodes), "heights": rounded(task.ground.heights)}
+    columns = np.empty((len(ROVER_QUANTITIES), task.rovers.count))
+    _fill(task, columns, np.empty((task.rovers.count, 2)))
+    each = dict(zip(ROVER_QUANTITIES, columns, strict=True))
+    return {"time": np.float64(task.time), **each, "heights": rounded(task.ground.heights)}
 
 
-def _rover_frame(task: TerrainTask, nodes: Array) -> Frame:
-    """The quantities of rovers that are at nodes (rovers, 2), row and column."""
-    state, place = task.state, task.ground.grid.places(nodes)
-    columns = np.column_stack(
-        [place, state.position[:, 2], state.attitude, task.moved, state.wheel_speeds, task.commands, task.path_length]
+def _fill(task: TerrainTask, columns: Array, nodes: Array) -> None:
+    """Write the quantities of rovers, and the nodes that they are at."""
+    state, grid = task.state, task.ground.grid
+    rover_columns(
+        state.position,
+        state.attitude,
+        task.moved,
+        state.wheel_speeds,
+        task.commands,
+        task.path_length,
+        grid.corner,
+        grid.spacing,
+        grid.shape,
+        grid.wrap,
+        columns,
+        nodes,
     )
-    return {"time": np.float64(task.time), **dict(zip(ROVER_QUANTITIES, columns.T, strict=True))}
+
+
+@kernel(error_model="numpy", allocates=False)
+def rover_columns(
+    position: Array,
+    attitude: Array,
+    moved: Array,
+    wheel_speeds: Array,
+    commands: Array,
+    path_length: Array,
+    corner: Array,
+    spacing: float,
+    shape: tuple[int, int],
+    wrap: bool,
+    columns: Array,
+    nodes: Array,
+) -> None:
+    """Gather the quantities of rovers.
+
+    Args:
+        position: (rovers, 3) [m]
+        attitude: (rovers, 3) roll, pitch and yaw [rad].
+        moved: (rovers, 3) change of x, y [m] and yaw [rad].
+        wheel_speeds: (rovers, 2) [rad/s]
+        commands: (rovers, 2) [m/s, rad/s]
+        path_length: (rovers,) [m]
+        corner: (2,) of the grid [m].
+        spacing: Of the grid [m].
+        shape: Of the grid.
+        wrap: Whether it continues at the opposite edge.
+        columns: (14, rovers) receives the quantities of ``ROVER_QUANTITIES``.
+        nodes: (rovers, 2) receives row and column, with fractions, as `Grid.nodes`.
+    """
+    for k in range(len(position)):
+        for axis in range(2):
+            node = (position[k, axis] - corner[axis]) / spacing
+            if wrap:
+                node = (node + 0.5) % shape[1 - axis] - 0.5
+            nodes[k, 1 - axis] = node
+            columns[axis, k] = corner[axis] + spacing * node
+            columns[9 + axis, k], columns[11 + axis, k] = wheel_speeds[k, axis], commands[k, axis]
+        columns[2, k], columns[13, k] = position[k, 2], path_length[k]
+        for axis in range(3):
+            columns[3 + axis, k], columns[6 + axis, k] = attitude[k, axis], moved[k, axis]
 
 
 class TerrainRecorder(Recorder):
@@ -52,15 +110,33 @@ class TerrainRecorder(Recorder):
         count, grid = self._task.rovers.count, self._task.ground.grid
         self._windows = Windows(grid.shape, count, world.settings.window, grid.wrap)
         self._frames = 0
-        size = self._windows.change.shape[1:]
-        maps = dict(world.quantities)
-        heights = maps.pop("heights")
-        self.quantities = {
-            **maps,
+        self._time, self._columns = np.zeros(()), np.zeros((len(ROVER_QUANTITIES), count))
+        self._nodes = np.zeros((count, 2))
+        self._frame: dict[str, NDArray[Any]] = {
+            "time": self._time,
+            **dict(zip(ROVER_QUANTITIES, self._columns, strict=True)),
+        }
+        self.quantities: dict[str, Quantity] = dict(world.quantities)
+        if world.settings.window:
+            self._record_windows(count)
+        # Where no changes are recorded, every map is that of its frame.
+        self._frame["heights"] = self._windows.heights
+
+    def _record_windows(self, count: int) -> None:
+        """Add the changes of the ground to frames."""
+        windows, heights = self._windows, self.quantities.pop("heights")
+        self.quantities |= {
             "window_row": quantity("window_row", ("rover",), (count,), "int64"),
             "window_column": quantity("window_column", ("rover",), (count,), "int64"),
-            "height_change": quantity("height_change", ("rover", "window_y", "window_x"), (count, *size), "float32"),
+            "height_change": quantity(
+                "height_change", ("rover", "window_y", "window_x"), windows.change.shape, "float32"
+            ),
             "heights": heights,
+        }
+        self._frame |= {
+            "window_row": windows.rows,
+            "window_column": windows.columns,
+            "height_change": windows.change,
         }
 
     def restart(self) -> None:
@@ -70,18 +146,14 @@ class TerrainRecorder(Recorder):
     def frame(self) -> Frame:
         """The present moment, and what has changed since the last frame of this recording."""
         task, windows = self._task, self._windows
-        nodes = task.ground.grid.nodes(task.state.position)
+        _fill(task, self._columns, self._nodes)
+        self._time[()] = task.time
         if task.exploded:
             windows.change[:] = 0.0
         else:
-            windows.record(task.ground.heights, nodes)
+            if windows.change.size:
+                windows.record(task.ground.heights, self._nodes)
             if self._frames % self._every == 0:  # this frame keeps the whole map
                 windows.restart(task.ground.heights)
         self._frames += 1
-        return {
-            **_rover_frame(task, nodes),
-            "window_row": windows.rows,
-            "window_column": windows.columns,
-            "height_change": windows.change,
-            "heights": windows.heights,
-        }
+        return self._frame

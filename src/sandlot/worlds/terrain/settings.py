@@ -86,7 +86,8 @@ class TerrainSettings(WorldSettings):
         imu: Inertial measurement units of the rovers.
         encoders: Wheel encoders of the rovers.
         patch: Nodes along each side of the square of heights around a rover that it observes; none if 0.
-        window: Nodes along each side of the square around a rover whose height changes are recorded.
+        window: Nodes along each side of the square around a rover whose height changes are recorded; 0 for a recording
+            of the motion without them, which is smaller and quicker.
         map_every: A recording keeps the whole map every this many frames.
     """
 
@@ -108,7 +109,7 @@ class TerrainSettings(WorldSettings):
     imu: Imu = Imu()
     encoders: Encoders = Encoders()
     patch: int = Field(0, ge=0, le=512)
-    window: int = Field(128, ge=1, le=4096)
+    window: int = Field(128, ge=0, le=4096)
     map_every: int = Field(1000, ge=1)
 
     @field_validator("rovers", mode="before")

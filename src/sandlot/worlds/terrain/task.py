@@ -1,9 +1,11 @@
 """The task of the terrain world, for all its rovers at once: drive, measure, and keep account."""
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
-from sandlot.geometry.planar import wrap
+from sandlot.kernels import kernel
 from sandlot.robots.rover_state import RoverState
 from sandlot.typing import Array
 from sandlot.worlds.terrain.fidelity import make_physics
@@ -16,6 +18,52 @@ MAX_OBSERVED = 1e6
 """Observations are clipped to this [rad, rad/s, m/s^2, m]."""
 
 
+@kernel(error_model="numpy")
+def account(
+    from_position: Array,
+    from_attitude: Array,
+    position: Array,
+    attitude: Array,
+    wheel_speeds: Array,
+    wheel_radius: Array,
+    interval: float,
+    exploded: bool,
+    travel: Array,
+) -> tuple[Array, Array]:
+    """Account for how rovers have moved in a frame.
+
+    Args:
+        from_position: (rovers, 3) before it [m].
+        from_attitude: (rovers, 3) roll, pitch and yaw before it [rad].
+        position: (rovers, 3) after it [m].
+        attitude: (rovers, 3) after it [rad].
+        wheel_speeds: (rovers, 2) of the left and the right wheels [rad/s].
+        wheel_radius: (rovers,) [m]
+        interval: Length of the frame [s].
+        exploded: Whether distances mean nothing any more, and are not added.
+        travel: (3, rovers) sums of path lengths, of distances rolled by the wheels, and of distances driven in the
+            direction in which they roll [m]; added to.
+
+    Returns:
+        (rovers, 3) change of x, y [m] and yaw [rad] along the world's axes, and (rovers,) distance driven forward [m],
+        0 if exploded.
+    """
+    moved, forward = np.empty((len(position), 3)), np.zeros(len(position))
+    for k in range(len(position)):
+        x, y = position[k, 0] - from_position[k, 0], position[k, 1] - from_position[k, 1]
+        turn = attitude[k, 2] - from_attitude[k, 2]
+        turn -= 2.0 * np.pi * np.rint(turn / (2.0 * np.pi))
+        moved[k, 0], moved[k, 1], moved[k, 2] = x, y, turn
+        if not exploded:
+            yaw = from_attitude[k, 2] + 0.5 * turn
+            forward[k] = x * math.cos(yaw) + y * math.sin(yaw)
+            rolled = wheel_radius[k] * ((wheel_speeds[k, 0] + wheel_speeds[k, 1]) / 2.0) * interval
+            travel[0, k] += math.hypot(x, y)
+            travel[1, k] += abs(rolled)
+            travel[2, k] += forward[k] * np.sign(rolled)
+    return moved, forward
+
+
 class TerrainTask:
     """Rovers that drive over ground, and what they measure.
 
@@ -26,7 +74,6 @@ class TerrainTask:
         steps: Frames since the start.
         commands: (rovers, 2) last forward speed [m/s] and turn rate to the left [rad/s].
         moved: (rovers, 3) change of x, y [m] and yaw [rad] in the last frame, along the world's axes.
-        path_length: (rovers,) driven since the start, forwards or backwards [m].
         exploded: Whether the simulation of any rover is no longer to be trusted.
     """
 
@@ -47,7 +94,7 @@ class TerrainTask:
     def _begin(self) -> None:
         count = self.rovers.count
         self.steps, self.commands, self.moved = 0, np.zeros((count, 2)), np.zeros((count, 3))
-        self.path_length, self._rolled, self._driven = np.zeros((3, count))
+        self._travel = np.zeros((3, count))  # path length, distance rolled by the wheels, distance driven their way
         self._origin = self.state.position[:, :2]
         self.exploded = bool(self.state.exploded.any())
 
@@ -74,16 +121,18 @@ class TerrainTask:
             self.rovers.drive(commands)
             self.ground.change(before, self.state)
             self.exploded = bool(self.state.exploded.any())
-        shift, turn = self.state.position[:, :2] - before.position[:, :2], wrap(self.state.yaw - before.yaw)
-        self.moved = np.column_stack([shift, turn])
-        if self.exploded:
-            return np.zeros(self.rovers.count)
-        yaw = before.yaw + 0.5 * turn
-        forward = shift[:, 0] * np.cos(yaw) + shift[:, 1] * np.sin(yaw)
-        rolled = self.rovers.wheel_radius * self.state.wheel_speeds.mean(axis=1) * self.settings.interval
-        self.path_length = self.path_length + np.hypot(shift[:, 0], shift[:, 1])
-        self._rolled += np.abs(rolled)
-        self._driven += forward * np.sign(rolled)
+        after = self.state
+        self.moved, forward = account(
+            before.position,
+            before.attitude,
+            after.position,
+            after.attitude,
+            after.wheel_speeds,
+            self.rovers.wheel_radius,
+            self.settings.interval,
+            self.exploded,
+            self._travel,
+        )
         return forward
 
     def observe(self, rng: np.random.Generator) -> NDArray[np.float32]:
@@ -94,7 +143,8 @@ class TerrainTask:
         parts = [imu.orientation, imu.rates, imu.force, wheels.speeds]
         if given.patch:
             parts.append(self._patches())
-        return np.clip(np.concatenate(parts, axis=1), -MAX_OBSERVED, MAX_OBSERVED).astype(np.float32)
+        seen = np.concatenate(parts, axis=1)
+        return np.minimum(np.maximum(seen, -MAX_OBSERVED), MAX_OBSERVED).astype(np.float32)
 
     def _patches(self) -> Array:
         """Heights around each rover, relative to its chassis: (rovers, patch^2) [m]."""
@@ -110,6 +160,11 @@ class TerrainTask:
     def state(self) -> RoverState:
         """Of all rovers, now."""
         return self.rovers.state
+
+    @property
+    def path_length(self) -> Array:
+        """Driven since the start, forwards or backwards: (rovers,) [m]. Not a copy: it changes with the next step."""
+        return self._travel[0]
 
     @property
     def time(self) -> float:
@@ -129,11 +184,11 @@ class TerrainTask:
     def outcomes(self) -> dict[str, float]:
         """Results of the episode so far, as `Terrain.outcome_quantities` names them."""
         away = np.hypot(*(self.state.position[:, :2] - self._origin).T)
-        rolled = float(self._rolled.sum())
+        rolled, driven = self._travel[1:].sum(axis=1).tolist()
         return {
             "path_length": float(self.path_length.mean()),
             "distance": float(away.mean()),
-            "slip": 1.0 - float(self._driven.sum()) / rolled if rolled > 0.0 else np.nan,
+            "slip": 1.0 - driven / rolled if rolled > 0.0 else np.nan,
             "rut_depth": float(np.max(self.ground.initial - self.ground.heights)),
             "overturned": float(self.overturned),
         }

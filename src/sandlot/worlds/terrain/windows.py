@@ -25,37 +25,48 @@ def rounded(heights: Array) -> NDArray[np.float32]:
 
 
 @kernel(error_model="numpy")
-def record_window(
+def record_windows(
     heights: Array,
-    row: int,
-    column: int,
+    nodes: Array,
+    wrap: bool,
+    rows: NDArray[np.int64],
+    columns: NDArray[np.int64],
     recorded: NDArray[np.int32],
     recorded_heights: NDArray[np.float32],
-    change: NDArray[np.float32],
+    changes: NDArray[np.float32],
 ) -> None:
-    """Record what has changed in a window.
+    """Record what has changed in the windows around rovers.
 
     Args:
         heights: (ny, nx) now [m].
-        row: Of the window's first node; beyond the map it continues at the opposite edge.
-        column: Of the window's first node.
+        nodes: (rovers, 2) row and column of each rover.
+        wrap: Whether windows continue at the opposite edge; else they stay inside the map.
+        rows: (rovers,) receives the row of each window's first node.
+        columns: (rovers,) receives its column.
         recorded: (ny, nx) already recorded [micrometre]; updated.
         recorded_heights: (ny, nx) the same [m]; updated.
-        change: (rows, columns) to be recorded now [m]; overwritten.
+        changes: (rovers, rows, columns) to be recorded now [m]; overwritten.
     """
     ny, nx = heights.shape
-    change[:] = 0.0
-    for i in range(change.shape[0]):
-        r = (row + i) % ny
-        for j in range(change.shape[1]):
-            c = column + j
-            c = c + nx if c < 0 else (c - nx if c >= nx else c)
-            difference = heights[r, c] / RESOLUTION - recorded[r, c]
-            if abs(difference) > 0.5:
-                steps = math.floor(difference + 0.5)
-                recorded[r, c] += steps
-                change[i, j] = steps * RESOLUTION
-                recorded_heights[r, c] = recorded[r, c] * RESOLUTION
+    for k in range(len(nodes)):
+        change = changes[k]
+        row = math.floor(nodes[k, 0] + 0.5) - change.shape[0] // 2
+        column = math.floor(nodes[k, 1] + 0.5) - change.shape[1] // 2
+        if not wrap:
+            row, column = min(max(row, 0), ny - change.shape[0]), min(max(column, 0), nx - change.shape[1])
+        rows[k], columns[k] = row, column
+        change[:] = 0.0
+        for i in range(change.shape[0]):
+            r = (row + i) % ny
+            for j in range(change.shape[1]):
+                c = column + j
+                c = c + nx if c < 0 else (c - nx if c >= nx else c)
+                difference = heights[r, c] / RESOLUTION - recorded[r, c]
+                if abs(difference) > 0.5:
+                    steps = math.floor(difference + 0.5)
+                    recorded[r, c] += steps
+                    change[i, j] = steps * RESOLUTION
+                    recorded_heights[r, c] = recorded[r, c] * RESOLUTION
 
 
 class Windows:
@@ -74,13 +85,12 @@ class Windows:
         Args:
             shape: (ny, nx) of the map.
             rovers: How many.
-            window: Nodes along each side; fewer if the map is smaller.
+            window: Nodes along each side; fewer if the map is smaller, 0 if changes are not recorded.
             wrap: Whether windows continue at the opposite edge; else they stay inside the map.
         """
-        self._shape, self._wrap = np.array(shape), wrap
-        self._size = np.minimum(window, shape)
-        self.change = np.zeros((rovers, *self._size), np.float32)
-        self.rows, self.columns = np.zeros((2, rovers), np.int64)
+        self._wrap = wrap
+        self.change = np.zeros((rovers, *np.minimum(window, shape)), np.float32)
+        self.rows, self.columns = np.zeros(rovers, np.int64), np.zeros(rovers, np.int64)
         self._recorded = np.zeros(shape, np.int32)
         self.heights = np.zeros(shape, np.float32)
 
@@ -96,12 +106,7 @@ class Windows:
             heights: (ny, nx) now [m].
             nodes: (rovers, 2) row and column of each rover.
         """
-        first = np.floor(nodes + 0.5).astype(np.int64) - self._size // 2
-        if not self._wrap:
-            first = np.clip(first, 0, self._shape - self._size)
-        self.rows, self.columns = first.T
-        for change, row, column in zip(self.change, self.rows.tolist(), self.columns.tolist(), strict=True):
-            record_window(heights, row, column, self._recorded, self.heights, change)
+        record_windows(heights, nodes, self._wrap, self.rows, self.columns, self._recorded, self.heights, self.change)
 
 
 def rebuild(recording: xr.Dataset, frame: int) -> xr.DataArray:

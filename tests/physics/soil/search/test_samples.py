@@ -5,7 +5,7 @@ import pytest
 
 from sandlot.physics import shapes
 from sandlot.physics.soil.search.nodes import BLOCK_SIZE, CELLS
-from sandlot.physics.soil.search.samples import lowest_of_any, lowest_of_box, lowest_of_sphere
+from sandlot.physics.soil.search.samples import lowest_of_any, lowest_of_box, lowest_of_sphere, lowest_of_wheel
 from twins import soil as twin
 
 FINE = 0.01
@@ -47,5 +47,22 @@ def test_a_box_above_cells_is_as_low_as_above_single_lines(tilt):
         hit = single["covered"] > 0.0
         assert cells["covered"] == pytest.approx(single["covered"], abs=1e-9)
         assert cells["low"][hit] == pytest.approx(single["low"][hit], abs=1e-9)
+        touched += hit.sum()
+    assert touched > 50
+
+
+@pytest.mark.parametrize("tilt", [0.0, 0.1, 0.19, 0.21, 0.8, 1.3])
+def test_a_wheel_above_cells_has_the_bits_of_single_lines(tilt):
+    rng, size, position = np.random.default_rng(1), (0.05, 0.03, 0.0), (0.01, -0.02, 0.05)
+    touched = 0
+    for turn in np.linspace(0.0, 3.0, 7):
+        mat = np.ravel(twin.about(2, turn) @ twin.about(0, 0.5 * np.pi - tilt) @ twin.about(2, 0.3))
+        cells, single = some_cells(rng, BLOCK_SIZE, 0.08), np.zeros(1, CELLS)[0]
+        single["x0"], single["y0"] = cells["x0"], cells["y0"]
+        lowest_of_wheel(cells, BLOCK_SIZE, size, position, mat, FINE)
+        lowest_of_any(single, BLOCK_SIZE, shapes.CYLINDER, size, position, mat, FINE)
+        hit = single["covered"] > 0.0
+        assert np.array_equal(cells["covered"], single["covered"])
+        assert np.array_equal(cells["low"][hit], single["low"][hit])
         touched += hit.sum()
     assert touched > 50

@@ -5,7 +5,19 @@ import math
 import numpy as np
 
 from sandlot.kernels import kernel
-from sandlot.physics.shapes import BOX, CAPSULE, CYLINDER, SPHERE, STEEP, Three, half_extent, lowest, whole_vectors
+from sandlot.physics.shapes import (
+    BOX,
+    CAPSULE,
+    CYLINDER,
+    LYING,
+    SPHERE,
+    STEEP,
+    Three,
+    covered_fraction,
+    half_extent,
+    lowest,
+    whole_vectors,
+)
 from sandlot.physics.soil.ground import Ground
 from sandlot.physics.soil.search.bounds import Rectangle
 from sandlot.physics.soil.search.cells import add_points, clear_sums, look_higher, look_up, touch_cells
@@ -82,6 +94,29 @@ def lowest_of_box(cells: np.void, count: int, size: Three, position: Three, mat:
 
 
 @kernel(error_model="numpy", allocates=False)
+def lowest_of_wheel(cells: np.void, count: int, size: Three, position: Three, mat: Array, fine: float) -> None:
+    """As `lowest_of_box`, for a cylinder whose axis is not all but vertical, with the bits of `lowest`."""
+    radius, width, dx, dz, dy, lean = size[0], size[1], mat[6], mat[7], mat[8], abs(mat[8])
+    square, begins, long = dx * dx + dz * dz, -width / lean, 2.0 * width / lean
+    for k in range(whole_vectors(count)):
+        ox, oy = cells["x0"][k] - position[0], cells["y0"][k] - position[1]
+        x = mat[0] * ox + mat[3] * oy - mat[6] * position[2]
+        z = mat[1] * ox + mat[4] * oy - mat[7] * position[2]
+        y = mat[2] * ox + mat[5] * oy - mat[8] * position[2]
+        middle = x * dx + z * dz
+        inside = middle * middle - square * (x * x + z * z - radius * radius)
+        root = math.sqrt(max(inside, 0.0))
+        low = -(middle + root) / square
+        if lean < STEEP:
+            covered = covered_fraction(width - abs(y + low * dy), fine)
+        else:
+            begin = begins - y / dy
+            low = max(low, begin)
+            covered = 1.0 if low <= min((root - middle) / square, begin + long) else 0.0
+        cells["low"][k], cells["covered"][k] = low, covered if inside >= 0.0 else 0.0
+
+
+@kernel(error_model="numpy", allocates=False)
 def lowest_of_any(cells: np.void, count: int, kind: int, size: Three, position: Three, mat: Array, fine: float) -> None:
     """As `lowest_of_box`, for any kind of shape but a mesh."""
     d, z = (mat[6], mat[7], mat[8]), position[2]
@@ -118,6 +153,8 @@ def search(shape: np.void, cells: np.void, count: int, spacing: float) -> None:
                 lowest_of_sphere(cells, count, size[0], position, fine)
             elif kind == BOX:
                 lowest_of_box(cells, count, size, position, mat, fine)
+            elif kind == CYLINDER and abs(mat[8]) <= LYING:
+                lowest_of_wheel(cells, count, size, position, mat, fine)
             else:
                 lowest_of_any(cells, count, kind, size, position, mat, fine)
             add_points(cells, count, right, up)

@@ -1,0 +1,50 @@
+"""All studies of learned simulation: small runs draw and claim, and repeated jobs give the same."""
+
+import io
+
+import numpy as np
+import pytest
+from numba import config
+
+from sandlot.settings import build
+from sandlot.studies import all_studies, find
+from sandlot.studies.runner import run
+
+pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="MuJoCo is called by its address")
+SMALL = {
+    "learned.v1": {"frames": 400, "epochs": 5, "replicates": 1},
+    "learned.v2": {"frames": 1000, "epochs": 1, "sessions": 1},
+    "learned.terrain_net": {"frames": 256, "epochs": 1},
+    "learned.preprocessing": {"frames": 1000, "epochs_1": 5, "epochs_2": 1},
+}
+SLOW = {"learned.terrain_net", "learned.preprocessing"}
+TIMES = {"frame_time", "step_time"}
+
+
+@pytest.fixture(
+    scope="module", params=[pytest.param(name, marks=[pytest.mark.slow] if name in SLOW else []) for name in SMALL]
+)
+def outcome(request, tmp_path_factory):
+    study = build(find(request.param), SMALL[request.param])
+    return run(study, tmp_path_factory.mktemp(request.param), workers=1)
+
+
+def test_every_published_study_is_here():
+    assert set(SMALL) <= {name for name in all_studies() if name.startswith("learned.")}
+
+
+def test_a_small_run_draws_and_claims(outcome):
+    study, results = outcome.study, outcome.results
+    assert all(type(claim.holds) is bool and str(claim.measured) for claim in outcome.claims)
+    assert len(outcome.claims) >= 3
+    for figure in [study.figure(results), *(picture.figure for picture in study.scenes(results))]:
+        figure.savefig(io.BytesIO(), format="png", dpi=30)
+
+
+def test_a_repeated_job_gives_the_same_finite_values(outcome):
+    study = outcome.study
+    again = study.run(next(iter(study.jobs())))
+    for name in set(study.outcomes) - TIMES:
+        kept = outcome.results[name].values[0]
+        assert np.isfinite(kept).all(), name
+        assert np.array_equal(kept, again[name]), name
