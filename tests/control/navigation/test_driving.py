@@ -50,6 +50,7 @@ def predicted(command, now, mobility):
 def around(seed, count=60):
     rng = np.random.default_rng(seed)
     angles, ranges = rng.uniform(-math.pi, math.pi, count), rng.uniform(ROVER.radius + 0.005, 1.0, count)
+    ranges.sort()
     return np.column_stack([ranges * np.cos(angles), ranges * np.sin(angles)])
 
 
@@ -61,14 +62,14 @@ SPEED, TURN_RATE = st.floats(-0.09, 0.3), st.floats(-1.2, 1.2)
 def test_predictions_agree_with_a_plain_twin(seed, v, w, speed, turn_rate, moving):
     points, limits = around(seed, 6), limits_of(ROVER)
     before = np.hypot(*points.T)
-    room, left = clearance_of(v, w, speed, turn_rate, before.min(), points, np.full(6, moving), limits)
+    room, left = clearance_of(v, w, speed, turn_rate, points, np.full(6, moving), limits)
     poses, times = predicted(Command(v, w), Command(speed, turn_rate), ROVER)
     turned = np.abs(np.diff(poses[:, 2], prepend=0.0)).cumsum()
     dx, dy = (points[:, None] - poses[:, :2]).transpose(2, 0, 1)
     c, s, away = np.cos(poses[:, 2]), np.sin(poses[:, 2]), np.hypot(dx, dy)
     worst = np.hypot(c * dx + s * dy, np.maximum(np.abs(c * dy - s * dx) - ROVER.pivot * turned, 0.0))
     keep, floor, first = limits.keep, ROVER.radius + TOUCH, before[:, None]
-    least = min(keep, max(before.min() - SLACK, floor))
+    least = min(ROVER.radius + 0.5 * ROVER.safety, max(before.min() - SLACK, floor))
     refused = ((away < least) & (away < first - SLACK)) | ((worst < floor) & (worst < first - 1e-4))
     refused |= moving & (away - ROVER.stranger * times < keep) & (away < first)
     assert (room < 0.0) == refused.any()
@@ -86,18 +87,19 @@ def test_every_command_can_be_braked_in_time(seed, x, y, speed, turn_rate):
     halted, driven = (predicted(each, now, ROVER)[0][:, :2] for each in (STOP, command))
     least = [np.hypot(*(points[:, None] - places).transpose(2, 0, 1)).min() for places in (halted, driven)]
     nearest = np.hypot(*points.T).min()
-    assert least[1] > min(least[0], nearest, ROVER.radius + ROVER.safety) - SLACK - 1e-6
+    assert least[1] > min(least[0], nearest, ROVER.radius + 0.5 * ROVER.safety) - SLACK - 1e-6
 
 
 def test_a_driving_robot_does_not_turn_in_place_into_a_wall():
     """It brakes on the way: the wall is nearer than the braking distance, but not on a halt."""
-    wall = np.column_stack([np.full(41, 0.28), np.linspace(-1.0, 1.0, 41)])
+    across = np.array(sorted(np.linspace(-1.0, 1.0, 41), key=abs))
+    wall = np.column_stack([np.full(41, 0.26), across])
     limits, still = limits_of(ROVER), np.zeros(41, np.bool_)
-    assert clearance_of(0.0, 1.2, 0.0, 0.0, 0.28, wall, still, limits)[0] >= 0.0
-    assert clearance_of(0.0, 1.2, 0.3, 0.0, 0.28, wall, still, limits)[0] < 0.0
-    wall[:, 0] = 0.23
-    assert clearance_of(-0.09, 0.0, 0.0, 0.0, 0.23, wall, still, limits)[0] >= 0.0
-    assert clearance_of(-0.09, 0.0, 0.3, 0.0, 0.23, wall, still, limits)[0] < 0.0
+    assert clearance_of(0.0, 1.2, 0.0, 0.0, wall, still, limits)[0] >= 0.0
+    assert clearance_of(0.0, 1.2, 0.3, 0.0, wall, still, limits)[0] < 0.0
+    wall[:, 0] = 0.21
+    assert clearance_of(-0.09, 0.0, 0.0, 0.0, wall, still, limits)[0] >= 0.0
+    assert clearance_of(-0.09, 0.0, 0.3, 0.0, wall, still, limits)[0] < 0.0
 
 
 @pytest.mark.parametrize("away", [0.174, 0.19, 0.205])
@@ -109,7 +111,15 @@ def test_beside_a_wall_that_is_too_near_it_drives_along_or_away(away, lean):
     command = steer(np.array([0.45, -0.2]), wall, np.zeros(121, np.bool_), REST, ROVER)
     assert command != STOP
     places = predicted(command, REST, ROVER)[0][:, :2]
-    assert np.hypot(*(wall[:, None] - places).transpose(2, 0, 1)).min() > away - SLACK - 1e-6
+    left = np.hypot(*(wall[:, None] - places).transpose(2, 0, 1)).min()
+    assert left > min(away, ROVER.radius + 0.5 * ROVER.safety) - SLACK - 1e-6
+
+
+def test_a_corner_beside_it_does_not_hold_it():
+    """Straight ahead it comes 4 mm nearer to the corner than the distance that it prefers to keep."""
+    corner = 0.211 * np.array([(math.cos(math.radians(a)), math.sin(math.radians(a))) for a in (-75, -73, -78)])
+    command = steer(np.array([0.44, 0.02]), corner, np.zeros(3, np.bool_), REST, ROVER)
+    assert command.speed > 0.05
 
 
 @pytest.mark.parametrize(

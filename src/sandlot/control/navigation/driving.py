@@ -3,8 +3,9 @@
 Each candidate is a speed and a turn rate. The robot is predicted from its present speed and turn rate: it changes to
 those of the candidate for one interval, and then brakes. If it would come too near to a point of the scan on the way,
 the candidate is refused. Stopping is the candidate that remains. A skid-steered robot turns about a point that is not
-exactly its centre, so while it turns its centre moves sideways: points beside it count as nearer by that. Where
-something is too near already, the robot must not come nearer to it and prefers to drive away. Points that the map does
+exactly its centre, so while it turns its centre moves sideways: points beside it count as nearer by that. It prefers
+to keep a distance from everything, and must keep half of it. Where something is nearer already, the robot must not come
+nearer and prefers to drive away. Points that the map does
 not know yet may belong to a person: they are taken to come nearer until the robot stands. (Fox, Burgard and Thrun 1997,
 with braking as the only horizon.)
 """
@@ -53,7 +54,7 @@ class Mobility(Settings):
         braking: Deceleration that it always reaches [m/s^2].
         turn_braking: Angular deceleration that it always reaches [rad/s^2].
         interval: Time between commands [s].
-        safety: Distance to keep from everything [m].
+        safety: Distance to keep from everything, if possible; half of it is kept always [m].
         stranger: Speed at which things that are not in the map may come nearer [m/s].
         pivot: Largest distance from its centre to the point about which it turns [m]; 0 without skid steering.
         reverse: Whether it may drive backwards: only if its laser looks there.
@@ -83,9 +84,10 @@ STOP = Command(0.0, 0.0)
 
 
 class Limits(NamedTuple):
-    """What predictions need of a `Mobility`: radius and distance to keep from the centre [m], and the rest of it."""
+    """What predictions need of a `Mobility`; distances are from the centre of the robot: the least, and to keep [m]."""
 
     radius: float
+    least: float
     keep: float
     interval: float
     acceleration: float
@@ -113,12 +115,13 @@ def steer(target: Array, points: Array, strange: BoolArray, now: Command, mobili
     turns = np.linspace(-given.top_turn, given.top_turn, TURNS)
     fastest = max(abs(now.speed), most)
     time = given.interval + fastest / given.braking
-    # Points that no candidate can come near to are left out.
-    reach = limits.keep + ENOUGH + fastest * time + given.pivot * given.top_turn * time + given.stranger * time
-    near = np.hypot(points[:, 0], points[:, 1]) < reach
-    places = np.ascontiguousarray(points[near], np.float64)
-    goal = np.asarray(target, np.float64)
-    chosen = choose(goal, places, strange[near], now.speed, now.turn_rate, speeds, turns, limits)
+    # Points that no candidate can come near to are left out; the nearest come first.
+    reach = limits.keep + ENOUGH + fastest * time + given.stranger * time * strange
+    away = np.hypot(points[:, 0], points[:, 1])
+    order = np.argsort(away)
+    order = order[(away < reach)[order]]
+    places, goal = np.ascontiguousarray(points[order], np.float64), np.asarray(target, np.float64)
+    chosen = choose(goal, places, strange[order], now.speed, now.turn_rate, speeds, turns, limits)
     return Command(float(speeds[chosen // TURNS]), float(turns[chosen % TURNS]))
 
 
@@ -126,7 +129,9 @@ def limits_of(given: Mobility) -> Limits:
     """What predictions need of a mobility."""
     keep = given.radius + given.safety
     changes = given.acceleration, given.braking, given.turn_braking
-    return Limits(given.radius, keep, given.interval, *changes, given.stranger, given.pivot)
+    return Limits(
+        given.radius, given.radius + 0.5 * given.safety, keep, given.interval, *changes, given.stranger, given.pivot
+    )
 
 
 @kernel(error_model="numpy", nogil=True, allocates=False)
@@ -144,7 +149,7 @@ def choose(
 
     Args:
         target: (2,) [m]
-        points: (n, 2) [m]
+        points: (n, 2) the nearest first [m].
         strange: (n,)
         speed: Present speed [m/s].
         turn_rate: Present turn rate [rad/s].
@@ -153,9 +158,6 @@ def choose(
         limits: Of the robot.
     """
     best, best_score = turns.size // 2, math.inf
-    near = math.inf
-    for n in range(points.shape[0]):
-        near = min(near, math.hypot(points[n, 0], points[n, 1]))
     for s in range(speeds.size):
         for t in range(turns.size):
             v, w = speeds[s], turns[t]
@@ -167,7 +169,7 @@ def choose(
             score = away + HEADING * min(away / 0.3, 1.0) * error + (RELUCTANCE if v < 0.0 else 0.0)
             if score >= best_score:
                 continue
-            room, left = clearance_of(v, w, speed, turn_rate, near, points, strange, limits)
+            room, left = clearance_of(v, w, speed, turn_rate, points, strange, limits)
             if room < 0.0 and (v != 0.0 or w != 0.0):
                 continue
             score += ROOM * max(ENOUGH - max(room, 0.0), 0.0) + CRAMPED * max(-left, 0.0)
@@ -191,26 +193,28 @@ def approach(now: float, wanted: float, change: float) -> float:
 
 @kernel(error_model="numpy", allocates=False)
 def clearance_of(
-    v: float, w: float, speed: float, turn_rate: float, near: float, points: Array, strange: BoolArray, limits: Limits
+    v: float, w: float, speed: float, turn_rate: float, points: Array, strange: BoolArray, limits: Limits
 ) -> tuple[float, float]:
     """Distances that are left beyond the one to keep, if the robot takes a command and then brakes [m].
+
+    The robot may be as near to something as it is to the nearest point now, but no nearer.
 
     Args:
         v: Speed of the command [m/s].
         w: Its turn rate [rad/s].
         speed: Present speed [m/s].
         turn_rate: Present turn rate [rad/s].
-        near: Present distance to the nearest point; the robot may be as near as this again, but no nearer [m].
-        points: (n, 2) [m]
+        points: (n, 2) the nearest first [m].
         strange: (n,)
         limits: Of the robot.
 
     Returns:
         The smallest on the way, negative if the command is refused; and the one at its end.
     """
+    near = math.hypot(points[0, 0], points[0, 1]) if points.shape[0] else math.inf
     floor = limits.radius + TOUCH
-    least = min(limits.keep, max(near - SLACK, floor))
-    x, y, yaw, time, turned, room = 0.0, 0.0, 0.0, 0.0, 0.0, math.inf
+    least = min(limits.least, max(near - SLACK, floor))
+    x, y, yaw, time, turned, driven, room = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, math.inf
     while True:
         commanded = time < limits.interval - 1e-9
         step = min(STEP, limits.interval - time) if commanded else STEP
@@ -221,11 +225,13 @@ def clearance_of(
         turn, length = 0.5 * (turn_rate + turn_after) * step, 0.5 * (speed + after) * step
         x += length * math.cos(yaw + 0.5 * turn)
         y += length * math.sin(yaw + 0.5 * turn)
-        yaw, turned, time = yaw + turn, turned + abs(turn), time + step
+        yaw, turned, time, driven = yaw + turn, turned + abs(turn), time + step, driven + abs(length)
         speed, turn_rate = after, turn_after
         c, s, left = math.cos(yaw), math.sin(yaw), math.inf
         for n in range(points.shape[0]):
             dx, dy, before = points[n, 0] - x, points[n, 1] - y, math.hypot(points[n, 0], points[n, 1])
+            if before - driven - limits.pivot * turned > max(left, limits.keep + limits.stranger * time):
+                break  # this point and all that follow are too far to matter
             away = math.hypot(dx, dy)
             left = min(left, away)
             # The centre may be anywhere on a line across the body.
