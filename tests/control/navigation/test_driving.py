@@ -133,10 +133,10 @@ def test_it_drives_or_turns_to_the_target(target, speed, turn):
 
 
 def test_it_stops_before_a_wall_and_waits_for_a_person():
-    wall = np.column_stack([np.full(41, 0.22), np.linspace(-1.0, 1.0, 41)])
+    wall = np.column_stack([np.full(41, 0.2), np.linspace(-1.0, 1.0, 41)])
     forward_only = ROVER.model_copy(update={"reverse": False})
     assert steer(np.array([1.0, 0.0]), wall, np.zeros(41, np.bool_), Command(0.05, 0.0), forward_only).speed == 0.0
-    further = wall + np.array([0.5, 0.0])
+    further = wall + np.array([0.52, 0.0])
     assert steer(np.array([1.0, 0.0]), further, np.zeros(41, np.bool_), Command(0.3, 0.0), forward_only).speed > 0.1
     assert steer(np.array([1.0, 0.0]), further, np.ones(41, np.bool_), Command(0.3, 0.0), forward_only).speed < 0.1
 

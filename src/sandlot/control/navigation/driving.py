@@ -31,9 +31,10 @@ ROOM, ENOUGH = 0.3, 0.2
 """Missing distance to obstacles counts this much, up to a distance that is enough [m]."""
 BACKWARDS = 0.3
 """Share of the top speed for driving backwards, which is a last resort."""
-RELUCTANCE = 1.0
-"""Driving backwards counts as this distance [m]: more than turning round, less than staying turned away."""
-CRAMPED = 20.0
+RELUCTANCE, WILLING = 1.0, 0.1
+"""Driving backwards counts as this distance [m]: more than turning round, less than staying turned away; and in a
+retreat."""
+CRAMPED = 3.0
 """Ending where something is too near counts as this times the missing distance: the robot prefers to drive away."""
 STEP = 0.03
 """Time step of predictions [s]."""
@@ -97,7 +98,9 @@ class Limits(NamedTuple):
     pivot: float
 
 
-def steer(target: Array, points: Array, strange: BoolArray, now: Command, mobility: Mobility) -> Command:
+def steer(
+    target: Array, points: Array, strange: BoolArray, now: Command, mobility: Mobility, retreat: bool = False
+) -> Command:
     """The best command towards a point.
 
     Args:
@@ -106,8 +109,9 @@ def steer(target: Array, points: Array, strange: BoolArray, now: Command, mobili
         strange: (n,) which of them may move.
         now: Present speed, negative backwards, and turn rate.
         mobility: What the robot can do.
+        retreat: Whether driving backwards is as good as turning round.
     """
-    given = mobility
+    given, reluctance = mobility, WILLING if retreat else RELUCTANCE
     limits = limits_of(given)
     most = min(given.top_speed, max(now.speed, 0.0) + given.acceleration * given.interval)
     speeds = np.linspace(0.0, most, SPEEDS)
@@ -121,7 +125,7 @@ def steer(target: Array, points: Array, strange: BoolArray, now: Command, mobili
     order = np.argsort(away)
     order = order[(away < reach)[order]]
     places, goal = np.ascontiguousarray(points[order], np.float64), np.asarray(target, np.float64)
-    chosen = choose(goal, places, strange[order], now.speed, now.turn_rate, speeds, turns, limits)
+    chosen = choose(goal, places, strange[order], now.speed, now.turn_rate, speeds, turns, reluctance, limits)
     return Command(float(speeds[chosen // TURNS]), float(turns[chosen % TURNS]))
 
 
@@ -143,6 +147,7 @@ def choose(
     turn_rate: float,
     speeds: Array,
     turns: Array,
+    reluctance: float,
     limits: Limits,
 ) -> int:
     """The index of the best pair of a speed and a turn rate, speed by speed; arguments as of `steer`.
@@ -155,6 +160,7 @@ def choose(
         turn_rate: Present turn rate [rad/s].
         speeds: (s,) candidates, the first is 0 [m/s].
         turns: (t,) candidates, the middle one is 0 [rad/s].
+        reluctance: Driving backwards counts as this distance [m].
         limits: Of the robot.
     """
     best, best_score = turns.size // 2, math.inf
@@ -166,7 +172,7 @@ def choose(
             away = math.hypot(dx, dy)
             facing = yaw if v >= 0.0 else yaw + math.pi
             error = abs(wrap_compiled(math.atan2(dy, dx) - facing)) if away > 1e-6 else 0.0
-            score = away + HEADING * min(away / 0.3, 1.0) * error + (RELUCTANCE if v < 0.0 else 0.0)
+            score = away + HEADING * min(away / 0.3, 1.0) * error + (reluctance if v < 0.0 else 0.0)
             if score >= best_score:
                 continue
             room, left = clearance_of(v, w, speed, turn_rate, points, strange, limits)

@@ -1,5 +1,6 @@
 """Where to go to see more: the borders between free and unknown cells (frontiers, Yamauchi 1997)."""
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -21,8 +22,8 @@ FAVOUR = (3.0, 2.0)
 """The frontier that the robot drives to is kept if its cost is at most this factor and distance [m] above the best."""
 VIEW = 1.5
 """A frontier must be seen from a cell that the robot can reach, at most this far away [m]."""
-LOOK, APART = 3, 1.0
-"""A frontier that was near and in sight so many times, this long apart [s], and is still one, is given up."""
+LOOK, APART = 3, 0.25
+"""A frontier that was near and in sight from so many places, this far apart [m], and is still one, is given up."""
 CLOSE = 0.4
 """A robot this near to a view has looked at what can be seen from there [m]."""
 ALL_AROUND = np.ones((3, 3), np.bool_)
@@ -110,23 +111,22 @@ class Explorer:
         self._known = np.zeros(shape, np.bool_)
         self._frontier: IntArray | None = None
         self._view = np.zeros(2, np.int64)
-        self._counted = -np.inf
+        self._counted = np.full(2, np.inf)
 
-    def next_view(self, local: Local, place: Array, time: float) -> Array | None:
+    def next_view(self, local: Local, place: Array) -> Array | None:
         """The point from which to look at the nearest frontier (2,) [m]; None if there is none.
 
-        It counts that the robot has looked at the frontiers near it, once in `APART`.
+        It counts that the robot has looked at the frontiers near it, every `APART`.
 
         Args:
             local: The known part of the map.
             place: (2,) of the robot [m].
-            time: Now [s].
         """
         grid, here, kinds = local.grid, local.cell(place), self._kinds(local)
         ignored = self._looks[local.window] >= LOOK
         found = find_frontiers(kinds, grid.resolution, here, local.weights, ignored)
-        if time - self._counted >= APART:
-            self._counted = time
+        if not math.dist(place, self._counted) < APART:
+            self._counted = place
             close = [each.seen[np.hypot(*(each.views - here).T) * grid.resolution <= CLOSE] for each in found]
             self._count(np.concatenate([looked_at(kinds, grid.resolution, here), *close]) + local.corner, 1)
         if not found:
@@ -180,6 +180,9 @@ class Explorer:
         self._looks[:], self._known[:] = 0, False
         np.maximum.at(self._looks, tuple(moved[inside].T), counts[inside])
         self._known[tuple(moved[inside & known].T)] = True
+        # Rounding leaves holes.
+        self._looks[:] = ndimage.grey_closing(self._looks, ALL_AROUND.shape)
+        self._known |= ndimage.binary_closing(self._known, ALL_AROUND)
 
     def _count(self, cells: IntArray, times: int) -> None:
         """Count looks at cells and their neighbours: frontiers move by a cell as the map changes."""

@@ -191,7 +191,7 @@ class Navigator:
         if back is not None:
             self.planner.forget()
             self.report = "blocked: going back"
-            return self._steer(back, scan, pose)
+            return self._steer(back, scan, pose, retreat=True)
         problem = self.planner.update(place, scan.time)
         self._doubts = self._doubts + 1 if problem else 0
         self.report = problem or f"driving to the {self.planner.goal}"
@@ -202,7 +202,7 @@ class Navigator:
         point = self.planner.next_point(place)
         return self._arrive() if point is None else self._steer(point, scan, pose)
 
-    def _steer(self, goal: Array, scan: Scan, pose: Pose) -> Command:
+    def _steer(self, goal: Array, scan: Scan, pose: Pose, retreat: bool = False) -> Command:
         """Drive to a near point (2,) [m] among what the scan shows, and what the map knows of the scans before."""
         target, points = between(pose, np.append(goal, 0.0))[:2], scan_points(scan)
         earlier = self._memory.points(pose)
@@ -210,7 +210,7 @@ class Navigator:
         speed = scan.speed if math.isfinite(scan.speed) else self.mobility.top_speed
         now = Command(speed, scan.turn_rate if math.isfinite(scan.turn_rate) else 0.0)
         still = np.zeros(len(earlier), np.bool_)
-        return steer(target, np.vstack([points, earlier]), np.append(moving, still), now, self.mobility)
+        return steer(target, np.vstack([points, earlier]), np.append(moving, still), now, self.mobility, retreat)
 
     def _arrive(self) -> Command:
         self._retreat.restart()

@@ -65,13 +65,14 @@ class Planner:
             place: (2,) where the robot is [m].
             time: Now [s].
         """
-        crossed = self._is_crossed(place, time)
-        if not crossed and len(self.path) and time - self._planned < REPLAN:
+        stale = time - self._planned >= REPLAN
+        crossed = self._is_crossed(place, time, RENEW if not stale else 0.0)
+        if not (crossed or stale) and len(self.path):
             return ""
-        problem = ""
-        for room in (max(COMFORT, self._mobility.safety), self._mobility.safety):
+        problem, least = "", self._mobility.safety + 0.5 * self._cells.grid.resolution
+        for room in (max(COMFORT, least), least):
             local = self._look_around(place, time, room)
-            problem = self._find(local, place, time)
+            problem = self._find(local, place)
             if not problem:
                 self._local, self._room, self._planned = local, room, time
                 self.detours += crossed
@@ -87,11 +88,11 @@ class Planner:
             return None
         return pursued(self.path, place, self._local, LOOKAHEAD)
 
-    def _is_crossed(self, place: Array, time: float) -> bool:
-        """Whether a wall has appeared on the path, by a map at most `RENEW` old: what is near is in the scan anyway."""
+    def _is_crossed(self, place: Array, time: float, oldest: float) -> bool:
+        """Whether a wall has appeared on the path, by a map at most so old [s]: what is near is in the scan anyway."""
         if self._local is None or not len(self.path):
             return False
-        if time - self._renewed >= RENEW:
+        if time - self._renewed >= oldest:
             self._local = self._look_around(place, time, self._room)
         return is_crossed(self.path, self._local)
 
@@ -101,10 +102,10 @@ class Planner:
         points = np.array([place] if self.waypoint is None else [place, self.waypoint])
         return look_around(self._cells, points, self._mobility.radius + room, MARGIN, self.waypoint is not None)
 
-    def _find(self, local: Local, place: Array, time: float) -> str:
+    def _find(self, local: Local, place: Array) -> str:
         """Find a path over the known part of the map; returns what is wrong."""
         if self.waypoint is None:
-            view = self.explorer.next_view(local, place, time)
+            view = self.explorer.next_view(local, place)
             if view is None:
                 return EXPLORED
             goal, name = view, "frontier"
