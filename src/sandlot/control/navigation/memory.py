@@ -76,12 +76,13 @@ class Memory:
         places = np.concatenate(self._known) if self._known else np.empty((0, 2))
         return rotate(places - pose[:2], -pose.yaw)
 
-    def correct(self, cells: CellMap, trajectory: Trajectory) -> tuple[Array, Array] | None:
+    def correct(self, cells: CellMap, trajectory: Trajectory, always: bool = False) -> tuple[Array, Array] | None:
         """Build a map again from all scans, if their poses have changed.
 
         Args:
             cells: The map.
             trajectory: The poses of all scans, as they are known now.
+            always: Also if they have hardly changed.
 
         Returns:
             (n, 3) poses before and after; None if they have hardly changed, and the map is left alone.
@@ -91,7 +92,7 @@ class Memory:
         before = np.array([scan.pose for scan in self._scans])
         after = trajectory.at(np.array([scan.time for scan in self._scans]))
         shift, turn = np.hypot(*(after - before)[:, :2].T), np.abs(wrap(after[:, 2] - before[:, 2]))
-        if shift.max() < CHANGED[0] and turn.max() < CHANGED[1]:
+        if not always and shift.max() < CHANGED[0] and turn.max() < CHANGED[1]:
             return None
         self._near.clear()
         self._known.clear()

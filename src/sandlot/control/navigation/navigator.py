@@ -145,16 +145,17 @@ class Navigator:
             return STOP
         return self._drive(scan, pose)
 
-    def rebuild(self, trajectory: Trajectory) -> bool:
+    def rebuild(self, trajectory: Trajectory, always: bool = False) -> bool:
         """Build the map again after the poses of earlier scans have been corrected.
 
         Args:
             trajectory: The poses of all scans, as they are known now.
+            always: Also if they have hardly changed.
 
         Returns:
             Whether any has changed so much that the map was built again.
         """
-        changed = self._memory.correct(self.cells, trajectory)
+        changed = self._memory.correct(self.cells, trajectory, always)
         if changed is None:
             return False
         self.planner.explorer.move(self.cells.grid, *changed)

@@ -139,7 +139,7 @@ def explore(
         states.append((navigator.state, navigator.report))
         legs.append(len(true))
     pilot.mapper.finish()
-    navigator.rebuild(pilot.mapper.trajectory())
+    navigator.rebuild(pilot.mapper.trajectory(), always=True)
     shots.append(_shoot(time, cells, len(true), np.empty((0, 2))))
     poses = np.array(estimated), np.array(true)
     bumps, detours = truth.bumps, navigator.planner.detours
