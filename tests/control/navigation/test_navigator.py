@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from sandlot.control.navigation.driving import STOP, Mobility, arc
-from sandlot.control.navigation.exploring import find_frontiers, frontier_cells, looked_at
+from sandlot.control.navigation.exploring import Explorer, find_frontiers, frontier_cells, looked_at
+from sandlot.control.navigation.local import Local
 from sandlot.control.navigation.navigator import SURE, Navigator
 from sandlot.control.navigation.planning import EXPLORED
 from sandlot.control.navigation.weights import weigh
@@ -251,3 +252,18 @@ def test_a_rebuilt_map_is_where_the_corrected_poses_say():
     after = drive.navigator.cells.kinds
     assert (after[:, 10:] == before[:, :-10]).mean() > 0.98
     assert (after == before).mean() < 0.98
+
+
+def test_a_frontier_that_comes_and_goes_is_given_up():
+    kinds = np.full(GRID.shape, WALL, np.uint8)
+    kinds[20:60, 20:100] = FREE
+    kinds[30:50, 100:110] = kinds[30:50, 10:20] = UNKNOWN
+    far, near = kinds.copy(), kinds.copy()
+    far[:, 20] = near[:, 99] = WALL  # by turns, noise hides one of the two frontiers
+    place, explorer, seen = np.array([2.0, 1.0]), Explorer(GRID.shape), []
+    for k in range(12):
+        now = far if k % 2 == 0 else near
+        weights = weigh(now, 0.05, MOBILITY.radius, through_unknown=False)
+        seen.append(explorer.next_view(Local(now, weights, np.zeros(2, np.int64), GRID), place))
+    assert seen[0] is not None
+    assert seen[10] is None

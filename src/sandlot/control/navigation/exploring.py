@@ -137,7 +137,9 @@ class Explorer:
             # Keep to the frontier it drives to, unless another is much nearer.
             old = KDTree(self._frontier - local.corner)
             same = [each for each in found if old.query(each.cells)[0].min() * grid.resolution <= SAME]
-            if same and same[0].cost <= most:
+            if not same:  # It was seen, or noise hides it: one that comes back again and again is given up.
+                self.look()
+            elif same[0].cost <= most:
                 chosen = same[0]
                 away = np.hypot(*(chosen.views + local.corner - self._view).T) * grid.resolution
                 close = (away <= CLOSE) & (chosen.costs <= most)
