@@ -11,7 +11,7 @@ from sandlot.geometry.planar import between, compose, wrap
 from sandlot.robots.driver import Driver
 from sandlot.typing import Array
 
-PRECISE = Limits(distance=0.006, angle=math.radians(0.25), corrections=30)
+PRECISE = Limits(distance=0.006, angle=math.radians(0.25), corrections=60)
 """A tenth of the source's tolerance."""
 TURNS = 5
 """Of the lidar at rest for a measurement."""
