@@ -54,6 +54,7 @@ GUIDES = {
     "Climbing": "climbing.md",
     "Logs": "logs.md",
     "Map your own log": "map-your-log.md",
+    "Navigate": "navigate.md",
     "Sensor models": "sensor-models.md",
     "NARMAX": "narmax.md",
     "Learned simulation": "learned.md",

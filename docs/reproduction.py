@@ -115,7 +115,7 @@ def page(kept: Mapping[str, Mapping[str, Any]], origins: Origins, later: Sequenc
     """The whole page; ``later`` are studies that have changed since they were run."""
     parts = ["---\nhide: [navigation]\n---", "# Reproduction", LEAD, counts(kept, origins)]
     if later:
-        parts.append(f"Not counted, because they changed and are not run anew yet: {', '.join(later)}.")
+        parts.append(f"Not counted, because they were not run since they were written or changed: {', '.join(later)}.")
     for study, summary in kept.items():
         found = summary["claims"]
         holding = f"{sum(claim['holds'] for claim in found)} of {len(found)} claims hold."

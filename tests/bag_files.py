@@ -55,6 +55,19 @@ class Robot:
             twist=self.make("geometry_msgs/msg/TwistWithCovariance", twist=twist, covariance=none),
         )
 
+    def inertial(self, time, oriented=True, roll=0.0, **changes):
+        """Turning left at 0.5 rad/s; ``roll`` is pi for a unit that is mounted upside down."""
+        none = np.zeros(9)
+        fields = {
+            "orientation": self.turned(0.5 * time, roll),
+            "orientation_covariance": none if oriented else np.array([-1.0, *none[1:]]),
+            "angular_velocity": self.vector(z=0.5 * math.cos(roll)),
+            "angular_velocity_covariance": none,
+            "linear_acceleration": self.vector(z=9.81),
+            "linear_acceleration_covariance": none,
+        }
+        return self.make("sensor_msgs/msg/Imu", header=self.header(time, "imu_link"), **(fields | changes))
+
     def transform(self, time, parent, child, x=0.0, y=0.0, yaw=0.0, roll=0.0):
         transform = self.make(
             "geometry_msgs/msg/Transform", translation=self.vector(x, y), rotation=self.turned(yaw, roll)
@@ -90,6 +103,8 @@ KINDS = {
     "/scan_2": "LaserScan",
     "/odom": "Odometry",
     "/odom_2": "Odometry",
+    "/imu": "Imu",
+    "/imu_2": "Imu",
     "/tf": "TFMessage",
     "/tf_static": "TFMessage",
 }

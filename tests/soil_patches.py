@@ -9,11 +9,13 @@ from sandlot.physics import shapes
 from sandlot.physics.soil.batch import BATCH
 from sandlot.physics.soil.contacts import SOIL_LOAD, SOIL_SHAPE
 from sandlot.physics.soil.ground import new_ground
+from sandlot.physics.soil.motion import Motion
 from sandlot.physics.soil.patch import PATCH_NODE
 from sandlot.physics.soil.search.find import find
-from sandlot.physics.soil.search.meshes import Mesh, face_normals
+from sandlot.physics.soil.search.hulls import face_normals
+from sandlot.physics.soil.search.meshes import Mesh
 from sandlot.physics.soil.search.nodes import CELLS, Patches
-from sandlot.physics.soil.stress import MAX_MODULUS, Motion, Response, deform, prepare, press
+from sandlot.physics.soil.stress import MAX_MODULUS, Response, deform, prepare, press
 
 SLOW = bool(config.DISABLE_JIT)
 SPACING, DT, STEP = 0.02, 1e-3, 5.0

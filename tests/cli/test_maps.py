@@ -31,6 +31,8 @@ def test_a_recording_becomes_a_map_and_is_located_in_it(sandlot_, drive, tmp_pat
     said = sandlot_("map", drive, "--out", "made")
     assert said.status == 0, said.err
     assert "40 scans" in said.out
+    assert "reading drive" in said.err
+    assert "mapping drive" in said.err
     assert {each.name for each in (tmp_path / "made").iterdir()} == {
         "map.yaml", "map.pgm", "map.png", "trajectory.tum", "report.html", "report.json",
     }  # fmt: skip

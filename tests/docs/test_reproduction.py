@@ -59,7 +59,7 @@ def test_the_published_page_has_every_claim_and_a_word_on_every_failure():
 def test_studies_that_are_not_run_anew_are_named_and_their_entries_left_alone(kept, tmp_path):
     text = TOML + '[claims."water.why"]\n"" = "ours"\n[claims."water.turn"]\n"It turns" = "line 3"\n'
     page = MADE["page"](kept, origins(kept, tmp_path, text), ["water.turn"])
-    assert "Not counted, because they changed and are not run anew yet: water.turn." in page
+    assert "Not counted, because they were not run since they were written or changed: water.turn." in page
     with pytest.raises(RunError, match="no published claim begins with 'It turns'"):
         origins(kept, tmp_path, text.replace("water.turn", "water.gone"))
 

@@ -98,14 +98,26 @@ def test_a_log_that_begins_without_returns_begins_with_the_first_that_has():
     assert len(mapper.trajectory().times) == 2
 
 
-def test_a_robot_that_was_carried_begins_a_new_part():
-    here = scans_along(cluttered_room(1), np.linspace((0.0, 0.0, 0.0), (1.0, 0.0, 0.0), 15), odometry=False)
-    there = scans_along(ring(), around(0.1)[:15], odometry=False)
+@pytest.mark.parametrize("odometry", [True, False])
+def test_a_robot_that_was_carried_begins_a_new_part_whose_place_is_unsure(odometry):
+    here = scans_along(cluttered_room(1), np.linspace((0.0, 0.0, 0.0), (1.0, 0.0, 0.0), 15), odometry=odometry)
+    there = scans_along(ring(), around(0.1)[:15], odometry=odometry)
     mapper = Mapper()
     for scan in (*here, *(replace(scan, time=scan.time + 60.0) for scan in there)):
         mapper.add(scan)
     assert mapper.restarts >= 1
     assert mapper.loops.parts(mapper.submaps) >= 2
+    lost = [submap.anchor for submap in mapper.submaps[1:] if not submap.anchor.matched]
+    assert len(lost) >= 1
+    assert all(np.linalg.eigvalsh(anchor.information).max() <= 1.0 for anchor in lost)  # 1/m2, 1/rad2
+
+
+def test_finishing_twice_changes_nothing(mapped):
+    mapper, _ = mapped
+    loops, poses = list(mapper.loops.found), mapper.trajectory().poses
+    mapper.finish()
+    assert len(mapper.loops.found) == len(loops) > 0
+    np.testing.assert_array_equal(mapper.trajectory().poses, poses)
 
 
 def test_time_that_goes_backwards_is_counted():

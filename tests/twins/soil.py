@@ -126,7 +126,8 @@ def centred(ground, rows, kind, size, pos, rotation):
     nodes = ground.nodes[rows[:, 0].astype(int)]
     depth = np.maximum(nodes["undeformed"] + np.maximum(nodes["loose"] - nodes["sinkage"], 0.0) - rows[:, 3], 0.0)
     weight = rows[:, 4] * depth
-    wide = np.sqrt(max((2.0 * size[0] - depth.max(initial=0.0)) * depth.max(initial=0.0), 0.0))
+    deepest = min(depth.max(initial=0.0), size[0])
+    wide = np.sqrt((2.0 * size[0] - deepest) * deepest)
     share = np.clip(2.0 - wide / (0.75 * ground.spacing), 0.0, 1.0)
     if share == 0.0 or weight.sum() == 0.0:
         return rows

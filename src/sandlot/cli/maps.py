@@ -2,7 +2,7 @@
 
 import dataclasses
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -14,9 +14,22 @@ from sandlot.cli.work import progress_bar
 from sandlot.errors import MapError
 from sandlot.writing import refuse_existing
 
+if TYPE_CHECKING:
+    from sandlot.recordings.logs import ScanLog
+
 Log = Annotated[Path, typer.Argument(help="Log, directory of a ROS 2 bag, or recording.")]
 Topic = Annotated[str | None, typer.Option(help="Topic of the scans in a bag.", show_default="the first")]
-Odometry = Annotated[bool, typer.Option(help="Use the odometry of the log, or scans alone.")]
+Odometry = Annotated[bool, typer.Option(help="Use the odometry and the inertial unit of the log, or scans alone.")]
+
+
+def _read(path: Path, kind: str | None, topic: str | None) -> "ScanLog":
+    """Read all scans, with progress: in scans of a recording, in kilobytes of a log."""
+    from sandlot.recordings.logs import read_scans
+
+    unit, size = ("scan", 1) if (path / "zarr.json").exists() else ("kilobyte", 1000)
+    with progress_bar(unit) as show:
+        bar = show(f"reading {path.name}")
+        return read_scans(path, kind, topic, lambda done, total: bar(-(-done // size), -(-total // size)))
 
 
 def map_(
@@ -34,11 +47,10 @@ def map_(
     report.html.
     """
     from sandlot.mapping.map_logs import map_log, write_result
-    from sandlot.recordings.logs import read_scans
 
     refuse_existing(out, MapError)
+    log = _read(recording, kind, topic)
     with progress_bar("scan") as show:
-        log = read_scans(recording, kind, topic)
         mapper, seconds = map_log(log, odometry, show(f"mapping {recording.name}"))
     report = write_result(mapper, log, out, seconds, resolution)
     if as_json:
@@ -70,13 +82,12 @@ def locate(
 ) -> None:
     """Find a robot in a known map, scan by scan; without --start, the whole map is searched."""
     from sandlot.mapping.map_logs import locate_log
-    from sandlot.recordings.logs import read_scans
     from sandlot.recordings.scans import Pose
 
     if out is not None:
         refuse_existing(out, MapError)
+    log = _read(recording, kind, topic)
     with progress_bar("scan") as show:
-        log = read_scans(recording, kind, topic)
         begin = None if start is None else Pose(*start)
         found = locate_log(log, chart, begin, odometry, show(f"locating {recording.name}"))
     if out is not None:

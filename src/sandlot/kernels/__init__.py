@@ -8,6 +8,7 @@ from numba.core import sigutils
 from numba.core.ccallback import CFunc
 
 from sandlot.kernels.cache import KernelCache
+from sandlot.kernels.inner import link_inner
 
 F = TypeVar("F", bound=Callable[..., Any])
 EXACT = {"ninf", "nnan", "nsz"}
@@ -31,9 +32,11 @@ def kernel(allocates: bool = True, **options: Any) -> Callable[[F], F]:
         raise ValueError(f"fastmath={sorted(loose)} changes last digits; allowed: {sorted(EXACT)}")
 
     def compile_(function: F) -> F:
-        compiled: Any = numba.njit(**{"_nrt": allocates, **options})(function)
+        given = {"_nrt": allocates, **options}
+        compiled: Any = numba.njit(**given)(function)
         if compiled is not function:  # as it is when NUMBA_DISABLE_JIT is set
             compiled._cache = KernelCache(function)
+            link_inner(compiled, function, given)
         return compiled
 
     return compile_

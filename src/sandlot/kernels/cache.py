@@ -86,10 +86,11 @@ class KernelCache(NullCache):
 
     warned = False
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., Any], form: str = "") -> None:
+        """Where the code of a kernel is kept; several forms of it are kept by their names."""
         file = Path(inspect.getfile(function)).resolve()
         self._directory = cache_directory() / f"{file.stem}-{digest(file)}"
-        self._name = f"{function.__qualname__.replace('<locals>', '')}-{function.__code__.co_firstlineno}"
+        self._name = f"{function.__qualname__.replace('<locals>', '')}-{function.__code__.co_firstlineno}{form}"
         self._function = function
 
     @property
@@ -122,7 +123,8 @@ class KernelCache(NullCache):
                 _delete_unused(self._directory.parent)
             with tempfile.NamedTemporaryFile(dir=self._directory, delete=False) as file:
                 try:
-                    file.write(pickle.dumps(result._reduce()))
+                    # Numba's annotations are long texts that nobody reads.
+                    file.write(pickle.dumps(result._replace(type_annotation="")._reduce()))
                     file.close()
                     Path(file.name).replace(self._file(signature, result.codegen))
                 except BaseException:

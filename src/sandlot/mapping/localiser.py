@@ -12,7 +12,7 @@ from sandlot.mapping.grids.geometry import OBSTACLE, WALL, Grid, Kinds
 from sandlot.mapping.mapper import MAX_RANGE, Estimate
 from sandlot.mapping.matching.field import CELL, add_points, make_field
 from sandlot.mapping.matching.matcher import MIN_POINTS, Expected, Match, align, few_beams, match, refused
-from sandlot.mapping.matching.points import scan_points, spread
+from sandlot.mapping.matching.points import sample, scan_points
 from sandlot.mapping.matching.search import Window, search
 from sandlot.mapping.motion import Motion
 from sandlot.recordings.scans import UNKNOWN_POSE, Pose, Scan
@@ -40,7 +40,7 @@ class Localiser:
         grid: Where the cells of the map lie.
         kinds: (rows, columns) what they are; walls and obstacles are what scans are matched with.
         start: First pose [m, rad], if it is known; errors up to half a metre and 45 degrees are found.
-        odometry: Whether to use the odometry of the scans, where they have any.
+        odometry: Whether to use the odometry and the inertial yaw of the scans, where they have any.
         mount: Position of the laser on the robot [m].
 
     Attributes:
@@ -88,7 +88,7 @@ class Localiser:
 
         Args:
             scan: The next scan.
-            yaw: Of an inertial unit at the time of the scan; NaN without one [rad].
+            yaw: Of an inertial unit at the time of the scan; NaN for the one that the scan has, if any [rad].
 
         Returns:
             Pose in the map, NaN if it is not known. If the scan was refused, the pose is predicted.
@@ -117,7 +117,7 @@ class Localiser:
         if len(points) < MIN_POINTS:
             return refused(origin, few_beams(points))
         anywhere = Window(self._field.half, math.pi, math.inf, math.inf, 0.0)
-        found = search(self._field, spread(points, SEARCHED), origin, anywhere, MIN_SCORE)
+        found = search(self._field, sample(points, SEARCHED), origin, anywhere, MIN_SCORE)
         if found.score <= MIN_SCORE:
             return refused(origin, "the scan fits nowhere in the map")
         return strict(align(self._field, points, np.array(found[:3]), score=found.score))

@@ -12,7 +12,7 @@ from sandlot.geometry.planar import between, compose, invert
 from sandlot.mapping.graph import Edge, floor, solve
 from sandlot.mapping.matching.field import Field
 from sandlot.mapping.matching.matcher import align
-from sandlot.mapping.matching.points import spread
+from sandlot.mapping.matching.points import sample
 from sandlot.mapping.matching.search import Window, search
 from sandlot.mapping.submaps import Submap, place
 from sandlot.typing import Array
@@ -38,6 +38,8 @@ MIN_SCORE, MIN_LOST_SCORE = 0.5, 0.6
 """Of a search; higher where the robot was lost, since more places are searched."""
 MIN_OVERLAP, MIN_FIT = 0.6, 0.7
 """Shares of the points of a part that have to lie where the submap has points, and to fit those."""
+REJECTED = 0.5
+"""Weight in a solution below which a loop counts as wrong."""
 STEP_DEVIATION, LOOP_DEVIATION = (0.02, 0.005), (0.03, 0.006)
 """Least standard deviations of the pose of a submap in the one before, and of a loop [m, rad]."""
 
@@ -63,30 +65,40 @@ class Loops:
 
     Attributes:
         found: The loops.
-        weights: (loops,) of each in the last solution, 0 to 1.
+        weights: (loops,) of each in the last solution, 0 to 1; those below `REJECTED` contradict the others.
     """
 
     def __init__(self) -> None:
         self.found: list[Loop] = []
         self.weights = np.zeros(0)
+        self._closed: set[tuple[int, int, int]] = set()
         self._fields: OrderedDict[int, Field] = OrderedDict()
 
+    @property
+    def kept(self) -> list[Loop]:
+        """The loops that do not contradict the others; also those found since the last solution."""
+        weights = np.append(self.weights, np.ones(len(self.found) - len(self.weights)))
+        return [loop for loop, weight in zip(self.found, weights, strict=True) if weight >= REJECTED]
+
     def close(self, submaps: list[Submap], latest: int) -> bool:
-        """Look for loops of a complete submap; if there are any, correct the poses of all submaps, and return True."""
+        """Look for loops of a submap; if there are new ones, correct the poses of all submaps, and return True."""
         before = len(self.found)
         for begin in PARTS:
             if len(submaps[latest].keyframes) >= begin + MIN_PART:
                 self._close_part(submaps, latest, begin)
         if len(self.found) > before:
-            self._solve(submaps)
+            self.solve(submaps)
         return len(self.found) > before
 
     def _close_part(self, submaps: list[Submap], latest: int, begin: int) -> None:
         mine = submaps[latest]
         end = min(begin + PART, len(mine.keyframes))
+        if (latest, begin, end) in self._closed:
+            return
+        self._closed.add((latest, begin, end))
         middle = mine.locals[(begin + end) // 2]
-        points = spread(place(mine.points(begin, end), invert(middle)), REFINED)
-        few = spread(points, SEARCHED)
+        points = sample(place(mine.points(begin, end), invert(middle)), REFINED)
+        few = sample(points, SEARCHED)
         pose = compose(mine.pose, middle)
         path = self.paths(submaps, latest)
         for other in np.argsort(path[: max(latest - 1, 0)], kind="stable").tolist():
@@ -108,7 +120,10 @@ class Loops:
                 path = self.paths(submaps, latest)
 
     def paths(self, submaps: list[Submap], start: int) -> Array:
-        """Length of the shortest path from a submap to all, over steps and loops: a measure of drift (submaps,) [m]."""
+        """Length of the shortest path from a submap to all, over steps and loops that are not rejected: (submaps,) [m].
+
+        It is a measure of drift.
+        """
         steps = [
             (
                 s.anchor.submap,
@@ -118,7 +133,7 @@ class Loops:
             for k, s in enumerate(submaps)
             if k
         ]
-        jumps = [(loop.first, loop.second, 0.5) for loop in self.found]
+        jumps = [(loop.first, loop.second, 0.5) for loop in self.kept]
         if not steps:
             return np.zeros(len(submaps))
         first, second, length = zip(*steps, *jumps, strict=True)
@@ -143,9 +158,16 @@ class Loops:
             self._fields.popitem(last=False)
         return self._fields[index]
 
-    def _solve(self, submaps: list[Submap]) -> None:
+    def solve(self, submaps: list[Submap]) -> None:
+        """Correct the poses of all submaps. Loops, and steps on which the robot was lost, may turn out to be wrong."""
         steps = [
-            Edge(s.anchor.submap, k, s.anchor.local, floor(s.anchor.information, *STEP_DEVIATION))
+            Edge(
+                s.anchor.submap,
+                k,
+                s.anchor.local,
+                floor(s.anchor.information, *STEP_DEVIATION),
+                doubtful=not s.anchor.matched,
+            )
             for k, s in enumerate(submaps)
             if k
         ]

@@ -26,7 +26,7 @@ from sandlot.recordings.scans import Pose
 from sandlot.writing import drafted
 
 MAX_REFUSED = 0.5
-"""A map of a log of which a larger share of scans was refused is not worth the name."""
+"""If a larger share of the scans is refused, mapping fails."""
 Progress = Callable[[int, int], None]
 
 
@@ -138,7 +138,7 @@ def _report(mapper: Mapper, log: ScanLog, path: Trajectory, seconds: float, free
         keyframes=len(mapper.keyframes),
         submaps=len(mapper.submaps),
         loops=len(mapper.loops.found),
-        rejected_loops=int((mapper.loops.weights < 0.5).sum()),
+        rejected_loops=len(mapper.loops.found) - len(mapper.loops.kept),
         refused=len(mapper.refused),
         reasons=dict(reasons.most_common(5)),
         parts=mapper.loops.parts(mapper.submaps),

@@ -30,7 +30,7 @@ MAX_RANGE = 25.0
 MAX_REFUSED = 2
 """After more scans than this that do not match, a new submap begins."""
 UNSURE = (1.0, 1.0)
-"""Standard deviation of a pose that was not matched, where no odometry helps [m, rad]."""
+"""Standard deviation of a pose that was not matched [m, rad]."""
 
 
 class Estimate(NamedTuple):
@@ -54,7 +54,7 @@ class Mapper:
     ones; where they overlap, a loop is closed, and the poses of all submaps are corrected.
 
     Args:
-        odometry: Whether to use the odometry of the scans, where they have any.
+        odometry: Whether to use the odometry and the inertial yaw of the scans, where they have any.
         mount: Position of the laser on the robot [m].
 
     Attributes:
@@ -87,7 +87,7 @@ class Mapper:
 
         Args:
             scan: The next scan.
-            yaw: Of an inertial unit at the time of the scan; NaN without one [rad].
+            yaw: Of an inertial unit at the time of the scan; NaN for the one that the scan has, if any [rad].
         """
         moved = self._motion.predict(scan, yaw)
         points = scan_points(scan, self.mount, moved.velocity, MAX_RANGE)
@@ -99,7 +99,7 @@ class Mapper:
         self._motion.update(scan, yaw, step)
         self._driven += math.hypot(step[0], step[1])
         self._local, self._since = found.pose, compose(self._since, step)
-        self._keep(points, found, moved)
+        self._keep(points, found)
         self._times.append(scan.time)
         self._tracked.append((self._active[0][0] if self._active else 0, self._local))
         return Estimate(Pose(*self.pose.tolist()), found.information, found.reason)
@@ -110,7 +110,10 @@ class Mapper:
         return compose(self.submaps[self._active[0][0]].pose, self._local) if self._active else np.zeros(3)
 
     def finish(self) -> None:
-        """Close the loops of the last submaps, which are not complete yet; more scans may follow."""
+        """Close the loops of the last submaps, which are not complete yet.
+
+        More scans may follow. A second call without new keyframes changes nothing.
+        """
         for index, _ in self._active:
             self.loops.close(self.submaps, index)
 
@@ -132,26 +135,26 @@ class Mapper:
             return found._replace(pose=guess if moved.measured else self._local, information=np.zeros((3, 3)))
         return found
 
-    def _keep(self, points: Array, found: Match, moved: Moved) -> None:
+    def _keep(self, points: Array, found: Match) -> None:
         """Keep a scan as a keyframe if the robot has moved far enough."""
         self._lost = self._lost + 1 if found.reason else 0
         if not self._active:
             if not found.reason:
-                self._add_keyframe(points, found, moved, begin=True)
+                self._add_keyframe(points, found, begin=True)
         elif self._lost > MAX_REFUSED and len(points) >= MIN_POINTS:
             self.restarts += 1
             self._lost = 0
-            self._add_keyframe(points, found, moved, begin=True)
+            self._add_keyframe(points, found, begin=True)
         elif not found.reason and (math.hypot(*self._since[:2]) > KEYFRAME[0] or abs(self._since[2]) > KEYFRAME[1]):
-            self._add_keyframe(points, found, moved)
+            self._add_keyframe(points, found)
 
-    def _add_keyframe(self, points: Array, found: Match, moved: Moved, begin: bool = False) -> None:
+    def _add_keyframe(self, points: Array, found: Match, begin: bool = False) -> None:
         """Put a keyframe into the active submaps; or ``begin`` a new one and end all others."""
         if begin:
             self.finish()
         pose, current = self.pose, self._active[0][0] if self._active else 0
         keyframe = Keyframe(
-            fill(thin(points, KEPT)), current, self._local, _information(found, moved), not found.reason, self._driven
+            fill(thin(points, KEPT)), current, self._local, _information(found), not found.reason, self._driven
         )
         full = bool(self._active) and len(self.submaps[current].keyframes) >= SIZE // 2
         if begin or (full and len(self._active) == 1):
@@ -173,9 +176,6 @@ class Mapper:
             self.loops.close(self.submaps, complete)
 
 
-def _information(found: Match, moved: Moved) -> Array:
-    """Of a match, or of the predicted motion if there was none."""
-    if not found.reason:
-        return found.information
-    distance, turn = (moved.distance, moved.turn) if moved.measured else UNSURE
-    return np.diag([distance**-2.0, distance**-2.0, turn**-2.0])
+def _information(found: Match) -> Array:
+    """Of a match; next to nothing if there was none, whatever odometry says: the robot may have been carried."""
+    return np.diag(np.power((UNSURE[0], UNSURE[0], UNSURE[1]), -2.0)) if found.reason else found.information

@@ -1,6 +1,8 @@
 """Predicts where the next scan is: from odometry, an inertial unit's yaw, or the velocity so far."""
 
 import math
+from collections import deque
+from statistics import median
 from typing import NamedTuple
 
 import numpy as np
@@ -9,8 +11,11 @@ from sandlot.geometry.planar import between, wrap
 from sandlot.recordings.scans import Scan
 from sandlot.typing import Array
 
-SHORTEST, LONGEST = 0.05, 2.0
-"""Intervals between scans are taken to be between these, since time stamps jitter [s]."""
+SHORTEST, FIRST_INTERVAL = 0.25, 0.1
+"""Time stamps jitter. Intervals between scans are taken to be at least this share of the median of the latest ones; and
+this long [s], where time does not advance from the first scan to the second."""
+LATEST = 5
+"""Intervals of which the median is taken."""
 MAX_STEP = 5.0
 """Odometry that moves further than this from one scan to the next is a fault, and not used [m]."""
 SLIP = (0.02, 0.1, 0.05)
@@ -47,32 +52,38 @@ class Motion:
     """Predicts motions, scan by scan.
 
     Args:
-        odometry: Whether to use the odometry of the scans, where they have any.
+        odometry: Whether to use the odometry and the inertial yaw of the scans, where they have any.
     """
 
     def __init__(self, odometry: bool = True) -> None:
         self._use = odometry
         self._last: Scan | None = None
         self._yaw = math.nan
-        self._squares, self._steps, self._interval = np.square(FIRST), np.zeros(3), SHORTEST
+        self._intervals: deque[float] = deque(maxlen=LATEST)
+        self._squares, self._steps, self._interval = np.square(FIRST), np.zeros(3), 0.0
 
     def predict(self, scan: Scan, yaw: float = math.nan) -> Moved:
-        """The motion since the last scan; ``yaw`` is that of an inertial unit, NaN without one [rad]."""
+        """The motion since the last scan; ``yaw`` is that of an inertial unit, NaN for that of the scan [rad]."""
         if self._last is None:
             return Moved(np.zeros(3), *FIRST, False, np.zeros(3))
-        interval = _interval(self._last, scan)
+        interval = self._elapsed(self._last, scan)
         measured = self._use and all(map(math.isfinite, (*scan.odometry, *self._last.odometry)))
         measured = measured and math.dist(self._last.odometry[:2], scan.odometry[:2]) < MAX_STEP
         if measured:
             pose = between(self._last.odometry, scan.odometry)
             driven, turned = math.hypot(pose[0], pose[1]), abs(float(pose[2]))
             distance, turn = (least + rate * driven + per * turned for least, rate, per in (SLIP, TURN_SLIP))
+            velocity = pose / interval
         else:
-            pose = self._steps * min(interval / self._interval, LONGER)
+            usual = self._interval or interval
+            velocity = self._steps / usual
+            pose = velocity * min(interval, LONGER * usual)
             distance, turn = np.clip(np.sqrt(self._squares), *BOUNDS).tolist()
+        yaw = self._inertial(scan, yaw)
         if math.isfinite(yaw) and math.isfinite(self._yaw):
             pose[2], turn = wrap(yaw - self._yaw), INERTIAL
-        return Moved(pose, distance, turn, measured, pose / interval)
+            velocity[2] = pose[2] / interval
+        return Moved(pose, distance, turn, measured, velocity)
 
     def update(self, scan: Scan, yaw: float, moved: Array) -> None:
         """Take a scan as the last one; the robot has ``moved`` (3,) since the one before [m, rad]."""
@@ -80,10 +91,19 @@ class Motion:
             wrong = between(self.predict(scan).pose, moved)
             squares = np.array([wrong[0] ** 2 + wrong[1] ** 2, wrong[2] ** 2])
             self._squares = (1.0 - FADE) * self._squares + FADE * np.minimum(squares, 4.0 * self._squares)
-            self._interval += RECENT * (_interval(self._last, scan) - self._interval)
-            self._steps = self._steps + RECENT * (moved - self._steps)
-        self._last, self._yaw = scan, yaw
+            # Steps and intervals get the same weights, so that their ratio is a mean velocity, also after a gap.
+            recent, interval = RECENT if self._interval else 1.0, self._elapsed(self._last, scan)
+            self._intervals.append(interval)
+            self._interval += recent * (interval - self._interval)
+            self._steps = self._steps + recent * (moved - self._steps)
+        self._last, self._yaw = scan, self._inertial(scan, yaw)
 
+    def _inertial(self, scan: Scan, yaw: float) -> float:
+        return scan.inertial_yaw if self._use and not math.isfinite(yaw) else yaw
 
-def _interval(before: Scan, now: Scan) -> float:
-    return min(max(now.time - before.time, SHORTEST), LONGEST)
+    def _elapsed(self, before: Scan, now: Scan) -> float:
+        """Time between two scans [s]; the usual one, if time does not advance."""
+        elapsed, usual = now.time - before.time, median(self._intervals or (FIRST_INTERVAL,))
+        if not elapsed > 0.0:
+            return usual
+        return max(elapsed, SHORTEST * usual) if self._intervals else elapsed

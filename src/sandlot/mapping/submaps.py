@@ -21,7 +21,7 @@ class Keyframe:
         points: (n, 2) in the robot's frame [m].
         submap: Index of the submap it was matched with.
         local: (3,) pose in that submap [m, rad].
-        information: (3, 3) of that match, or of the predicted motion if there was none [1/m2, 1/rad2].
+        information: (3, 3) of that match; next to none if there was none [1/m2, 1/rad2].
         matched: Whether there was a match.
         driven: Path length up to it [m].
     """

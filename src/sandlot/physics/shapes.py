@@ -264,11 +264,12 @@ def lowest_mesh(corners: Array, faces: NDArray[np.uint32], x: float, y: float, s
         x: x of the grid's first node [m].
         y: y of the grid's first node [m].
         spacing: Distance of the nodes [m].
-        bottom: (ny, nx) receives the heights [m]; `MISS` where there is no mesh. Fastest if nx is a multiple of LANES.
+        bottom: (ny, nx), contiguous, receives the heights [m]; `MISS` where there is no mesh. Fastest if nx is a
+            multiple of LANES.
     """
     bottom[:] = MISS
     ny, nx = bottom.shape
-    per = 1.0 / spacing
+    per, flat = 1.0 / spacing, bottom.reshape(ny * nx)
     for face in range(len(faces)):
         a, b, c = corners[faces[face, 0]], corners[faces[face, 1]], corners[faces[face, 2]]
         # In units of the spacing, from the first node on.
@@ -284,10 +285,13 @@ def lowest_mesh(corners: Array, faces: NDArray[np.uint32], x: float, y: float, s
         per_area, rise_b, rise_c = 1.0 / area, b[2] - az, c[2] - az
         # Whole vectors without branches: the processor cannot predict which nodes a small triangle covers.
         first = j0 // LANES * LANES
+        count = min(whole_vectors(j1 + 1), nx) - first
         for i in range(i0, i1 + 1):
-            row, py = bottom[i, first : whole_vectors(j1 + 1)], i - ay
-            for k in range(len(row)):
-                px, lowest = first + k - ax, row[k]
+            # Numba looks whether an index is negative, unless it is unsigned.
+            start, py = np.uint64(i * nx + first), i - ay
+            for k in range(count):
+                at = start + np.uint64(k)
+                px, lowest = first + k - ax, flat[at]
                 u, v = (px * cy - py * cx) * per_area, (bx * py - by * px) * per_area
                 z = az + u * rise_b + v * rise_c
-                row[k] = z if (u >= 0.0) & (v >= 0.0) & (u + v <= 1.0) & (z < lowest) else lowest
+                flat[at] = z if (u >= 0.0) & (v >= 0.0) & (u + v <= 1.0) & (z < lowest) else lowest

@@ -43,6 +43,7 @@ class Scan:
         speed: Forward [m/s]; NaN if unknown.
         turn_rate: Counter-clockwise [rad/s]; NaN if unknown.
         ages: (beams,) how long before ``time`` each beam was measured [s]; None if all were measured at once.
+        inertial_yaw: Yaw by an inertial unit, from an unknown offset [rad]; NaN without one. Recordings do not keep it.
     """
 
     time: float
@@ -53,6 +54,7 @@ class Scan:
     speed: float = math.nan
     turn_rate: float = math.nan
     ages: Array | None = None
+    inertial_yaw: float = math.nan
 
     def frame(self) -> Frame:
         """The scan as a frame of a recording."""

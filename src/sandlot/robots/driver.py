@@ -1,9 +1,12 @@
 """How a controller drives a rover, simulated or real: tracks for a time, halt, scan. The true pose is no part of it."""
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from sandlot.recordings.scans import Pose, Scan
+from sandlot.typing import Array
+
+Number = TypeVar("Number", float, Array)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +43,19 @@ class Chassis:
     turning_width: float
     travel: float
     tick: float
+
+    def tracks(self, speed: float, turn_rate: float) -> tuple[float, float]:
+        """`tracks` of this rover."""
+        return tracks(speed, turn_rate, self.turning_width)
+
+
+def tracks(speed: Number, turn_rate: Number, turning_width: float) -> tuple[Number, Number]:
+    """Speeds of the left and the right track [m/s] for a speed [m/s] and a turn rate [rad/s], or arrays of them.
+
+    The same with distances and angles: travels of the tracks [m] for a distance [m] and a turn [rad].
+    """
+    aside = 0.5 * turning_width * turn_rate
+    return speed - aside, speed + aside
 
 
 class Driver(Protocol):

@@ -18,6 +18,7 @@ from sandlot.geometry.walls import Walls
 from sandlot.kernels import kernel
 from sandlot.kernels.randomness import normal
 from sandlot.physics.walls import slide
+from sandlot.robots.driver import tracks
 from sandlot.settings import Settings
 from sandlot.typing import Array, BoolArray
 
@@ -117,8 +118,7 @@ class TrackedRover(Settings):
 
     def tracks(self, commands: Array) -> Array:
         """Speeds (n, 2) of the left and the right track for a speed [m/s] and a turn rate [rad/s] (n, 2)."""
-        aside = 0.5 * self.turning_width * commands[:, 1]
-        return np.stack([commands[:, 0] - aside, commands[:, 0] + aside], axis=-1)
+        return np.stack(tracks(commands[:, 0], commands[:, 1], self.turning_width), axis=-1)
 
     def start(self, poses: Array, streams: NDArray[np.uint64]) -> Any:
         """State of rovers at rest: (n,) of `TRACKED`.

@@ -50,9 +50,7 @@ def published(study: type[Study], folder: Path) -> Outcome | None:
         made_with = build(study, summary["settings"])
     except SandlotError as error:
         raise RunError(f"{file}: {error}; {again}") from None
-    paths = {
-        name: summary["settings"][name] for name in study.model_fields if isinstance(getattr(made_with, name), Path)
-    }
+    paths = {name: summary["settings"][name] for name in study.model_fields if _paths(getattr(made_with, name))}
     now = {
         "settings": study().model_dump(mode="json") | paths,
         "jobs": sum(1 for _ in made_with.jobs()),
@@ -68,3 +66,8 @@ def published(study: type[Study], folder: Path) -> Outcome | None:
     jobs = xr.Dataset(coords={"job": range(summary["jobs"])})
     claims = [Claim(**claim) for claim in summary["claims"]]
     return Outcome(made_with, folder, jobs, summary["digest"], summary["wall_time"], claims)
+
+
+def _paths(value: object) -> bool:
+    """Whether a setting is a path, or several."""
+    return isinstance(value, Path) or (isinstance(value, tuple) and all(isinstance(each, Path) for each in value))

@@ -11,6 +11,7 @@ from sandlot.studies.runner import run
 
 STOPS: dict[str, dict[str, Any]] = {
     "indoor.arena": {"replicates": 2},
+    "indoor.semi": {"replicates": 1, "maps": ("occupancy",)},
     "leveling.probabilities": {},
     "leveling.memetic": {"replicates": 10},
     "obstacles.stuck": {"situations": ("a", "b", "h"), "patience": 30.0},

@@ -9,11 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sandlot.control.navigation.astar import DIAGONAL, STRAIGHT, find_path, travel_costs
+from sandlot.control.navigation.astar import find_path, travel_costs
+from sandlot.control.navigation.bounds import FAR, bound, lighten, search_corners
+from sandlot.control.navigation.successors import DIAGONAL, STRAIGHT
+from sandlot.control.navigation.weights import weigh
+from sandlot.mapping.grids.geometry import FREE, WALL
 
 
-def twin(weights, start):
-    """Cost of the cheapest way to every cell, by Dijkstra."""
+def twin(weights, start, backwards=False):
+    """Cost of the cheapest path to every cell by Dijkstra's algorithm; or ``backwards``, from every cell."""
     rows, columns = weights.shape
     costs = np.full(weights.shape, np.inf)
     costs[start] = 0
@@ -29,7 +33,8 @@ def twin(weights, start):
                     continue
                 if di and dj and (weights[i, b] == 0 or weights[a, j] == 0):
                     continue
-                reached = cost + (DIAGONAL if di and dj else STRAIGHT) * int(weights[a, b])
+                entered = weights[i, j] if backwards else weights[a, b]
+                reached = cost + (DIAGONAL if di and dj else STRAIGHT) * int(entered)
                 if reached < costs[a, b]:
                     costs[a, b] = reached
                     heapq.heappush(queue, (reached, (a, b)))
@@ -81,6 +86,49 @@ def test_costs_are_those_of_dijkstra(seed, heaviest, kind):
         else:
             assert path.cost == pytest.approx(expected[goal])
             check_path(path, weights, start, goal)
+
+
+def rooms(rng, shape=(70, 90)):
+    """Rooms with thin walls, doors and furniture, weighed for a robot: walls block whole squares of cells."""
+    kinds = np.full(shape, FREE, np.uint8)
+    kinds[rng.integers(20, 50)] = kinds[:, rng.integers(20, 40)] = kinds[:, rng.integers(50, 70)] = WALL
+    for _ in range(3):
+        i, j = rng.integers(0, shape[0] - 14), rng.integers(0, shape[1] - 14)
+        kinds[i : i + 14, j : j + 14] = FREE
+    for _ in range(3):
+        i, j = rng.integers(0, shape[0]), rng.integers(0, shape[1])
+        kinds[i : i + 6, j : j + 6] = WALL
+    return weigh(kinds, 0.05, 0.2, 0.3)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_bounds_are_never_above_the_cost_and_paths_between_rooms_are_the_cheapest(seed):
+    rng = np.random.default_rng(seed)
+    weights = rooms(rng)
+    if seed == 3:
+        weights = np.where(weights > 0, rng.integers(1, 256, weights.shape), 0).astype(np.uint8)
+    free = np.argwhere(weights > 0)
+    start, goal = (tuple(map(int, free[k])) for k in rng.choice(len(free), 2, replace=False))
+    expected = twin(weights, goal, backwards=True)
+    padded = np.pad(weights, 1)
+    light, heavy = lighten(padded)
+    assert heavy * 16 > light.size
+    far = search_corners(light, goal[0] + 1, goal[1] + 1, start[0] + 1, start[1] + 1)
+    bounds = [bound(i + 1, j + 1, goal[0] + 1, goal[1] + 1, True, far, light) for i, j in free]
+    costs = STRAIGHT * expected[weights > 0]
+    assert (np.array(bounds) <= costs + 1e-6).all()
+    octile = [bound(i + 1, j + 1, goal[0] + 1, goal[1] + 1, False, far, light) for i, j in free]
+    reached = np.isfinite(costs)
+    assert np.mean(np.array(bounds)[reached]) > np.mean(np.array(octile)[reached])
+    assert (np.array(bounds)[~reached] <= FAR).all()
+    near = np.flatnonzero(np.abs(free - goal).max(axis=1) < 4)
+    for k in [*rng.choice(len(free), 10), *near]:
+        path = find_path(weights, tuple(free[k]), goal)
+        if np.isinf(expected[tuple(free[k])]):
+            assert path is None
+        else:
+            assert path.cost == pytest.approx(expected[tuple(free[k])])
+            check_path(path, weights, tuple(free[k]), goal)
 
 
 def test_a_path_over_an_empty_map_is_the_shortest():

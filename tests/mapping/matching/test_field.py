@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sandlot.mapping.matching.field import BLOCK, CELL, SPREAD, STAMP, add_points, make_field
+from sandlot.mapping.matching.field import BLOCK, CELL, DEVIATION, STAMP, add_points, make_field
 
 LEVELS = 4
 
@@ -18,7 +18,7 @@ def twin(points, half, cells):
         away = (centres[None, :] - x) ** 2 + (centres[:, None] - y) ** 2
         near = np.abs(np.arange(cells) - row)[:, None] <= STAMP
         near = near & (np.abs(np.arange(cells) - column)[None, :] <= STAMP)
-        likelihood = np.maximum(likelihood, np.where(near, np.floor(255.0 * np.exp(-0.5 * away / SPREAD**2)), 0.0))
+        likelihood = np.maximum(likelihood, np.where(near, np.floor(255.0 * np.exp(-0.5 * away / DEVIATION**2)), 0.0))
         i, j = column // BLOCK, row // BLOCK
         dx, dy = x + half - (i + 0.5) * CELL * BLOCK, y + half - (j + 0.5) * CELL * BLOCK
         moments[j, i] += (1.0, dx, dy, dx * dx, dx * dy, dy * dy)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sandlot.geometry.planar import compose
-from sandlot.mapping.matching.points import fill, scan_points, spread, thin
+from sandlot.mapping.matching.points import fill, sample, scan_points, thin
 from sandlot.recordings.scans import Scan
 from scan_drives import LASER, cluttered_room
 
@@ -47,7 +47,7 @@ def test_thinned_points_are_apart():
 
 def test_one_point_of_each_square_stays():
     points = np.random.default_rng(0).uniform(0.0, 1.0, (500, 2))
-    kept = spread(points, 0.25)
+    kept = sample(points, 0.25)
     assert len(kept) == 16
     assert len({tuple(cell) for cell in np.floor(kept / 0.25).tolist()}) == 16
 

@@ -94,8 +94,10 @@ def test_claims_of_exploring_hold_at_their_bars():
 def test_claims_of_waypoints_need_the_true_place():
     study = Semi(replicates=2)
     outcomes = {"arrived": lambda job: np.ones(2), "distance": lambda job: np.full(2, 0.1), "bumps": lambda job: 0.0}
-    outcomes |= {"tilt": lambda job: 0.001, "worst_tilt": lambda job: 0.002, "plans": lambda job: 9.0}
+    outcomes |= {"tilt": lambda job: 0.001, "worst_tilt": lambda job: 0.002, "detours": lambda job: 2.0}
     assert all(claim.holds for claim in study.claims(synthetic(study, **outcomes)))
+    fewer = study.claims(synthetic(study, **outcomes | {"detours": lambda job: 1.0}))
+    assert [claim.holds for claim in fewer] == [True, True, True, True, False]
     far = outcomes | {"distance": lambda job: np.array([0.1, 0.5 if job["map"] == "occupancy" else 0.1])}
     assert [claim.holds for claim in study.claims(synthetic(study, **far))] == [True, True, False, True, True]
 

@@ -61,3 +61,13 @@ def test_absent_logs_are_left_out_and_none_at_all_is_an_error(tmp_path):
     assert all(math.isnan(value) for value in study.run(job).values())
     with pytest.raises(SandlotError, match="there is no log in"):
         Logs(data=tmp_path / "nowhere").check()
+
+
+def test_without_a_folder_the_message_says_how_to_give_one(tmp_path, monkeypatch):
+    monkeypatch.delenv("SANDLOT_DATA", raising=False)
+    with pytest.raises(SandlotError, match="SANDLOT_DATA, which is not set; set data, or SANDLOT_DATA, to a folder"):
+        Logs().check()
+    monkeypatch.setenv("SANDLOT_DATA", str(tmp_path))
+    (tmp_path / FILES["intel"]).parent.mkdir()
+    (tmp_path / FILES["intel"]).touch()
+    assert Logs().present() == ("intel",)

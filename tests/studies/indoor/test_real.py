@@ -122,7 +122,7 @@ def test_claims_about_missing_methods_are_left_out():
 def test_a_missing_log_is_refused(tmp_path, monkeypatch):
     monkeypatch.setenv("SANDLOT_DATA", str(tmp_path))
     study = Real()
-    assert study.logs == tuple(tmp_path / log for log in LOGS)
+    assert study.paths == tuple(tmp_path / log for log in LOGS)
     with pytest.raises(SandlotError, match=r"there is no log .*Intel Research Lab.*set logs to") as caught:
         run(study, tmp_path / "run")
     assert "\n" not in str(caught.value)
@@ -130,9 +130,10 @@ def test_a_missing_log_is_refused(tmp_path, monkeypatch):
     assert list(study.scenes(made_up(study))) == []
 
 
-def test_the_default_logs_are_beside_the_project(monkeypatch):
+def test_without_the_variable_logs_are_looked_for_here(monkeypatch):
     monkeypatch.delenv("SANDLOT_DATA", raising=False)
-    assert Real().logs == tuple(Path("../shared/data") / log for log in LOGS)
+    assert Real().paths == Real().logs == LOGS
+    assert Real(logs=("/a/x.log",)).paths == (Path("/a/x.log"),)
 
 
 def made_log(path, laps=2.5, scans=120):

@@ -1,11 +1,13 @@
-"""Drives towards a near point among what the scan shows: a search over speeds and arcs that can always be braked from.
+"""Drives towards a near point among what the scan shows: a search over speeds and turn rates that can always be braked.
 
-Each candidate is a speed and a turn rate. It is driven for one interval and then braked on the same arc; if the robot
-would touch a point of the scan on the way, it is refused. Standing still touches nothing, so there is always a
-candidate. A skid-steered robot turns about a point that is not exactly its centre, so it turns only as fast as
-the nearest point allows; where something is too near, it rather drives away first. Points that the map does not know
-yet may belong to a person: they are taken to come nearer while the robot brakes. (Fox, Burgard and Thrun 1997, with
-braking as the only horizon.)
+Each candidate is a speed and a turn rate. The robot is predicted from its present speed and turn rate: it changes to
+those of the candidate for one interval, and then brakes. If it would come too near to a point of the scan on the way,
+the candidate is refused. Stopping is the candidate that remains. A skid-steered robot turns about a point that is not
+exactly its centre, so while it turns its centre moves sideways: points beside it count as nearer by that. It prefers
+to keep a distance from everything, and must keep half of it. Where something is nearer already, the robot must not come
+nearer and prefers to drive away. Points that the map does
+not know yet may belong to a person: they are taken to come nearer until the robot stands. (Fox, Burgard and Thrun 1997,
+with braking as the only horizon.)
 """
 
 import math
@@ -29,12 +31,17 @@ ROOM, ENOUGH = 0.3, 0.2
 """Missing distance to obstacles counts this much, up to a distance that is enough [m]."""
 BACKWARDS = 0.3
 """Share of the top speed for driving backwards, which is a last resort."""
-CRAMPED = 20.0
-"""Staying where something is too near counts as this times the missing distance: the robot rather drives away."""
-RELUCTANCE = 0.25
-"""Driving backwards counts as this distance [m]."""
+RELUCTANCE, WILLING = 1.0, 0.1
+"""Driving backwards counts as this distance [m]: more than turning round, less than staying turned away; and in a
+retreat."""
+CRAMPED = 3.0
+"""Ending where something is too near counts as this times the missing distance: the robot prefers to drive away."""
 STEP = 0.03
-"""Arcs are checked at least this often [m]."""
+"""Time step of predictions [s]."""
+TOUCH = 0.003
+"""Distance that must be left to the body however the robot turns [m]."""
+SLACK = 0.002
+"""Beside something that is too near, the robot may come nearer by this, about the error of a range [m]."""
 
 
 class Mobility(Settings):
@@ -46,8 +53,9 @@ class Mobility(Settings):
         top_turn: [rad/s]
         acceleration: [m/s^2]
         braking: Deceleration that it always reaches [m/s^2].
+        turn_braking: Angular deceleration that it always reaches [rad/s^2].
         interval: Time between commands [s].
-        safety: Distance to keep from everything [m].
+        safety: Distance to keep from everything, if possible; half of it is kept always [m].
         stranger: Speed at which things that are not in the map may come nearer [m/s].
         pivot: Largest distance from its centre to the point about which it turns [m]; 0 without skid steering.
         reverse: Whether it may drive backwards: only if its laser looks there.
@@ -58,6 +66,7 @@ class Mobility(Settings):
     top_turn: float = Field(1.2, gt=0.0)
     acceleration: float = Field(1.5, gt=0.0)
     braking: float = Field(0.5, gt=0.0)
+    turn_braking: float = Field(3.0, gt=0.0)
     interval: float = Field(0.182, gt=0.0)
     safety: float = Field(0.04, ge=0.0)
     stranger: float = Field(0.7, ge=0.0)
@@ -75,70 +84,101 @@ class Command(NamedTuple):
 STOP = Command(0.0, 0.0)
 
 
-def steer(target: Array, points: Array, strange: BoolArray, speed: float, mobility: Mobility) -> Command:
+class Limits(NamedTuple):
+    """What predictions need of a `Mobility`; distances are from the centre of the robot: the least, and to keep [m]."""
+
+    radius: float
+    least: float
+    keep: float
+    interval: float
+    acceleration: float
+    braking: float
+    turn_braking: float
+    stranger: float
+    pivot: float
+
+
+def steer(
+    target: Array, points: Array, strange: BoolArray, now: Command, mobility: Mobility, retreat: bool = False
+) -> Command:
     """The best command towards a point.
 
     Args:
         target: (2,) x, y relative to the robot [m].
         points: (n, 2) x, y of the scan relative to the robot [m].
         strange: (n,) which of them may move.
-        speed: Present speed [m/s].
+        now: Present speed, negative backwards, and turn rate.
         mobility: What the robot can do.
+        retreat: Whether driving backwards is as good as turning round.
     """
-    given = mobility
-    keep, scrub = given.radius + given.safety, 2.0 * given.pivot * given.interval
-    values = np.array([keep, given.braking, given.interval, given.stranger, given.safety, scrub])
-    most = min(given.top_speed, max(speed, 0.0) + given.acceleration * given.interval)
+    given, reluctance = mobility, WILLING if retreat else RELUCTANCE
+    limits = limits_of(given)
+    most = min(given.top_speed, max(now.speed, 0.0) + given.acceleration * given.interval)
     speeds = np.linspace(0.0, most, SPEEDS)
     speeds = np.append(speeds, -BACKWARDS * given.top_speed) if given.reverse else speeds
     turns = np.linspace(-given.top_turn, given.top_turn, TURNS)
-    chosen = choose(
-        np.asarray(target, np.float64), np.ascontiguousarray(points), strange, abs(speed), speeds, turns, values
-    )
+    fastest = max(abs(now.speed), most)
+    time = given.interval + fastest / given.braking
+    # Points that no candidate can come near to are left out; the nearest come first.
+    reach = limits.keep + ENOUGH + fastest * time + given.stranger * time * strange
+    away = np.hypot(points[:, 0], points[:, 1])
+    order = np.argsort(away)
+    order = order[(away < reach)[order]]
+    places, goal = np.ascontiguousarray(points[order], np.float64), np.asarray(target, np.float64)
+    chosen = choose(goal, places, strange[order], now.speed, now.turn_rate, speeds, turns, reluctance, limits)
     return Command(float(speeds[chosen // TURNS]), float(turns[chosen % TURNS]))
+
+
+def limits_of(given: Mobility) -> Limits:
+    """What predictions need of a mobility."""
+    keep = given.radius + given.safety
+    changes = given.acceleration, given.braking, given.turn_braking
+    return Limits(
+        given.radius, given.radius + 0.5 * given.safety, keep, given.interval, *changes, given.stranger, given.pivot
+    )
 
 
 @kernel(error_model="numpy", nogil=True, allocates=False)
 def choose(
-    target: Array, points: Array, strange: BoolArray, speed: float, speeds: Array, turns: Array, values: Array
+    target: Array,
+    points: Array,
+    strange: BoolArray,
+    speed: float,
+    turn_rate: float,
+    speeds: Array,
+    turns: Array,
+    reluctance: float,
+    limits: Limits,
 ) -> int:
     """The index of the best pair of a speed and a turn rate, speed by speed; arguments as of `steer`.
 
     Args:
         target: (2,) [m]
-        points: (n, 2) [m]
+        points: (n, 2) the nearest first [m].
         strange: (n,)
-        speed: Magnitude of the present speed [m/s].
-        speeds: (s,) candidates [m/s].
-        turns: (t,) candidates [rad/s].
-        values: (6,) distance to keep from the centre [m], braking [m/s^2], interval [s], speed of strangers [m/s], the
-            part of the distance to keep that is beyond the body [m], and how far the body may move sideways by
-            turning until the next command has stopped it, for each unit of the turn rate [m s].
+        speed: Present speed [m/s].
+        turn_rate: Present turn rate [rad/s].
+        speeds: (s,) candidates, the first is 0 [m/s].
+        turns: (t,) candidates, the middle one is 0 [rad/s].
+        reluctance: Driving backwards counts as this distance [m].
+        limits: Of the robot.
     """
     best, best_score = turns.size // 2, math.inf
-    near = math.inf
-    for n in range(points.shape[0]):
-        near = min(near, math.hypot(points[n, 0], points[n, 1]))
-    free, cramped = near - values[0] + values[4], max(values[0] - near, 0.0)
     for s in range(speeds.size):
         for t in range(turns.size):
             v, w = speeds[s], turns[t]
             x, y, yaw = arc(v * HORIZON, w * HORIZON)
             dx, dy = target[0] - x, target[1] - y
             away = math.hypot(dx, dy)
-            error = abs(wrap_compiled(math.atan2(dy, dx) - yaw)) if away > 1e-6 else 0.0
-            score = away + HEADING * min(away / 0.3, 1.0) * error + (RELUCTANCE if v < 0.0 else 0.0)
+            facing = yaw if v >= 0.0 else yaw + math.pi
+            error = abs(wrap_compiled(math.atan2(dy, dx) - facing)) if away > 1e-6 else 0.0
+            score = away + HEADING * min(away / 0.3, 1.0) * error + (reluctance if v < 0.0 else 0.0)
             if score >= best_score:
                 continue
-            if values[5] * abs(w) > max(free, 0.0):
+            room, left = clearance_of(v, w, speed, turn_rate, points, strange, limits)
+            if room < 0.0 and (v != 0.0 or w != 0.0):
                 continue
-            if v == 0.0:
-                score += CRAMPED * cramped
-            else:
-                room = clearance_of(v, w, max(abs(v), speed), points, strange, values)
-                if room < 0.0:
-                    continue
-                score += ROOM * max(ENOUGH - room, 0.0)
+            score += ROOM * max(ENOUGH - max(room, 0.0), 0.0) + CRAMPED * max(-left, 0.0)
             if score < best_score:
                 best, best_score = s * turns.size + t, score
     return best
@@ -152,27 +192,60 @@ def arc(length: float, turn: float) -> tuple[float, float, float]:
 
 
 @kernel(error_model="numpy", allocates=False)
-def clearance_of(v: float, w: float, fastest: float, points: Array, strange: BoolArray, values: Array) -> float:
-    """Smallest distance that is left to any point, beyond the one to keep [m]; negative if the arc is refused.
+def approach(now: float, wanted: float, change: float) -> float:
+    """A speed after it has changed towards the wanted one, by at most ``change``."""
+    return now + min(max(wanted - now, -change), change)
 
-    A point that is too near already is only a reason to refuse if the arc comes nearer to it.
+
+@kernel(error_model="numpy", allocates=False)
+def clearance_of(
+    v: float, w: float, speed: float, turn_rate: float, points: Array, strange: BoolArray, limits: Limits
+) -> tuple[float, float]:
+    """Distances that are left beyond the one to keep, if the robot takes a command and then brakes [m].
+
+    The robot may be as near to something as it is to the nearest point now, but no nearer.
+
+    Args:
+        v: Speed of the command [m/s].
+        w: Its turn rate [rad/s].
+        speed: Present speed [m/s].
+        turn_rate: Present turn rate [rad/s].
+        points: (n, 2) the nearest first [m].
+        strange: (n,)
+        limits: Of the robot.
+
+    Returns:
+        The smallest on the way, negative if the command is refused; and the one at its end.
     """
-    keep, braking, interval, stranger = values[0], values[1], values[2], values[3]
-    length = fastest * interval + 0.5 * fastest * fastest / braking
-    time = interval + fastest / braking
-    steps = math.ceil(length / STEP)
-    room = math.inf
-    for k in range(1, steps + 1):
-        share = k / steps
-        x, y, _ = arc(math.copysign(length * share, v), w / abs(v) * length * share)
+    near = math.hypot(points[0, 0], points[0, 1]) if points.shape[0] else math.inf
+    floor = limits.radius + TOUCH
+    least = min(limits.least, max(near - SLACK, floor))
+    x, y, yaw, time, turned, driven, room = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, math.inf
+    while True:
+        commanded = time < limits.interval - 1e-9
+        step = min(STEP, limits.interval - time) if commanded else STEP
+        to, turn_to = (v, w) if commanded else (0.0, 0.0)
+        faster = to != 0.0 and (speed * to < 0.0 or abs(to) > abs(speed))
+        after = approach(speed, to, (limits.acceleration if faster else limits.braking) * step)
+        turn_after = approach(turn_rate, turn_to, limits.turn_braking * step)
+        turn, length = 0.5 * (turn_rate + turn_after) * step, 0.5 * (speed + after) * step
+        x += length * math.cos(yaw + 0.5 * turn)
+        y += length * math.sin(yaw + 0.5 * turn)
+        yaw, turned, time, driven = yaw + turn, turned + abs(turn), time + step, driven + abs(length)
+        speed, turn_rate = after, turn_after
+        c, s, left = math.cos(yaw), math.sin(yaw), math.inf
         for n in range(points.shape[0]):
-            away = math.hypot(points[n, 0] - x, points[n, 1] - y)
-            left = away - keep - (stranger * time * share if strange[n] else 0.0)
-            if left < room:
-                if left < 0.0:
-                    # Moving away from it is allowed.
-                    if away < math.hypot(points[n, 0], points[n, 1]):
-                        return left
-                    left = 0.0
-                room = min(room, left)
-    return room
+            dx, dy, before = points[n, 0] - x, points[n, 1] - y, math.hypot(points[n, 0], points[n, 1])
+            if before - driven - limits.pivot * turned > max(left, limits.keep + limits.stranger * time):
+                break  # this point and all that follow are too far to matter
+            away = math.hypot(dx, dy)
+            left = min(left, away)
+            # The centre may be anywhere on a line across the body.
+            worst = math.hypot(c * dx + s * dy, max(abs(c * dy - s * dx) - limits.pivot * turned, 0.0))
+            too_near = (away < least and away < before - SLACK) or (worst < floor and worst < before - 1e-4)
+            comes = strange[n] and away - limits.stranger * time < limits.keep and away < before
+            if too_near or comes:
+                return -1.0, 0.0
+        room = min(room, left - limits.keep)
+        if speed == 0.0 and turn_rate == 0.0 and not commanded:
+            return max(room, 0.0), left - limits.keep

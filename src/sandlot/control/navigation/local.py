@@ -33,6 +33,12 @@ class Local(NamedTuple):
     corner: IntArray
     grid: Grid
 
+    @property
+    def window(self) -> tuple[slice, slice]:
+        """Rows and columns of this part in the map."""
+        (row, column), (rows, columns) = self.corner.tolist(), self.kinds.shape
+        return slice(row, row + rows), slice(column, column + columns)
+
     def cell(self, point: Array) -> tuple[int, int]:
         """Row and column of a point (2,) [m] in this part."""
         row, column = (self.grid.cells(point) - self.corner).tolist()

@@ -110,8 +110,8 @@ class BlindManeuvers:
 
     def turn(self, angle: float) -> Outcome:
         """Run the tracks against each other by what the angle [rad] needs, as far as is known."""
-        aside = 0.5 * self._driver.chassis.turning_width * angle
-        run_tracks(self._driver, -aside, aside, self._driver.chassis.top_speed)
+        chassis = self._driver.chassis
+        run_tracks(self._driver, *chassis.tracks(0.0, angle), chassis.top_speed)
         return Outcome(0, math.nan)
 
 

@@ -9,16 +9,14 @@ from typing import Literal
 
 import numpy as np
 
-from sandlot.control.navigation.astar import find_path
 from sandlot.control.navigation.driving import STOP, Command, Mobility, steer
-from sandlot.control.navigation.exploring import Explorer
-from sandlot.control.navigation.following import ahead_of, is_crossed, pursued
-from sandlot.control.navigation.local import Local, find_strangers, look_around
-from sandlot.control.navigation.turns import shorten
+from sandlot.control.navigation.local import find_strangers
+from sandlot.control.navigation.memory import Memory
+from sandlot.control.navigation.planning import EXPLORED, Planner
+from sandlot.control.navigation.retreating import PATIENCE, Retreat
 from sandlot.errors import SettingError
 from sandlot.geometry.planar import between
 from sandlot.mapping.grids.cell_map import CellMap
-from sandlot.mapping.grids.geometry import OBSTACLE
 from sandlot.mapping.matching.points import scan_points
 from sandlot.mapping.trajectories import Trajectory
 from sandlot.recordings.scans import Pose, Scan
@@ -26,25 +24,10 @@ from sandlot.typing import Array
 
 Mode = Literal["manual", "semi-autonomous", "autonomous"]
 State = Literal["idle", "driving", "arrived", "explored", "stopped"]
-MARGIN = 0.3
-"""Width of the soft boundary around walls [m]."""
-LOOKAHEAD = 0.45
-"""Distance along the path to the point that it drives to [m]."""
-ARRIVED = 0.08
-"""A waypoint or a view is reached at this distance [m]."""
-REPLAN = 1.0
-"""A path is planned anew at least this often [s]."""
-RENEW = 0.5
-"""Whether a wall has appeared on the path is checked this often [s]."""
 LONGEST_DRIVE = 2.0
 """Longest manual drive, as in the source [s]."""
 SURE = 10
 """So many scans in a row must show that there is no way, or nothing left to explore, before the robot stops."""
-EXPLORED = "explored: nothing that can be reached is unknown"
-PATIENCE, PROGRESS = 10.0, 0.1
-"""A robot that has not moved by the second [m] in the first [s] is blocked."""
-APART = 2
-"""When the map is built again, one in so many scans is used."""
 WIDEST = 0.5
 """Largest side of a cell, relative to the radius of the robot."""
 
@@ -60,8 +43,7 @@ class Navigator:
         mode: Of autonomy.
         state: ``idle``, ``driving``, ``arrived`` at a waypoint, ``explored``, or ``stopped`` by a problem or `halt`.
         report: One line about the state.
-        path: (n, 2) x, y of the path that it follows, from the robot on [m].
-        plans: How often a path was found.
+        planner: Finds its paths.
     """
 
     def __init__(self, cells: CellMap, mobility: Mobility | None = None, mode: Mode = "semi-autonomous") -> None:
@@ -84,23 +66,21 @@ class Navigator:
         self.mode: Mode = mode
         self.state: State = "driving" if mode == "autonomous" else "idle"
         self.report = ""
-        self.path: Array = np.empty((0, 2))
-        self.plans = 0
-        self._waypoint: Array | None = None
-        self._explorer = Explorer(self.cells.grid.shape, self.mobility.radius, MARGIN)
-        self._scans: list[Scan] = []
+        self.planner = Planner(self.cells, self.mobility)
+        self._memory, self._retreat = Memory(), Retreat()
         self._manual, self._seconds, self._until = STOP, 0.0, -math.inf
         self._pose: Pose | None = None
-        self._time = self._planned = -math.inf
-        self._doubts = 0
-        self._seen: Local | None = None
-        self._renewed = -math.inf
-        self._anchor, self._since = np.zeros(2), -math.inf
+        self._time, self._doubts = -math.inf, 0
+
+    @property
+    def path(self) -> Array:
+        """The path that it follows, from the robot on: (n, 2) x, y [m]."""
+        return self.planner.path
 
     def set_mode(self, mode: Mode) -> None:
         """Change the mode; orders of the mode before are forgotten, the map is kept."""
         self.halt()
-        self.mode, self._waypoint, self.report = mode, None, ""
+        self.mode, self.planner.waypoint, self.report = mode, None, ""
         self.state = "driving" if mode == "autonomous" else "idle"
 
     def go_to(self, x: float, y: float) -> None:
@@ -117,9 +97,9 @@ class Navigator:
             raise SettingError(
                 f"the waypoint ({x:g}, {y:g}) is outside of the map, x {left:g} to {right:g} m, y {low:g} to {high:g} m"
             )
-        self._waypoint, self._planned, self._doubts = point, -math.inf, 0
-        self.path = np.empty((0, 2))
-        self._since = -math.inf
+        self.planner.forget()
+        self.planner.waypoint, self._doubts = point, 0
+        self._retreat.restart()
         self.state, self.report = "driving", f"driving to the waypoint ({x:g}, {y:g})"
 
     def drive(self, speed: float, turn_rate: float, seconds: float) -> None:
@@ -160,22 +140,29 @@ class Navigator:
             self.state = "idle" if self.state == "driving" else self.state
             return STOP
         self.cells.update(scan, pose)
-        self._scans.append(scan)
+        self._memory.add(scan, pose)
         if self.state != "driving":
             return STOP
         return self._drive(scan, pose)
 
-    def rebuild(self, trajectory: Trajectory) -> None:
+    def rebuild(self, trajectory: Trajectory, always: bool = False) -> bool:
         """Build the map again after the poses of earlier scans have been corrected.
 
         Args:
             trajectory: The poses of all scans, as they are known now.
+            always: Also if they have hardly changed.
+
+        Returns:
+            Whether any has changed so much that the map was built again.
         """
-        self.cells.clear()
-        poses = trajectory.at(np.array([scan.time for scan in self._scans[::APART]]))
-        for scan, pose in zip(self._scans[::APART], poses.tolist(), strict=True):
-            self.cells.update(scan, Pose(*pose))
-        self._pose, self._planned, self._seen = None, -math.inf, None
+        changed = self._memory.correct(self.cells, trajectory, always)
+        if changed is None:
+            return False
+        self.planner.explorer.move(self.cells.grid, *changed)
+        self.planner.forget()
+        self._retreat.forget()
+        self._pose = None
+        return True
 
     def _problem(self, scan: Scan, pose: Pose) -> str:
         if not all(map(math.isfinite, (scan.time, *pose))):
@@ -199,78 +186,49 @@ class Navigator:
 
     def _drive(self, scan: Scan, pose: Pose) -> Command:
         place = np.array(pose[:2])
-        if self._blocked(place, scan.time):
+        back = self._retreat.update(place, scan.time)
+        if self._retreat.stuck:
             return self._give_up(f"blocked at ({pose.x:.2f}, {pose.y:.2f}) for {PATIENCE:g} s")
-        stale = not len(self.path) or scan.time - self._planned >= REPLAN
-        if stale:
-            self._seen = None
-        local = self._local(place, scan.time)
-        if stale or is_crossed(self.path, local):
-            problem = self._plan(local, place, scan.time)
-            self._doubts = self._doubts + 1 if problem else 0
-            if problem:
-                self.report, self.path = problem, np.empty((0, 2))
-                return self._end(problem) if self._doubts >= SURE else STOP
-            if not len(self.path):
-                return STOP
-        self.path = ahead_of(self.path, place, ARRIVED)
-        if math.dist(self.path[-1], place) <= ARRIVED:
-            return self._arrive()
-        target = between(pose, np.append(pursued(self.path, place, local, LOOKAHEAD), 0.0))[:2]
-        points = scan_points(scan)
+        if back is not None:
+            self.planner.forget()
+            self.report = "blocked: going back"
+            return self._steer(back, scan, pose, retreat=True)
+        problem = self.planner.update(place, scan.time)
+        self._doubts = self._doubts + 1 if problem else 0
+        self.report = problem or f"driving to the {self.planner.goal}"
+        if problem:
+            return self._end(problem) if self._doubts >= SURE else STOP
+        if not len(self.path):
+            return STOP
+        point = self.planner.next_point(place)
+        return self._arrive() if point is None else self._steer(point, scan, pose)
+
+    def _steer(self, goal: Array, scan: Scan, pose: Pose, retreat: bool = False) -> Command:
+        """Drive to a near point (2,) [m] among what the scan shows, and what the map knows of the scans before."""
+        target, points = between(pose, np.append(goal, 0.0))[:2], scan_points(scan)
+        earlier = self._memory.points(pose)
+        moving = self._memory.add_points(points, find_strangers(self.cells, points, pose), pose)
         speed = scan.speed if math.isfinite(scan.speed) else self.mobility.top_speed
-        return steer(target, points, find_strangers(self.cells, points, pose), speed, self.mobility)
-
-    def _local(self, place: Array, time: float) -> Local:
-        """The known part of the map, at most `RENEW` old: what is near is in the scan anyway."""
-        if self._seen is None or not time - self._renewed < RENEW:
-            points = np.array([place] if self._waypoint is None else [place, self._waypoint])
-            unknown = self.mode != "autonomous"
-            self._seen = look_around(self.cells, points, self.mobility.radius, MARGIN, unknown)
-            self._renewed = time
-        return self._seen
-
-    def _plan(self, local: Local, place: Array, time: float) -> str:
-        """Find a path to the waypoint or the next frontier; returns what is wrong."""
-        if self._waypoint is None:
-            view = self._explorer.next_view(local, place)
-            if view is None:
-                return EXPLORED
-            goal, name = view, "frontier"
-        else:
-            x, y = self._waypoint
-            goal, name = self._waypoint, f"waypoint ({x:g}, {y:g})"
-            row, column = local.cell(goal)
-            if self.cells.kinds[tuple(self.cells.grid.cells(goal))] >= OBSTACLE:
-                return f"the {name} is inside a wall or an obstacle"
-            if local.weights[row, column] == 0:
-                return f"the {name} is nearer to a wall than the radius of the robot"
-        found = find_path(local.weights, local.cell(place), local.cell(goal))
-        if found is None:
-            if self._waypoint is not None:
-                return f"there is no way to the {name}"
-            self._explorer.give_up()
-            return ""
-        self.path = self.cells.grid.centres(shorten(found.cells, local.weights) + local.corner)
-        self.path[0], self.path[-1] = place, goal
-        self.plans += 1
-        self._planned, self.report = time, f"driving to the {name}"
-        return ""
+        now = Command(speed, scan.turn_rate if math.isfinite(scan.turn_rate) else 0.0)
+        still = np.zeros(len(earlier), np.bool_)
+        return steer(target, np.vstack([points, earlier]), np.append(moving, still), now, self.mobility, retreat)
 
     def _arrive(self) -> Command:
-        if self._waypoint is None:
-            self._explorer.look()
-            self.path = np.empty((0, 2))
-            return STOP
-        self.state, self.report = "arrived", f"arrived at ({self._waypoint[0]:g}, {self._waypoint[1]:g})"
-        self.path = np.empty((0, 2))
+        self._retreat.restart()
+        waypoint = self.planner.waypoint
+        if waypoint is None:
+            self.planner.explorer.look()
+        else:
+            self.state, self.report = "arrived", f"arrived at ({waypoint[0]:g}, {waypoint[1]:g})"
+        self.planner.forget()
         return STOP
 
     def _give_up(self, problem: str) -> Command:
-        self._since = -math.inf
+        self._retreat.restart()
         if self.mode == "autonomous":
-            self._explorer.give_up()
-            self.path, self.report = np.empty((0, 2)), problem
+            self.planner.explorer.give_up()
+            self.planner.forget()
+            self.report = problem
             return STOP
         return self._stop(problem)
 
@@ -280,10 +238,6 @@ class Navigator:
         return STOP
 
     def _stop(self, report: str) -> Command:
-        self.state, self.report, self.path = "stopped", report, np.empty((0, 2))
+        self.state, self.report = "stopped", report
+        self.planner.forget()
         return STOP
-
-    def _blocked(self, place: Array, time: float) -> bool:
-        if self._since == -math.inf or np.hypot(*(place - self._anchor)) > PROGRESS:
-            self._anchor, self._since = place, time
-        return time - self._since > PATIENCE

@@ -11,6 +11,7 @@ from sandlot.robots.driver import Driver
 
 LOST = 30
 """After so many scans in a row that fit nowhere, the rover stops for good."""
+CARRIED = "lost: the scans no longer fit the map; the rover may have been carried"
 
 
 class Step(NamedTuple):
@@ -33,7 +34,8 @@ class Pilot:
     """Drives a rover by its own estimate of where it is.
 
     When the mapper closes a loop, all earlier poses change: the map is then built again from all scans. Where the
-    mapper refuses a scan, the rover stops until one fits again.
+    mapper refuses a scan, the rover stops until one fits again. If the mapper has begun a new part of its map, which
+    nothing connects with the part before, the rover may have been carried: it stays where it is and reports that.
 
     Attributes:
         driver: The rover.
@@ -44,7 +46,7 @@ class Pilot:
     def __init__(self, driver: Driver, navigator: Navigator, mapper: Mapper | None = None) -> None:
         """Take a rover at rest."""
         self.driver, self.navigator, self.mapper = driver, navigator, mapper or Mapper()
-        self._closed = 0
+        self._closed = self._restarts = 0
         self._lost = 0
 
     def run(self, seconds: float) -> Iterator[Step]:
@@ -53,7 +55,7 @@ class Pilot:
         Args:
             seconds: At most so long [s].
         """
-        sensed, width = self.driver.scan(), self.driver.chassis.turning_width
+        sensed = self.driver.scan()
         end = sensed.time + seconds
         try:
             while True:
@@ -63,9 +65,8 @@ class Pilot:
                     command = step.command
                 if self.navigator.state != "driving" or sensed.time >= end:
                     break
-                aside = 0.5 * width * command.turn_rate
-                interval = self.navigator.mobility.interval
-                sensed = self.driver.drive(command.speed - aside, command.speed + aside, interval)
+                tracks = self.driver.chassis.tracks(*command)
+                sensed = self.driver.drive(*tracks, self.navigator.mobility.interval)
         finally:  # also after an error, or if the caller takes no more steps: tracks go on until the next order
             self.driver.halt()
 
@@ -75,12 +76,19 @@ class Pilot:
         rebuilt = len(self.mapper.loops.found) > self._closed
         if rebuilt:
             self._closed = len(self.mapper.loops.found)
-            self.navigator.rebuild(self.mapper.trajectory())
-        if estimate.reason:
+            rebuilt = self.navigator.rebuild(self.mapper.trajectory())
+        if problem := estimate.reason or self._apart():
             self._lost += 1
             if self._lost >= LOST:
                 self.navigator.halt()
-            self.navigator.report = estimate.reason
+            self.navigator.report = problem
             return Step(scan.time, estimate.pose, STOP, rebuilt)
         self._lost = 0
         return Step(scan.time, estimate.pose, self.navigator.step(scan, estimate.pose), rebuilt)
+
+    def _apart(self) -> str:
+        """Why the pose is not one in the map, if the mapper has begun a part that nothing connects with the others."""
+        if self.mapper.restarts > self._restarts and self.mapper.loops.parts(self.mapper.submaps) > 1:
+            return CARRIED
+        self._restarts = self.mapper.restarts
+        return ""

@@ -11,7 +11,7 @@ from sandlot.geometry.planar import between, compose, wrap
 from sandlot.robots.driver import Driver
 from sandlot.typing import Array
 
-PRECISE = Limits(distance=0.006, angle=math.radians(0.25), corrections=30)
+PRECISE = Limits(distance=0.006, angle=math.radians(0.25), corrections=60)
 """A tenth of the source's tolerance."""
 TURNS = 5
 """Of the lidar at rest for a measurement."""
@@ -98,8 +98,8 @@ class PreciseManeuvers:
 
     def _nudge(self, distance: float, angle: float) -> None:
         """A small correction by the encoders."""
-        aside = 0.5 * self._driver.chassis.turning_width * angle
-        self._reference.follow(run_tracks(self._driver, distance - aside, distance + aside, CREEP).scans)
+        travels = self._driver.chassis.tracks(distance, angle)
+        self._reference.follow(run_tracks(self._driver, *travels, CREEP).scans)
 
     def _come_again(self, back: float) -> str:
         """Leave the target along its line, and drive to it from there."""
@@ -151,8 +151,7 @@ class PreciseManeuvers:
         """
         chassis, lost, late = self._driver.chassis, 0, math.inf
         while (wanted := command()) is not None:
-            half = 0.5 * chassis.turning_width * wanted[1]
-            sensed = self._driver.drive(wanted[0] - half, wanted[0] + half, TICKS * chassis.tick)
+            sensed = self._driver.drive(*chassis.tracks(*wanted), TICKS * chassis.tick)
             late = min(late, sensed.time + PATIENCE * seconds)
             self._reference.follow(sensed.scans)
             lost = lost + 1 if self._reference.reason else 0

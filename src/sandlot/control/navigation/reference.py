@@ -8,6 +8,7 @@ from sandlot.geometry.planar import between, compose
 from sandlot.mapping.matching.field import add_points, make_field
 from sandlot.mapping.matching.matcher import Expected, Match, match
 from sandlot.mapping.matching.points import scan_points
+from sandlot.mapping.submaps import place
 from sandlot.recordings.scans import Scan
 from sandlot.typing import Array
 
@@ -35,9 +36,7 @@ class Reference:
     def extend(self, scans: tuple[Scan, ...]) -> None:
         """Add scans that were made at rest where the rover is now."""
         for scan in scans:
-            points = scan_points(scan, max_range=self._range)
-            c, s = math.cos(self.pose[2]), math.sin(self.pose[2])
-            add_points(self._field, points @ np.array([[c, s], [-s, c]]) + self.pose[:2])
+            add_points(self._field, place(scan_points(scan, max_range=self._range), self.pose))
             self._odometry = np.array(scan.odometry)
 
     def follow(self, scans: tuple[Scan, ...], at_rest: bool = False) -> Array:

@@ -16,7 +16,7 @@ STEEPEST = 9
 """Extra weight of a cell at the robot's radius from a wall; it falls linearly to 0 at the margin. Chosen."""
 UNSEEN = 2
 """Weight of an unknown cell, so that known ways are preferred. Chosen."""
-ESCAPE = 40
+ESCAPE = 12
 """Weight of a cell too near to a wall that the robot may leave from. Chosen."""
 
 
@@ -45,7 +45,7 @@ def weigh(
         radius: Of the robot [m].
         margin: Width of the soft boundary [m].
         through_unknown: Whether unknown cells may be crossed.
-        start: Cell of the robot. If it is too near to a wall, it may leave over cells that are not walls.
+        start: Cell of the robot. If it is too near to a wall, it may leave over cells that are hardly nearer to one.
     """
     room = clearance(kinds, resolution)
     extra = STEEPEST * (1.0 - (room - radius) / max(margin, 1e-6))
@@ -57,7 +57,8 @@ def weigh(
     if start is not None and weights[start] == 0:
         reach = int(np.ceil(radius / resolution)) + 1
         rows, columns = (slice(max(each - reach, 0), each + reach + 1) for each in start)
-        near = weights[rows, columns]
-        near[(near == 0) & (kinds[rows, columns] < OBSTACLE)] = ESCAPE
+        near, known = weights[rows, columns], kinds[rows, columns]
+        passable = (known < OBSTACLE) & (room[rows, columns] > room[start] - 1.5 * resolution)
+        near[(near == 0) & passable & (through_unknown | (known != UNKNOWN))] = ESCAPE
         weights[start] = ESCAPE
     return weights

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sandlot.mapping.features.clusters import cluster
+from sandlot.mapping.features.clusters import connect
 from sandlot.mapping.features.hough import Method, find_walls, near
 from sandlot.typing import Array, BoolArray, IntArray
 
@@ -60,12 +60,6 @@ def find_features(
 
 def cluster_points(points: Array, gap: float = GAP, spacing: float = 0.0) -> IntArray:
     """Which obstacle each of the points (n, 2) belongs to: (n,), by DBSCAN; `NOISE` if to none."""
-    if spacing > 0.0:
-        ranges = np.hypot(*points.T)
-        apart = np.hypot(*(points[:, None] - points).transpose(2, 0, 1))
-        apart /= np.maximum(2.0 * spacing * np.minimum(ranges[:, None], ranges), gap)
-        labels = cluster(apart, 1.0, precomputed=True)
-    else:
-        labels = cluster(points, gap)
+    labels = connect(points, np.maximum(2.0 * spacing * np.hypot(*points.T), gap))
     large: BoolArray = np.bincount(labels) > MORE_THAN
     return np.where(large, np.cumsum(large) - 1, NOISE)[labels]

@@ -12,7 +12,7 @@ from sandlot.mapping.grids.geometry import FREE, OBSTACLE, UNKNOWN, WALL, Grid, 
 HIT, MISS = 0.85, -0.4
 """Log-odds that a scan adds where a beam ends, and where it passes: OctoMap's (Hornung et al. 2013)."""
 LOWEST, HIGHEST = -2.0, 3.5
-"""Bounds of the log-odds, also OctoMap's: so a cell can change its mind."""
+"""Bounds of the log-odds, also OctoMap's: so that a few scans can change whether a cell is occupied."""
 OCCUPIED, EMPTY = 1.0, -0.7
 """A cell is a wall above the first (73%), and free below the second (33%): two scans must agree."""
 

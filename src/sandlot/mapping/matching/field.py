@@ -13,7 +13,7 @@ CELL = 0.05
 """Length of a likelihood cell [m]."""
 BLOCK = 2
 """A cell of moments is so many likelihood cells wide."""
-SPREAD = 0.05
+DEVIATION = 0.05
 """Standard deviation of a point's likelihood [m]."""
 STAMP = 3
 """A point raises likelihoods of cells up to this many cells away."""
@@ -73,7 +73,7 @@ def add_points(field: Field, points: Array) -> None:
         for r in range(max(row - STAMP, 0), min(row + STAMP + 1, cells)):
             for c in range(max(column - STAMP, 0), min(column + STAMP + 1, cells)):
                 away = ((c + 0.5) * CELL - x) ** 2 + ((r + 0.5) * CELL - y) ** 2
-                value = np.uint8(255.0 * math.exp(-0.5 * away / SPREAD**2))
+                value = np.uint8(255.0 * math.exp(-0.5 * away / DEVIATION**2))
                 if value > field.likelihood[0, r, c]:
                     field.likelihood[0, r, c] = value
         left, right = min(left, column - STAMP), max(right, column + STAMP)

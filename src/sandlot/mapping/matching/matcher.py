@@ -127,5 +127,5 @@ def few_beams(points: Array) -> str:
 
 
 def refused(pose: Array, reason: str) -> Match:
-    """A match that there is not."""
+    """The result for a scan that does not match; its pose is the expected one."""
     return Match(np.asarray(pose, np.float64), np.zeros((3, 3)), 0.0, 0.0, 0.0, np.nan, reason)

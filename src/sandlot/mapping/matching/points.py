@@ -113,7 +113,7 @@ def off_line(points: Array, k: int) -> float:
     return abs(px * dy - py * dx) / math.sqrt(square)
 
 
-def spread(points: Array, distance: float) -> Array:
+def sample(points: Array, distance: float) -> Array:
     """One of the points (n, 2) in each square of this width [m]: the first."""
     cells = np.floor(points / distance).astype(np.int64)
     _, first = np.unique(cells, axis=0, return_index=True)

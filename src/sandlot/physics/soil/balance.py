@@ -32,8 +32,7 @@ from sandlot.typing import Array, IntArray
 
 TOLERANCE = 0.001
 """Newton's method ends if its next step would change no force by more than this fraction of the largest one."""
-MAX_ITERATIONS = 30
-MAX_SEARCHES = 20
+MAX_ITERATIONS, MAX_SEARCHES = 30, 20
 OVERSHOOT = 0.3
 """A step is shortened if the residual along it has changed its sign and is more than this fraction of what it was."""
 
@@ -49,11 +48,12 @@ class Joints(NamedTuple):
         trees: (trees,) of TREE.
         dofs: (shapes, columns) degrees of freedom that move a part.
         damping: (degrees of freedom,) of joints and servos, which MuJoCo's integrator adds to the mass [N*m*s/rad].
-        jacobians: (shapes, 7, columns) of all parts.
+        jacobians: (shapes, 7, columns) of all parts; the number of columns is one of whole vectors.
         mass: (n, n) room for the mass matrix of a tree.
         matrix: (n, n) room for a matrix that is factorised.
         tangent: (n, n) room for the tangent of all parts of a tree.
-        product: (columns, columns) room for the tangent of a part.
+        half: (7, columns) room for the tangent of a part, times its Jacobian.
+        product: (columns, columns) room for the same, times the transposed Jacobian.
         sums: (7, 7) room for the tangent of all shapes of a body.
         vectors: (6, n) room for velocities and forces of a tree.
     """
@@ -65,6 +65,7 @@ class Joints(NamedTuple):
     mass: Array
     matrix: Array
     tangent: Array
+    half: Array
     product: Array
     sums: Array
     vectors: Array
@@ -84,10 +85,13 @@ def residual(
     for s in touched:
         shape = shapes[s]
         if shape["tree_dof"] == first:
-            for row in range(COMPONENTS):
-                force = dt * wrench_row(loads[s], row)
-                for k in range(shape["columns"]):
-                    vectors[3, joints.dofs[s, k] - first] -= joints.jacobians[s, row, k] * force
+            part, load = joints.jacobians[s], loads[s]
+            for k in range(shape["columns"]):
+                a = joints.dofs[s, k] - first
+                total = vectors[3, a]
+                for row in range(COMPONENTS):
+                    total -= part[row, k] * (dt * wrench_row(load, row))
+                vectors[3, a] = total
 
 
 @kernel(error_model="numpy", allocates=False)
@@ -137,7 +141,7 @@ def tree_tangent(
             other = shapes[touched[n + 1]]
             if other["body"] == shape["body"] and other["dof"] < 0:
                 continue
-        joint_tangent(shape, sums, joints.jacobians[s], loads[s]["room"], joints.product)
+        joint_tangent(sums, joints.jacobians[s], shape["columns"], joints.half, joints.product)
         sums[:] = 0.0
         for a in range(shape["columns"]):
             i = joints.dofs[s, a] - first
@@ -209,7 +213,7 @@ def balance(
         dt: Length of the step [s].
         spacing: Distance of nodes [m].
     """
-    first, count, vectors = tree["first"], tree["count"], joints.vectors
+    first, count, vectors, moved = tree["first"], tree["count"], joints.vectors, False
     dense_mass(tree, dynamics, joints.damping, dt, joints.mass)
     for a in range(count):
         dof = first + a
@@ -220,6 +224,7 @@ def balance(
         removed, settled = newton_step(joints, tree, touched, shapes, loads, dt)
         if settled or iteration == MAX_ITERATIONS - 1:
             break
+        moved = True
         # The residual along the step is -removed at its start. A full step may go too far, since soil does not pull:
         # then search between both ends, by regula falsi (Illinois).
         low, high, taken, below, above = 0.0, 1.0, 0.0, -removed, 0.0
@@ -251,7 +256,12 @@ def balance(
         shape, load = shapes[s], loads[s]
         if shape["tree_dof"] != first:
             continue
-        if tree["coupled"]:
+        if not tree["coupled"]:
+            part_velocity(joints.dofs[s, : shape["columns"]], joints.jacobians[s], vectors[4], first, load["room"])
+            lose(load, load["room"])
+            for k in range(COMPONENTS):
+                load["velocity"][k] += load["room"][k]
+        elif moved:
             # The force at the present velocity; MuJoCo's acceleration changes it by the tangent.
             part_velocity(joints.dofs[s, : shape["columns"]], joints.jacobians[s], vectors[5], first, load["room"])
             for k in range(COMPONENTS):
@@ -259,11 +269,6 @@ def balance(
                 load["room"][k] = now - load["velocity"][k]
                 load["velocity"][k] = now
             lose(load, load["room"])
-        else:
-            part_velocity(joints.dofs[s, : shape["columns"]], joints.jacobians[s], vectors[4], first, load["room"])
-            lose(load, load["room"])
-            for k in range(COMPONENTS):
-                load["velocity"][k] += load["room"][k]
         load["drive_torque"] = load["belt_force"] * shape["size"][1] if shape["dof"] >= 0 else 0.0
 
 

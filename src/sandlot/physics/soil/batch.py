@@ -9,23 +9,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sandlot.kernels import kernel
-from sandlot.physics.shapes import whole_vectors
+from sandlot.physics.shapes import LANES, whole_vectors
 from sandlot.physics.soil.ground import Ground, KindArray, loosen, uncover
 from sandlot.physics.soil.rims import push_aside
 from sandlot.typing import IntArray
 
 BATCH_SIZE = 64
-"""Nodes of a patch that are processed together."""
+"""Nodes of a patch that are processed together. The arrays of a batch are longer by a vector: if their addresses
+differed by a power of 2, they would compete for the same lines of the processor's cache."""
 BATCH = np.dtype(
     [
-        (name, np.float64, BATCH_SIZE)
+        (name, np.float64, BATCH_SIZE + LANES)
         for name in (
             *("x", "y", "z", "covered", "slope_x", "slope_y", "hollow_x", "hollow_y"),
             *("height", "undeformed", "sinkage", "loose", "shear_x", "shear_y", "fill", "covered_before"),
             *("belt_x", "belt_y", "belt_z", "stretch", "push_x", "push_y"),
             *("now", "start", "firm", "yield_depth", "begin", "begin_stress"),
             *("depth", "plastic", "stress", "new_shear_x", "new_shear_y", "force_x", "force_y", "force_z"),
-            *("c_xx", "c_xy", "c_xz", "c_yy", "c_yz", "c_zz", "pressed", "pushed", "elastic_energy"),
+            *("c_xx", "c_xy", "c_xz", "c_yy", "c_yz", "c_zz", "torque_x", "torque_y", "torque_z"),
+            *("turn_xx", "turn_xy", "turn_xz", "turn_yx", "turn_yy", "turn_yz", "turn_zx", "turn_zy", "turn_zz"),
+            *("spin_xx", "spin_yx", "spin_yy", "spin_zx", "spin_zy", "spin_zz"),
+            *("pressed", "pushed", "elastic_energy"),
         )
     ]
     + [("first", np.int64), ("count", np.int64), ("kind", np.int64), ("modulus", np.float64), ("unused", np.int64, 4)]
@@ -42,7 +46,9 @@ depths along the normal [m]: ``now``, of the body at the start of the step; ``st
 ``firm``, the surface of deformed soil; ``yield_depth``, where it begins to yield; ``begin``, where it does so on the
 path from ``start``; and ``begin_stress``, its stress there [Pa]. ``press`` sets what does: ``depth`` half a step after
 ``now`` [m]; ``plastic``, Bekker's stress there, and ``stress``, without damping [Pa]; the new shear; the force on the
-body [N]; and ``c_xx`` to ``c_zz``, how much of that force is lost by velocity [N*s/m]. ``deform`` sets ``pressed``,
+body [N]; and ``c_xx`` to ``c_zz``, how much of that force is lost by velocity [N*s/m]; the torque [N*m] about the
+body's centre; ``turn_xx`` to ``turn_zz``, how much of it is lost by the velocity of the centre [N*s]; and ``spin_xx``
+to ``spin_zz``, by rotation [N*m*s]. ``deform`` sets ``pressed``,
 soil that the body presses down, and ``pushed``, soil that it pushes aside as it covers more of a cell, both as heights
 of the cell [m]; and ``elastic_energy``, the energy that the node stores [J].
 

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 import mujoco
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial import ConvexHull
 
 from sandlot.physics import shapes
 from sandlot.physics.attachment import LOAD, SHAPE, Track, shape_records
@@ -17,7 +16,8 @@ from sandlot.physics.soil.ground import aligned
 from sandlot.physics.soil.parts import COMPONENTS
 from sandlot.physics.soil.patch import PATCH_NODE
 from sandlot.physics.soil.rims import RIM_NODE
-from sandlot.physics.soil.search.meshes import Mesh, face_normals
+from sandlot.physics.soil.search.hulls import convex_hull, face_normals
+from sandlot.physics.soil.search.meshes import Mesh
 from sandlot.physics.soil.search.nodes import CELLS, Patches
 from sandlot.physics.soil.search.samples import MAX_SAMPLES
 from sandlot.physics.soil.sizes import check_sizes, drop_small
@@ -76,9 +76,6 @@ gave though it had not stored it, and has yet to take back [J]."""
 
 KINDS = (shapes.SPHERE, shapes.CAPSULE, shapes.ELLIPSOID, shapes.CYLINDER, shapes.BOX, shapes.MESH)
 """Kinds of geoms that soil can touch."""
-MAX_POINTS = 150
-"""A hull of more points is replaced by that of its outermost points in so many directions. Of a sphere, that is smaller
-by 1.3% of its radius on average."""
 MESH_SAMPLES = 12
 """A mesh is searched at this many points across, if that takes no more than `MAX_SAMPLES` across a cell."""
 COUNTERS = np.dtype([("step", np.float64), ("rim", np.float64), ("held", np.int64), ("shapes", np.int64)])
@@ -175,36 +172,6 @@ def new_contacts(
     )
 
 
-def _directions(count: int) -> Array:
-    """Unit vectors that are spread evenly over the sphere: (count, 3), on a Fibonacci lattice."""
-    k = np.arange(count) + 0.5
-    height, turn = 1.0 - 2.0 * k / count, np.pi * (1.0 + np.sqrt(5.0)) * k
-    away = np.sqrt(1.0 - height**2)
-    return np.stack([away * np.cos(turn), away * np.sin(turn), height], axis=1)
-
-
-def _hull(model: mujoco.MjModel, mesh: int) -> tuple[Array, NDArray[np.uint32]]:
-    """Points and faces of the convex hull of a mesh, which is what collides in MuJoCo."""
-    points = model.mesh_vert[model.mesh_vertadr[mesh] :][: model.mesh_vertnum[mesh]].astype(np.float64)
-    graph = int(model.mesh_graphadr[mesh])
-    if graph >= 0:
-        corners, triangles = model.mesh_graph[graph : graph + 2]
-        start = graph + 2 + 2 * corners + corners + 3 * triangles
-        faces = model.mesh_graph[start : start + 3 * triangles].reshape(-1, 3)
-    else:
-        faces = ConvexHull(points).simplices
-    used, faces = np.unique(faces, return_inverse=True)
-    points, faces = points[used], faces.reshape(-1, 3).astype(np.uint32)
-    if len(points) > MAX_POINTS:
-        points = points[np.unique(np.argmax(_directions(MAX_POINTS) @ points.T, axis=1))]
-        faces = ConvexHull(points).simplices.astype(np.uint32)
-    # Every face is counterclockwise, seen from outside.
-    outward = points[faces[:, 0]] - points.mean(axis=0)
-    inward = np.einsum("ij,ij->i", face_normals(points, faces), outward) < 0.0
-    faces[inward] = faces[inward][:, ::-1]
-    return points, faces
-
-
 def _add_meshes(model: mujoco.MjModel, records: NDArray[np.void], spacing: float) -> Mesh | None:
     """Collect the convex hulls of all meshes, if there are any, and tell the shapes where theirs are."""
     if not (records["kind"] == shapes.MESH).any():
@@ -213,7 +180,7 @@ def _add_meshes(model: mujoco.MjModel, records: NDArray[np.void], spacing: float
     for k in np.flatnonzero(records["kind"] == shapes.MESH):
         shape, which = records[k], int(model.geom_dataid[records[k]["geom"]])
         if which not in hulls:
-            found = _hull(model, which)
+            found = convex_hull(model, which)
             hulls[which] = (sum(map(len, points)), sum(map(len, faces)), *found)
             points.append(found[0])
             faces.append(found[1])
@@ -283,6 +250,7 @@ def new_joints(model: mujoco.MjModel, records: NDArray[np.void]) -> Joints:
             trees["coupled"][tree] = 0
         chains.append(chain)
     columns, most = max(map(len, chains)), int(trees["count"].max())
+    width = -(-columns // shapes.LANES) * shapes.LANES
     dofs = np.zeros((len(records), columns), np.int64)
     for row, chain in zip(dofs, chains, strict=True):
         row[: len(chain)] = chain
@@ -290,11 +258,12 @@ def new_joints(model: mujoco.MjModel, records: NDArray[np.void]) -> Joints:
         trees=trees,
         dofs=dofs,
         damping=_damping(model),
-        jacobians=np.zeros((len(records), COMPONENTS, columns)),
+        jacobians=np.zeros((len(records), COMPONENTS, width)),
         mass=np.zeros((most, most)),
         matrix=np.zeros((most, most)),
         tangent=np.zeros((most, most)),
-        product=np.zeros((columns, columns)),
+        half=np.zeros((COMPONENTS, width)),
+        product=np.zeros((columns, width)),
         sums=np.zeros((COMPONENTS, COMPONENTS)),
         vectors=np.zeros((6, most)),
     )

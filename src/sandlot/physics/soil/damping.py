@@ -3,7 +3,7 @@
 import numpy as np
 
 from sandlot.kernels import kernel
-from sandlot.physics.soil.stress import Motion
+from sandlot.physics.soil.motion import Motion
 
 REST_DAMPING, REST_DAMPING_SPEED = 3.0, 0.1
 """Rate at which soil damps the motion of a body [1/s] that is slower than this [m/s]."""

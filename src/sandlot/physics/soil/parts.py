@@ -10,7 +10,7 @@ import numpy as np
 
 from sandlot.kernels import kernel
 from sandlot.physics.mujoco_bridge import Dynamics, Simulation
-from sandlot.physics.soil.stress import Motion, velocity_at
+from sandlot.physics.soil.motion import Motion, velocity_at
 from sandlot.typing import Array, IntArray
 
 COMPONENTS = 7
@@ -100,11 +100,13 @@ def part_velocity(dofs: IntArray, part: Array, velocity: Array, first: int, foun
         first: Number of the first of them.
         found: (7,) receives it.
     """
-    for row in range(COMPONENTS):
-        total = 0.0
-        for k in range(len(dofs)):
-            total += part[row, k] * velocity[dofs[k] - first]
-        found[row] = total
+    x = y = z = w_x = w_y = w_z = belt = 0.0
+    for k in range(len(dofs)):
+        v = velocity[dofs[k] - first]
+        x, y, z = x + part[0, k] * v, y + part[1, k] * v, z + part[2, k] * v
+        w_x, w_y, w_z = w_x + part[3, k] * v, w_y + part[4, k] * v, w_z + part[5, k] * v
+        belt += part[6, k] * v
+    found[0], found[1], found[2], found[3], found[4], found[5], found[6] = x, y, z, w_x, w_y, w_z, belt
 
 
 @kernel(error_model="numpy", allocates=False)
@@ -133,26 +135,33 @@ def lose(load: np.void, change: Array) -> None:
     load["belt_force"] -= tangent_product(load, change, 6)
 
 
+@kernel(error_model="numpy", allocates=False, inline="always")
+def seven(row: Array) -> tuple[float, float, float, float, float, float, float]:
+    """The components of a velocity or force."""
+    return row[0], row[1], row[2], row[3], row[4], row[5], row[6]
+
+
 @kernel(error_model="numpy", allocates=False)
-def joint_tangent(shape: np.void, tangent: Array, part: Array, room: Array, found: Array) -> None:
+def joint_tangent(tangent: Array, part: Array, columns: int, half: Array, found: Array) -> None:
     """The derivative of a part's forces on its degrees of freedom by their velocities, as a positive matrix.
 
+    Loops over whole rows compile to vector instructions.
+
     Args:
-        shape: Record of `sandlot.physics.soil.contacts.SOIL_SHAPE`.
         tangent: (7, 7) derivative of the force on the part by its velocity.
-        part: (7, columns) the part's Jacobian.
-        room: (7,) for a product.
-        found: (columns, columns) receives the lower triangle.
+        part: (7, n) the part's Jacobian.
+        columns: Number of its columns that count.
+        half: (7, n) room for the product of both.
+        found: (columns, n) receives the lower triangle.
     """
-    columns, rows = shape["columns"], COMPONENTS if shape["dof"] >= 0 else COMPONENTS - 1
+    width = part.shape[1]
+    for row in range(COMPONENTS):
+        x, y, z, w_x, w_y, w_z, belt = seven(tangent[row])
+        for a in range(width):
+            linear = x * part[0, a] + y * part[1, a] + z * part[2, a]
+            half[row, a] = linear + w_x * part[3, a] + w_y * part[4, a] + w_z * part[5, a] + belt * part[6, a]
     for a in range(columns):
-        for row in range(rows):
-            total = 0.0
-            for k in range(rows):
-                total += tangent[row, k] * part[k, a]
-            room[row] = total
-        for b in range(a + 1):
-            total = 0.0
-            for row in range(rows):
-                total += part[row, b] * room[row]
-            found[a, b] = total
+        x, y, z, w_x, w_y, w_z, belt = seven(half[:, a])
+        for b in range(width):
+            linear = x * part[0, b] + y * part[1, b] + z * part[2, b]
+            found[a, b] = linear + w_x * part[3, b] + w_y * part[4, b] + w_z * part[5, b] + belt * part[6, b]

@@ -61,7 +61,7 @@ def patch_width(contact: NDArray[np.void], spacing: float) -> float:
     return max(math.sqrt(12.0 * max(least, 0.0)), MIN_WIDTH)
 
 
-@kernel(error_model="numpy", allocates=False)
+@kernel(error_model="numpy", allocates=False, inline="always")
 def slope(
     nodes: NDArray[np.void], kinds: KindArray, index: int, low: int, high: int, per: float, step: float
 ) -> tuple[float, float, bool]:
@@ -74,7 +74,7 @@ def slope(
 
     Args:
         nodes: (n,) of NODE.
-        kinds: (n,) numbers of their kinds of soil.
+        kinds: (n,) numbers of their kinds of soil; (0,) if all are of one kind.
         index: Number of the node.
         low: Number of the neighbour on the lower side.
         high: Number of the neighbour on the higher side.
@@ -84,25 +84,24 @@ def slope(
     Returns:
         Slope of the undeformed ground, slope of the hollow, and whether both neighbours are touched.
     """
-    here = nodes[index]
-    held_low = low >= 0 and nodes[low]["contact"] == step
-    held_high = high >= 0 and nodes[high]["contact"] == step
-    below = nodes[low]["covered"] if held_low and kinds[low] == kinds[index] else 0.0
-    above = nodes[high]["covered"] if held_high and kinds[high] == kinds[index] else 0.0
-    deeper = 0.0
-    if below > 0.0:
-        deeper += below * (here["sinkage"] - nodes[low]["sinkage"])
-    if above > 0.0:
-        deeper += above * (nodes[high]["sinkage"] - here["sinkage"])
+    # No branches: the processor cannot predict which neighbours are touched. Numba looks whether an index is negative,
+    # unless it is unsigned.
+    is_low, is_high, at = low >= 0, high >= 0, np.uint64(index)
+    at_low, at_high = np.uint64(max(low, 0)), np.uint64(max(high, 0))
+    here, there, beyond = nodes[at], nodes[at_low], nodes[at_high]
+    held_low, held_high = is_low & (there["contact"] == step), is_high & (beyond["contact"] == step)
+    like_low = like_high = True
+    if len(kinds) > 0:
+        like_low, like_high = kinds[at_low] == kinds[at], kinds[at_high] == kinds[at]
+    below = there["covered"] if held_low & like_low else 0.0
+    above = beyond["covered"] if held_high & like_high else 0.0
+    deeper = below * (here["sinkage"] - there["sinkage"]) + above * (beyond["sinkage"] - here["sinkage"])
     deeper *= per / max(below + above, MIN_NEIGHBOURS)
-    if low < 0 or (held_high and not held_low):
-        low = index
-    if high < 0 or (held_low and not held_high):
-        high = index
-    if low != index and high != index:
-        per *= 0.5
-    rise = (nodes[high]["undeformed"] - nodes[low]["undeformed"]) * per
-    return rise, rise - deeper, held_low and held_high
+    from_low, to_high = is_low & (held_low | (not held_high)), is_high & (held_high | (not held_low))
+    first = there["undeformed"] if from_low else here["undeformed"]
+    last = beyond["undeformed"] if to_high else here["undeformed"]
+    rise = (last - first) * (0.5 * per if from_low & to_high else per)
+    return rise, rise - deeper, held_low & held_high
 
 
 @kernel(error_model="numpy", allocates=False)
@@ -126,15 +125,15 @@ def sort_by_kind(kinds: KindArray, indices: IntArray, contact: NDArray[np.void])
 
 
 @kernel(error_model="numpy", allocates=False)
-def slopes(ground: Ground, patch: Patch, step: float) -> int:
+def slopes(ground: Ground, patch: Patch, step: float, mixed: bool = True) -> int:
     """Find the slopes of the ground at every node of a patch, and its edge; returns the number of nodes there.
 
-    The nodes are sorted by kind.
+    The ground may be ``mixed``, of several kinds of soil.
     """
-    index, edge, kinds = patch.indices, patch.edge, ground.marks["kind"]
-    mixed = len(index) > 0 and kinds[index[0]] != kinds[index[len(index) - 1]]
+    kinds = ground.marks["kind"]
+    index, edge, kinds = patch.indices, patch.edge, kinds if mixed else kinds[:0]
     nodes, ny, nx, wrap, per = ground.nodes, ground.ny, ground.nx, ground.wrap, 1.0 / ground.spacing
-    count, i, first, half_per = 0, 0, 0, 0.5 * per
+    count, i, first = 0, 0, 0
     for k in range(len(index)):
         here, node = index[k], patch.contact[k]
         if not first <= here < first + nx:
@@ -145,22 +144,10 @@ def slopes(ground: Ground, patch: Patch, step: float) -> int:
         if not (0 < i < ny - 1 and 0 < j < nx - 1):
             west, east = node_at(i, j - 1, ny, nx, wrap), node_at(i, j + 1, ny, nx, wrap)
             south, north = node_at(i - 1, j, ny, nx, wrap), node_at(i + 1, j, ny, nx, wrap)
-        if min(west, east, south, north) >= 0 and not mixed:
-            w, e, s, n = nodes[west], nodes[east], nodes[south], nodes[north]
-            across = (w["contact"] == step) & (e["contact"] == step)
-            full = w["covered"] + e["covered"] + s["covered"] + n["covered"] == 4.0
-            if full & across & (s["contact"] == step) & (n["contact"] == step):
-                # Most nodes: the same result as below, with fewer branches.
-                rise_x, rise_y = e["undeformed"] - w["undeformed"], n["undeformed"] - s["undeformed"]
-                node["slope_x"], node["slope_y"] = rise_x * half_per, rise_y * half_per
-                node["hollow_x"] = (rise_x - e["sinkage"] + w["sinkage"]) * half_per
-                node["hollow_y"] = (rise_y - n["sinkage"] + s["sinkage"]) * half_per
-                continue
         node["slope_x"], node["hollow_x"], within = slope(nodes, kinds, here, west, east, per, step)
         node["slope_y"], node["hollow_y"], between = slope(nodes, kinds, here, south, north, per, step)
-        if not (within and between):
-            edge[count] = here
-            count += 1
+        edge[count] = here
+        count += not (within & between)
     if count == 0:
         # The body covers all of the ground.
         for k in range(len(index)):

@@ -16,6 +16,12 @@ UNDIRECTED_SPEED = 0.02
 """Bodies slower than about this [m/s] displace soil equally in all directions."""
 
 
+@kernel(error_model="numpy", allocates=False, inline="always")
+def is_free(nodes: NDArray[np.void], index: int, step: float) -> bool:
+    """Whether there is a node, and no body touches or shelters it in this step."""
+    return index >= 0 and not is_held(nodes[index], step)
+
+
 @kernel(error_model="numpy", allocates=False)
 def push_aside(ground: Ground, index: int, amount: float, step: float) -> float:
     """Add soil that a face pushes along to the neighbours of its node that nothing touches.
@@ -30,16 +36,24 @@ def push_aside(ground: Ground, index: int, amount: float, step: float) -> float:
         The soil that is left [m]: none, or all if there is no such neighbour.
     """
     nodes, ny, nx, wrap = ground.nodes, ground.ny, ground.nx, ground.wrap
-    i, j, count = index // nx, index % nx, 0
-    for adds in range(2):  # counts the neighbours first, then adds to them
-        share = amount / max(count, 1)
-        for m in range(4):
-            there = node_at(i + (m == 0) - (m == 1), j + (m == 2) - (m == 3), ny, nx, wrap)
-            if there >= 0 and not is_held(nodes[there], step):
-                if adds:
-                    raise_node(ground, there, share)
-                else:
-                    count += 1
+    i = index // nx
+    j = index - i * nx
+    north, south, east, west = index + nx, index - nx, index + 1, index - 1
+    if not (0 < i < ny - 1 and 0 < j < nx - 1):
+        north, south = node_at(i + 1, j, ny, nx, wrap), node_at(i - 1, j, ny, nx, wrap)
+        east, west = node_at(i, j + 1, ny, nx, wrap), node_at(i, j - 1, ny, nx, wrap)
+    to_north, to_south = is_free(nodes, north, step), is_free(nodes, south, step)
+    to_east, to_west = is_free(nodes, east, step), is_free(nodes, west, step)
+    count = to_north + to_south + to_east + to_west
+    share = amount / max(count, 1)
+    if to_north:
+        raise_node(ground, north, share)
+    if to_south:
+        raise_node(ground, south, share)
+    if to_east:
+        raise_node(ground, east, share)
+    if to_west:
+        raise_node(ground, west, share)
     return 0.0 if count > 0 else amount
 
 

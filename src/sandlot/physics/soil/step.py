@@ -21,13 +21,14 @@ from sandlot.physics.soil.contacts import Contacts
 from sandlot.physics.soil.damping import damping_rate, squared_speed
 from sandlot.physics.soil.ground import Ground, release
 from sandlot.physics.soil.kinds import soil_of
+from sandlot.physics.soil.motion import Motion, velocity_at
 from sandlot.physics.soil.parts import body_motion, jacobian, move_ahead
 from sandlot.physics.soil.patch import Patch, slopes, sort_by_kind
 from sandlot.physics.soil.rims import spill
 from sandlot.physics.soil.search.find import drop_covered, find
 from sandlot.physics.soil.search.nodes import RELEASE_GAP
 from sandlot.physics.soil.slides import slide
-from sandlot.physics.soil.stress import Motion, Response, bekker_modulus, deform, prepare, velocity_at
+from sandlot.physics.soil.stress import Response, bekker_modulus, deform, prepare
 from sandlot.physics.soil.window import strays
 
 MIN_CHECKS, QUEUE_PER_STEP = 32, 8
@@ -113,7 +114,7 @@ def collect(ground: Ground, soils: NDArray[np.void], contacts: Contacts, simulat
         patch = Patch(patches.indices[start:end], patches.contact[start:end], contacts.edge[edge_end:])
         if len(soils) > 1:
             sort_by_kind(ground.marks["kind"], patch.indices, patch.contact)
-        edge_end += slopes(ground, patch, step)
+        edge_end += slopes(ground, patch, step, len(soils) > 1)
         shape["edge_end"] = edge_end
         load["rest"] = 1.0 / (1.0 + square / (REST_SPEED * REST_SPEED)) ** 2
         load["damping"] = damping_rate(shape, load, square, dt)
@@ -150,12 +151,14 @@ def leave_traces(
             response = Response(dt, ground.spacing, nodes["modulus"], load["rest"])
             deform(nodes, nodes["count"], soil_of(soils, nodes["kind"]), response)
             scatter(ground, index, nodes, step)
+            volume, x, y = load["displaced"], load["displaced_x"], load["displaced_y"]
+            energy = load["elastic_energy"]
             for m in range(len(index)):
                 part = nodes["pressed"][m]
-                load["displaced"] += part
-                load["displaced_x"] += part * nodes["x"][m]
-                load["displaced_y"] += part * nodes["y"][m]
-                load["elastic_energy"] += nodes["elastic_energy"][m]
+                volume, x, y = volume + part, x + part * nodes["x"][m], y + part * nodes["y"][m]
+                energy += nodes["elastic_energy"][m]
+            load["displaced"], load["displaced_x"], load["displaced_y"] = volume, x, y
+            load["elastic_energy"] = energy
     sheltered = release(ground, contacts.before[: counters["held"]], step)
     for k in contacts.touched[: contacts.counters["shapes"]]:
         shape, load = contacts.shapes[k], contacts.loads[k]

@@ -22,8 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sandlot.kernels import kernel
-from sandlot.physics.shapes import Three, whole_vectors
+from sandlot.physics.shapes import whole_vectors
 from sandlot.physics.soil.kinds import POWER_STEP, SoilParameters
+from sandlot.physics.soil.motion import Motion
 from sandlot.physics.soil.patch import patch_width
 
 CREEP_SPEED, CREEP_DAMPING = 0.01, 5.0
@@ -43,22 +44,6 @@ MAX_MODULUS = 1e30
 """Bekker's modulus of ground that never yields [Pa/m^n]: finite, so that its product with a depth of 0 is 0."""
 
 
-class Motion(NamedTuple):
-    """How a body and its belt move.
-
-    Attributes:
-        linear: Velocity of the centre [m/s].
-        angular: Angular velocity [rad/s].
-        centre: Centre of mass of the body [m].
-        belt_speed: Speed of the belt [m/s].
-    """
-
-    linear: Three
-    angular: Three
-    centre: Three
-    belt_speed: float
-
-
 class Response(NamedTuple):
     """How soil responds to one body in one step.
 
@@ -74,14 +59,6 @@ class Response(NamedTuple):
     spacing: float
     modulus: float
     rest: float
-
-
-@kernel(error_model="numpy", allocates=False)
-def velocity_at(motion: Motion, px: float, py: float, pz: float) -> Three:
-    """Velocity of a point of a body [m/s]."""
-    w, v = motion.angular, motion.linear
-    x, y, z = px - motion.centre[0], py - motion.centre[1], pz - motion.centre[2]
-    return v[0] + w[1] * z - w[2] * y, v[1] + w[2] * x - w[0] * z, v[2] + w[0] * y - w[1] * x
 
 
 @kernel(error_model="numpy", allocates=False)
@@ -237,15 +214,37 @@ def press(batch: np.void, count: int, soil: SoilParameters, response: Response, 
         across = area * strength * (new + creep)
         less = area * strength * (max(old * dt * per_shear * (1.0 - along), 0.0) - new) * per_speed * per_speed
         more = area * normal
-        batch["c_xx"][k] = across * (1.0 - n_x * n_x) + more * push_x * push_x + less * vx * vx
-        batch["c_xy"][k] = more * push_x * push_y - across * n_x * n_y + less * vx * vy
-        batch["c_xz"][k] = (more * push_x - across * n_x) * up + less * vx * vz
-        batch["c_yy"][k] = across * (1.0 - n_y * n_y) + more * push_y * push_y + less * vy * vy
-        batch["c_yz"][k] = (more * push_y - across * n_y) * up + less * vy * vz
-        batch["c_zz"][k] = across + (more - across) * up * up + less * vz * vz
-        batch["force_x"][k] = area * (stress * push_x - strength * (sx + creep * vx))
-        batch["force_y"][k] = area * (stress * push_y - strength * (sy + creep * vy))
-        batch["force_z"][k] = area * (stress * up - strength * (sz + creep * vz))
+        c_xx = across * (1.0 - n_x * n_x) + more * push_x * push_x + less * vx * vx
+        c_xy = more * push_x * push_y - across * n_x * n_y + less * vx * vy
+        c_xz = (more * push_x - across * n_x) * up + less * vx * vz
+        c_yy = across * (1.0 - n_y * n_y) + more * push_y * push_y + less * vy * vy
+        c_yz = (more * push_y - across * n_y) * up + less * vy * vz
+        c_zz = across + (more - across) * up * up + less * vz * vz
+        force_x = area * (stress * push_x - strength * (sx + creep * vx))
+        force_y = area * (stress * push_y - strength * (sy + creep * vy))
+        force_z = area * (stress * up - strength * (sz + creep * vz))
+        batch["c_xx"][k], batch["c_xy"][k], batch["c_xz"][k] = c_xx, c_xy, c_xz
+        batch["c_yy"][k], batch["c_yz"][k], batch["c_zz"][k] = c_yy, c_yz, c_zz
+        batch["force_x"][k], batch["force_y"][k], batch["force_z"][k] = force_x, force_y, force_z
+        batch["torque_x"][k], batch["torque_y"][k] = y * force_z - z * force_y, z * force_x - x * force_z
+        batch["torque_z"][k] = x * force_y - y * force_x
+        # Cross products of the arm with the columns, and of the arm with the rows of these.
+        xx, xy, xz = y * c_xz - z * c_xy, y * c_yz - z * c_yy, y * c_zz - z * c_yz
+        yx, yy, yz = z * c_xx - x * c_xz, z * c_xy - x * c_yz, z * c_xz - x * c_zz
+        zx, zy, zz = x * c_xy - y * c_xx, x * c_yy - y * c_xy, x * c_yz - y * c_xz
+        batch["turn_xx"][k], batch["turn_xy"][k], batch["turn_xz"][k] = xx, xy, xz
+        batch["turn_yx"][k], batch["turn_yy"][k], batch["turn_yz"][k] = yx, yy, yz
+        batch["turn_zx"][k], batch["turn_zy"][k], batch["turn_zz"][k] = zx, zy, zz
+        batch["spin_xx"][k], batch["spin_yx"][k], batch["spin_zx"][k] = (
+            y * xz - z * xy,
+            z * xx - x * xz,
+            x * xy - y * xx,
+        )
+        batch["spin_yy"][k], batch["spin_zy"][k], batch["spin_zz"][k] = (
+            z * yx - x * yz,
+            x * yy - y * yx,
+            x * zy - y * zx,
+        )
 
 
 @kernel(error_model="numpy", allocates=False)

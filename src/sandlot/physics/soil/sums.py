@@ -6,26 +6,17 @@ from numpy.typing import NDArray
 from sandlot.kernels import kernel
 from sandlot.physics.shapes import Three
 from sandlot.physics.soil.kinds import soil_of
-from sandlot.physics.soil.stress import Motion, Response, press
+from sandlot.physics.soil.motion import Motion
+from sandlot.physics.soil.stress import Response, press
 
 
 @kernel(error_model="numpy", allocates=False)
-def add_forces(batch: np.void, count: int, centre: Three, load: np.void) -> None:
-    """Add the forces of a batch of nodes to the load of a part.
-
-    Args:
-        batch: As `press` leaves it.
-        count: Number of nodes.
-        centre: Point about which torques are taken [m].
-        load: Record of `sandlot.physics.soil.contacts.SOIL_LOAD`, added to.
-    """
-    x0, y0, z0 = centre
+def add_forces(batch: np.void, count: int, load: np.void) -> None:
+    """Add the forces of a batch of nodes, as `press` leaves it, to the load of a part: a record of SOIL_LOAD."""
     fx = fy = fz = tx = ty = tz = 0.0
     for k in range(count):
-        x, y, z = batch["x"][k] - x0, batch["y"][k] - y0, batch["z"][k] - z0
-        px, py, pz = batch["force_x"][k], batch["force_y"][k], batch["force_z"][k]
-        fx, fy, fz = fx + px, fy + py, fz + pz
-        tx, ty, tz = tx + y * pz - z * py, ty + z * px - x * pz, tz + x * py - y * px
+        fx, fy, fz = fx + batch["force_x"][k], fy + batch["force_y"][k], fz + batch["force_z"][k]
+        tx, ty, tz = tx + batch["torque_x"][k], ty + batch["torque_y"][k], tz + batch["torque_z"][k]
     force, torque = load["force"], load["torque"]
     force[0] += fx
     force[1] += fy
@@ -36,25 +27,19 @@ def add_forces(batch: np.void, count: int, centre: Three, load: np.void) -> None
 
 
 @kernel(error_model="numpy", allocates=False)
-def add_tangents(batch: np.void, count: int, centre: Three, load: np.void) -> None:
+def add_tangents(batch: np.void, count: int, load: np.void) -> None:
     """As `add_forces`, for the derivatives by the velocity of the part; its lower triangle is added to."""
-    x0, y0, z0 = centre
     xx = xy = xz = yy = yz = zz = 0.0
     ax = ay = az = bx = by = bz = cx = cy = cz = 0.0
     aa = ab = ac = bb = bc = cc = 0.0
     for k in range(count):
-        x, y, z = batch["x"][k] - x0, batch["y"][k] - y0, batch["z"][k] - z0
-        c_xx, c_xy, c_xz = batch["c_xx"][k], batch["c_xy"][k], batch["c_xz"][k]
-        c_yy, c_yz, c_zz = batch["c_yy"][k], batch["c_yz"][k], batch["c_zz"][k]
-        xx, xy, xz, yy, yz, zz = xx + c_xx, xy + c_xy, xz + c_xz, yy + c_yy, yz + c_yz, zz + c_zz
-        # Cross products of the arm with the columns, and of the arm with the rows of these.
-        a_x, a_y, a_z = y * c_xz - z * c_xy, y * c_yz - z * c_yy, y * c_zz - z * c_yz
-        b_x, b_y, b_z = z * c_xx - x * c_xz, z * c_xy - x * c_yz, z * c_xz - x * c_zz
-        c_x, c_y, c_z = x * c_xy - y * c_xx, x * c_yy - y * c_xy, x * c_yz - y * c_xz
-        ax, ay, az, bx, by, bz = ax + a_x, ay + a_y, az + a_z, bx + b_x, by + b_y, bz + b_z
-        cx, cy, cz = cx + c_x, cy + c_y, cz + c_z
-        aa, ab, ac = aa + y * a_z - z * a_y, ab + z * a_x - x * a_z, ac + x * a_y - y * a_x
-        bb, bc, cc = bb + z * b_x - x * b_z, bc + x * b_y - y * b_x, cc + x * c_y - y * c_x
+        xx, xy, xz = xx + batch["c_xx"][k], xy + batch["c_xy"][k], xz + batch["c_xz"][k]
+        yy, yz, zz = yy + batch["c_yy"][k], yz + batch["c_yz"][k], zz + batch["c_zz"][k]
+        ax, ay, az = ax + batch["turn_xx"][k], ay + batch["turn_xy"][k], az + batch["turn_xz"][k]
+        bx, by, bz = bx + batch["turn_yx"][k], by + batch["turn_yy"][k], bz + batch["turn_yz"][k]
+        cx, cy, cz = cx + batch["turn_zx"][k], cy + batch["turn_zy"][k], cz + batch["turn_zz"][k]
+        aa, ab, ac = aa + batch["spin_xx"][k], ab + batch["spin_yx"][k], ac + batch["spin_zx"][k]
+        bb, bc, cc = bb + batch["spin_yy"][k], bc + batch["spin_zy"][k], cc + batch["spin_zz"][k]
     t = load["tangent"]
     t[0, 0] += xx
     t[1, 0] += xy
@@ -135,8 +120,8 @@ def press_part(
         batch, count = batches[k], batches[k]["count"]
         response = Response(dt, spacing, batch["modulus"], load["rest"])
         press(batch, count, soil_of(soils, batch["kind"]), response, motion)
-        add_forces(batch, count, motion.centre, load)
-        add_tangents(batch, count, motion.centre, load)
+        add_forces(batch, count, load)
+        add_tangents(batch, count, load)
         if shape["dof"] >= 0:
             add_belt(batch, count, motion.centre, load)
     for a in range(7):

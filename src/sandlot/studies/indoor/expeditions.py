@@ -77,7 +77,7 @@ class Expedition(NamedTuple):
         legs: (legs,) number of scans at the end of each leg.
         time: How long it took [s].
         bumps: How often it touched something.
-        plans: How often a path was found.
+        detours: How often a path was found because a wall had appeared on the one before.
         plan: Of the place.
         start: (3,) true pose of the start in the place [m, rad].
     """
@@ -90,7 +90,7 @@ class Expedition(NamedTuple):
     legs: list[int]
     time: float
     bumps: int
-    plans: int
+    detours: int
     plan: Plan
     start: Array
 
@@ -139,14 +139,15 @@ def explore(
         states.append((navigator.state, navigator.report))
         legs.append(len(true))
     pilot.mapper.finish()
-    navigator.rebuild(pilot.mapper.trajectory())
+    navigator.rebuild(pilot.mapper.trajectory(), always=True)
     shots.append(_shoot(time, cells, len(true), np.empty((0, 2))))
     poses = np.array(estimated), np.array(true)
-    return Expedition(cells, *poses, shots, states, legs, time, truth.bumps, navigator.plans, truth.plan, truth.start)
+    bumps, detours = truth.bumps, navigator.planner.detours
+    return Expedition(cells, *poses, shots, states, legs, time, bumps, detours, truth.plan, truth.start)
 
 
 def _shoot(time: float, cells: CellMap, driven: int, path: Array) -> Snapshot:
-    return Snapshot(time, cells.kinds.copy(), cells.darkness.astype(np.float64), driven, path.copy())
+    return Snapshot(time, cells.kinds.copy(), cells.darkness.astype(np.float16), driven, path.copy())
 
 
 def seen_share(made: Expedition, radius: float) -> float:

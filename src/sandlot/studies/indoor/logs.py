@@ -1,7 +1,6 @@
 """Maps of real logs: scored where there is a reference, drawn, and compared with published figures and KISS-ICP."""
 
 import math
-import os
 import time
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -23,6 +22,7 @@ from sandlot.mapping.trajectories import Trajectory, position_error, relation_er
 from sandlot.mapping.wall_thickness import wall_thickness
 from sandlot.recordings import Quantity
 from sandlot.recordings.logs import ScanLog, read_scans
+from sandlot.recordings.logs.data import VARIABLE, data_folder, locate_log
 from sandlot.settings import distinct
 from sandlot.studies.base import Claim, Found, Job, Picture, Study, pick, study
 from sandlot.studies.plots import COLOURS
@@ -86,7 +86,7 @@ class Logs(Study):
     absent are left out.
 
     Attributes:
-        data: Folder with the logs.
+        data: Folder with the logs; by default that in the environment variable SANDLOT_DATA.
         logs: Which to map.
         methods: Ways to get poses.
     """
@@ -103,13 +103,17 @@ class Logs(Study):
         "seconds": Quantity("s", "processor time"),
     }
 
-    data: Path = Field(default_factory=lambda: Path(os.environ.get("SANDLOT_DATA") or Path("..", "shared", "data")))
+    data: Path | None = None
     logs: Annotated[tuple[Name, ...], Field(min_length=1), AfterValidator(distinct)] = get_args(Name)
     methods: Annotated[tuple[Method, ...], Field(min_length=1), AfterValidator(distinct)] = get_args(Method)
 
+    def file(self, name: str) -> Path:
+        """A file of the data, which may not exist, by its path in the folder."""
+        return locate_log(Path(name)) if self.data is None else self.data / name
+
     def present(self) -> tuple[Name, ...]:
         """Names of the logs that exist."""
-        return tuple(name for name in self.logs if (self.data / FILES[name]).exists())
+        return tuple(name for name in self.logs if self.file(FILES[name]).exists())
 
     def check(self) -> None:
         """Check that there is a log, and that the peer is installed.
@@ -119,7 +123,8 @@ class Logs(Study):
         """
         if not self.present():
             wanted = ", ".join(FILES[name] for name in self.logs)
-            raise SandlotError(f"there is no log in {self.data}; set data, or SANDLOT_DATA, to a folder with {wanted}")
+            where = self.data or data_folder() or f"{VARIABLE}, which is not set"
+            raise SandlotError(f"there is no log in {where}; set data, or {VARIABLE}, to a folder with {wanted}")
         if "kiss-icp" in self.methods and find_spec("kiss_icp") is None:
             raise SandlotError("this needs kiss_icp; install it with: pip install 'sandlot[bench]', or set methods")
 
@@ -137,7 +142,7 @@ class Logs(Study):
         name, method = str(job.parameters["log"]), str(job.parameters["method"])
         if name not in self.present():
             return dict.fromkeys(self.outcomes, math.nan)
-        log, mapper = read(self.data / FILES[name]), None
+        log, mapper = read(self.file(FILES[name])), None
         begun = time.process_time()
         if method == "given":
             poses = np.array([scan.pose for scan in log.scans])
@@ -153,16 +158,16 @@ class Logs(Study):
             **self._relation_errors(name, log, poses),
             "position_error": math.nan if reference is None else position_error(poses, reference),
             "thickness": wall_thickness(points, poses[::2]),
-            "loops": math.nan if mapper is None else float((mapper.loops.weights > 0.5).sum()),
+            "loops": math.nan if mapper is None else float(len(mapper.loops.kept)),
             "parts": math.nan if mapper is None else float(mapper.loops.parts(mapper.submaps)),
             "refused": math.nan if mapper is None else len(mapper.refused) / len(log.scans),
             "seconds": seconds,
         }
 
     def _relation_errors(self, name: str, log: ScanLog, poses: Array) -> dict[str, float]:
-        if name != "fr079" or not (self.data / RELATIONS).exists():
+        if name != "fr079" or not self.file(RELATIONS).exists():
             return {"error": math.nan, "turn_error": math.nan, "relations": 0.0}
-        relations = np.loadtxt(self.data / RELATIONS)
+        relations = np.loadtxt(self.file(RELATIONS))
         relations[:, :2] -= log.start
         found = relation_errors(Trajectory(np.array([scan.time for scan in log.scans]), poses), relations)
         return {
@@ -222,12 +227,12 @@ class Logs(Study):
         said = [
             Claim(
                 f"fr079, {how}: the error is at most that of {name}.",
-                f"{value:.4g} m",
+                f"{PUBLISHED[key]:.4g} m",
                 f"{error:.4f} m",
-                error <= value,
+                error <= PUBLISHED[key],
                 note,
             )
-            for name, value in (("the published corrected poses", 0.051), ("Cartographer", PUBLISHED["Cartographer"]))
+            for name, key in (("the published corrected poses", "corrected poses"), ("Cartographer", "Cartographer"))
         ]
         text = f"fr079, {how}: 4,791 scans, driven in 1,061 s, are mapped in at most {SECONDS:g} s."
         return [
@@ -254,7 +259,7 @@ class Logs(Study):
     def scenes(self, results: xr.Dataset) -> Iterator[Picture]:
         """The maps from scans alone, made anew; none of a log that no longer exists."""
         for name in self.present():
-            mapper = mapped(read(self.data / FILES[name]), "scans")
+            mapper = mapped(read(self.file(FILES[name])), "scans")
             caption = f"{name}, from scans alone: occupied, free and unknown cells of 5 cm, and the robot's path."
             yield Picture(caption, draw(mapper))
 

@@ -9,6 +9,7 @@ import numpy as np
 import xarray as xr
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
+from matplotlib.patches import Patch
 from pydantic import AfterValidator, Field
 from scipy import ndimage
 
@@ -155,27 +156,33 @@ class Maps(Study):
         return found
 
     def figure(self, results: xr.Dataset) -> Figure:
-        """Above, the maps of the first drive at its end: right surfaces blue, ghosts orange; below, all drives."""
-        count = len(self.kinds)
-        figure, axes = canvas(max(count, 3), 4.0 * max(count, 3), 7.6, rows=2)
+        """Above, the maps of the first drive at its end; below, all drives."""
+        count = max(len(self.kinds), 4)
+        figure, axes = canvas(count, 4.0 * count, 7.8, rows=2)
+        shown = {"unknown": "0.8", "right": COLOURS[0], "ghost": COLOURS[1], "surface not found": COLOURS[3]}
         for panel, job in zip(axes, self.cross(kind=self.kinds, replicate=[0]), strict=False):
             cells, judged, _, _ = self.map(job)
             picture = np.ones((*cells.grid.shape, 3))
-            picture[cells.kinds == UNKNOWN] = 0.8
-            picture[cells.kinds >= OBSTACLE] = np.array(to_rgb(COLOURS[0]))
-            picture[judged.ghosts] = np.array(to_rgb(COLOURS[1]))
-            picture[judged.missed] = np.array(to_rgb(COLOURS[3]))
+            marked = cells.kinds == UNKNOWN, cells.kinds >= OBSTACLE, judged.ghosts, judged.missed
+            for cells_shown, colour in zip(marked, shown.values(), strict=True):
+                picture[cells_shown] = np.array(to_rgb(colour))
             panel.imshow(picture, origin="lower", extent=cells.grid.extent, interpolation="nearest")
-            panel.set(title=job.parameters["kind"])
+            panel.set(title=job.parameters["kind"], xlabel="x [m]", ylabel="y [m]")
             panel.grid(visible=False)
-        names = {"ghosts": "ghosts [m$^2$]", "found": "surfaces found [%]", "free": "free cells that are free [%]"}
-        for panel, (name, title) in zip(axes[max(count, 3) :], names.items(), strict=False):
+        patches = [Patch(facecolor=colour, label=name) for name, colour in shown.items()]
+        figure.legend(handles=patches, loc="outside upper center", ncols=len(shown), frameon=False)
+        names: dict[str, tuple[str, float]] = {
+            "ghosts": ("ghosts [m$^2$]", 1.0),
+            "found": ("surfaces found [%]", 100.0),
+            "free": ("free cells that are free [%]", 100.0),
+            "duration": ("time of an update [ms]", 1e3),
+        }
+        for panel, (name, (title, scale)) in zip(axes[count:], names.items(), strict=False):
             for place, kind in enumerate(self.kinds):
-                scale = 1.0 if name == "ghosts" else 100.0
                 points(panel, place, scale * pick(results, kind=kind)[name].values, COLOURS[place])
-            panel.set_xticks(range(count), [kind.replace(" ", "\n") for kind in self.kinds], fontsize=8)
+            panel.set_xticks(range(len(self.kinds)), [kind.replace(" ", "\n", 1) for kind in self.kinds], fontsize=8)
             panel.set(title=title)
-        for panel in axes[max(count, 3) + 3 :]:
+        for panel in [*axes[len(self.kinds) : count], *axes[count + len(names) :]]:
             panel.set_visible(False)
         return figure
 

@@ -1,7 +1,6 @@
 """Sensor models fitted to the first part of a real robot's logs, and tested on the rest."""
 
 import math
-import os
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -17,6 +16,7 @@ from scipy.spatial import cKDTree
 from sandlot.errors import SandlotError
 from sandlot.recordings import Quantity
 from sandlot.recordings.logs import import_log
+from sandlot.recordings.logs.data import VARIABLE, locate_log
 from sandlot.recordings.reader import open as open_recording
 from sandlot.settings import distinct
 from sandlot.studies.base import Claim, Found, Job, Picture, Study, pick, study
@@ -41,12 +41,6 @@ METRES_PER_RADIAN = 2.0
 """A later ray is like an earlier one if their distance is at most this [m]; weight of a turn in that distance."""
 LIKE = f"like an earlier one (within {ALIKE:g} m, or {math.degrees(ALIKE / METRES_PER_RADIAN):.0f} degrees)"
 PER_SEGMENT = ("segment",), (SEGMENTS,)
-
-
-def default_logs() -> tuple[Path, ...]:
-    """Default paths of the logs: below the directory in ``SANDLOT_DATA``, or else below ../shared/data."""
-    folder = Path(os.environ.get("SANDLOT_DATA") or Path("..", "shared", "data"))
-    return tuple(folder / log for log in LOGS)
 
 
 def name_of(log: Path) -> str:
@@ -75,7 +69,8 @@ class Real(Study):
     pose. The methods are those of `indoor.rivals`. The logs are not part of Sandlot.
 
     Attributes:
-        logs: Logs with poses, of any format that ``sandlot import`` reads.
+        logs: Logs with poses, of any format that ``sandlot import`` reads. Relative paths that do not exist are looked
+            for below the folder in the environment variable SANDLOT_DATA.
         cuts: Shares of a log that models are fitted to; they predict the rest.
         near: A later pose is near an earlier one if their distance is at most this [m].
         methods: Models to compare.
@@ -95,9 +90,7 @@ class Real(Study):
         "size": Quantity("1", "number of stored values in the model"),
     }
 
-    logs: Annotated[tuple[Path, ...], Field(min_length=1), AfterValidator(different_names)] = Field(
-        default_factory=default_logs
-    )
+    logs: Annotated[tuple[Path, ...], Field(min_length=1), AfterValidator(different_names)] = LOGS
     cuts: Annotated[
         tuple[Annotated[float, Field(gt=0.0, lt=1.0)], ...], Field(min_length=1), AfterValidator(distinct)
     ] = (0.5, 0.6, 0.7, 0.8)
@@ -111,11 +104,11 @@ class Real(Study):
             SandlotError: If one of them is not so.
         """
         check_extras(self.methods)
-        for log in self.logs:
+        for log in self.paths:
             if not log.exists():
                 raise SandlotError(
                     f"there is no log {log}; get those of the Intel Research Lab (data/carmen of acschaefer/ple and "
-                    "data of tipaldi/flirtlib on GitHub), put their directory in SANDLOT_DATA, or set logs to any logs "
+                    f"data of tipaldi/flirtlib on GitHub), put their folder in {VARIABLE}, or set logs to any logs "
                     "with scans and poses"
                 )
             graph = read(log)
@@ -125,6 +118,11 @@ class Real(Study):
                     f"cuts={list(self.cuts)} make a part of {shortest} of the {len(graph)} scans in {log}; each part "
                     f"needs {MIN_SCANS}"
                 )
+
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        """Where the logs are."""
+        return tuple(locate_log(log) for log in self.logs)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -147,7 +145,7 @@ class Real(Study):
 
     def run(self, job: Job) -> Mapping[str, Found]:
         """Fit one method to the first part of the log, and predict the rest."""
-        log = self.logs[self.names.index(str(job.parameters["log"]))]
+        log = self.paths[self.names.index(str(job.parameters["log"]))]
         first, later = self.parts(read(log), float(job.parameters["cut"]))
         model, near = METHODS[str(job.parameters["method"])]().fit(first), self.revisited(first, later)
         predicted, actual = model.predict(later.poses), later.segments()
@@ -254,7 +252,7 @@ class Real(Study):
 
     def scenes(self, results: xr.Dataset) -> Iterator[Picture]:
         """Each log, and predictions where the robot returns; no pictures of a log that no longer exists."""
-        for log in self.logs:
+        for log in self.paths:
             if log.exists():
                 yield from self._scenes(log)
 

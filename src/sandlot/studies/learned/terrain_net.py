@@ -71,10 +71,10 @@ class TerrainNet(Study):
     The net has 20 linear layers of 500 nodes, and predicts the next change of a window of 128 x 128 pixels from the
     last one. Its training as in the source takes 60,000 steps of 32 samples; here it has as many frames as the settings
     give, and half of them, to see what more would change. A linear net is a linear map, and the best map can be found
-    without training. All are tested on an unseen session, beside two predictions
-    that need no net: no change, and the last change once more. Images are of 256 grey values. As in the source each is
-    cropped about the rover, so that the view changes when the rover moves by a pixel, even where the ground does not; a
-    second net is trained on changes of the ground alone.
+    without training. All are tested on an unseen session, beside two predictions that need no net: no change, and the
+    last change once more. Images are of 256 grey values. As in the source each is cropped about the rover, so that the
+    view changes when the rover moves by a pixel, even where the ground does not; a second net is trained on changes of
+    the ground alone.
 
     Attributes:
         frames: Of each of the three sessions.

@@ -9,7 +9,7 @@ from sandlot.kernels import kernel
 from sandlot.physics.shapes import lowest_mesh, whole_vectors
 from sandlot.physics.soil.ground import Ground
 from sandlot.physics.soil.search.bounds import Rectangle, add_side, around_box
-from sandlot.physics.soil.search.cells import add_points, clear_sums, look_higher, look_up, touch_cells
+from sandlot.physics.soil.search.cells import Block, add_points, clear_sums, look_higher, look_up, touch_cells
 from sandlot.physics.soil.search.nodes import BLOCK_SIZE, RELEASE_GAP, Patches, cells, highest_near
 from sandlot.typing import Array
 
@@ -32,13 +32,6 @@ class Mesh(NamedTuple):
     world: Array
     low: NDArray[np.uint32]
     bottom: Array
-
-
-def face_normals(points: Array, faces: NDArray[np.uint32]) -> Array:
-    """Normals of faces that are counterclockwise, seen from outside: (faces, 3), twice as long as their areas [m^2]."""
-    a, b, c = (points[faces[:, k]] for k in range(3))
-    normals: Array = np.cross(b - a, c - a).astype(np.float64)
-    return normals
 
 
 @kernel(error_model="numpy", allocates=False)
@@ -106,24 +99,28 @@ def add_sides(around: Rectangle, world: Array, faces: NDArray[np.uint32], highes
 
 
 @kernel(error_model="numpy", allocates=False)
-def search(cells: np.void, bottom: Array, samples: int, fine: float) -> None:
-    """Search cells at several points each.
+def search(cells: np.void, bottom: Array, block: Block, samples: int, fine: float) -> None:
+    """Search a block of cells at several points each.
 
     Args:
         cells: Record of CELLS, as `look_up` leaves it; its sums are set.
-        bottom: (rows * samples, columns * samples) lowest points of the mesh [m].
+        bottom: (n, m) lowest points of the mesh [m], from the first point of the first cell on.
+        block: Among these cells.
         samples: Number of points across a cell.
         fine: Distance of points [m].
     """
-    rows, columns, middle = len(bottom) // samples, bottom.shape[1] // samples, 0.5 * (samples - 1)
+    i0, j0, rows, columns = block
+    width, middle, flat = bottom.shape[1], 0.5 * (samples - 1), bottom.reshape(bottom.size)
     clear_sums(cells, rows * columns)
     for k in range(whole_vectors(rows * columns)):
         cells["covered"][k] = 1.0
     for a in range(samples):
         for b in range(samples):
             for i in range(rows):
+                # Numba looks whether an index is negative, unless it is unsigned.
+                start, to = np.uint64(((i0 + i) * samples + a) * width + j0 * samples + b), np.uint64(i * columns)
                 for j in range(columns):
-                    cells["low"][i * columns + j] = bottom[i * samples + a, j * samples + b]
+                    cells["low"][to + np.uint64(j)] = flat[start + np.uint64(j * samples)]
             add_points(cells, rows * columns, (b - middle) * fine, (a - middle) * fine)
 
 
@@ -174,9 +171,9 @@ def find_mesh(ground: Ground, shape: np.void, mesh: Mesh, patches: Patches, star
         for j in range(0, count, columns):
             high, wide = min(rows - i, tall), min(count - j, columns)
             if look_up(ground, patches, (i0 + i, j0 + j, high, wide), z0, step):
-                part = bottom[i * samples : (i + high) * samples, j * samples : (j + wide) * samples]
-                search(patches.cells, part, samples, fine)
+                block = (i, j, high, wide)
+                search(patches.cells, bottom, block, samples, fine)
                 if look_higher(patches.cells, high * wide):
-                    search(patches.cells, part, samples, fine)
+                    search(patches.cells, bottom, block, samples, fine)
                 end = touch_cells(ground, patches, high * wide, samples * samples, step, end)
     return end - start

@@ -28,6 +28,9 @@ from sandlot.typing import Array
 SPHERE_SAMPLES, SAMPLES, MAX_SAMPLES = 8, 6, 5
 """The contact of a sphere, and that of other shapes, is searched at this many points across, if that takes no more than
 so many across a cell."""
+FEW_POINTS = 0.75
+"""The contact of a round shape has few points if half its width is less than this many cells; enough, from twice that
+on."""
 
 
 @kernel(error_model="numpy", allocates=False)
@@ -192,6 +195,13 @@ def find_by_samples(
     return end - start
 
 
+@kernel(error_model="numpy", allocates=False, inline="always")
+def depth_below(ground: Ground, patches: Patches, k: int) -> float:
+    """How far a shape is below the undeformed ground at a touched node [m]."""
+    node = ground.nodes[patches.indices[k]]
+    return node["undeformed"] + max(node["loose"] - node["sinkage"], 0.0) - patches.contact[k]["z"]
+
+
 @kernel(error_model="numpy", allocates=False)
 def centre_contact(ground: Ground, shape: np.void, patches: Patches, start: int, end: int) -> None:
     """Move the contact of a sphere, capsule or wheel under its centre or axis, if so few points are in it.
@@ -201,17 +211,18 @@ def centre_contact(ground: Ground, shape: np.void, patches: Patches, start: int,
     position, mat, radius = shape["position"], shape["rotation"], shape["size"][0]
     x, y, weight, deepest, slope_x, slope_y = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for k in range(start, end):
-        node = ground.nodes[patches.indices[k]]
-        level = node["undeformed"] + max(node["loose"] - node["sinkage"], 0.0)
-        deepest = max(deepest, level - patches.contact[k]["z"])
+        # Begins in the middle of the patch, where it is about deepest.
+        other = k + (end - start) // 2
+        deepest = max(deepest, depth_below(ground, patches, other if other < end else other - (end - start)))
+        deep = min(deepest, radius)
+        if (2.0 * radius - deep) * deep >= (2.0 * FEW_POINTS * ground.spacing) ** 2:
+            return
+    deepest = min(deepest, radius)
     wide = math.sqrt(max((2.0 * radius - deepest) * deepest, 0.0))
-    share = min(max(2.0 - wide / (0.75 * ground.spacing), 0.0), 1.0)
-    if share == 0.0:
-        return
+    share = min(max(2.0 - wide / (FEW_POINTS * ground.spacing), 0.0), 1.0)
     for k in range(start, end):
         contact, index = patches.contact[k], patches.indices[k]
-        node = ground.nodes[index]
-        depth = max(node["undeformed"] + max(node["loose"] - node["sinkage"], 0.0) - contact["z"], 0.0)
+        depth = max(depth_below(ground, patches, k), 0.0)
         part, (along_x, along_y) = contact["covered"] * depth, tilt(ground, index // ground.nx, index % ground.nx)
         x, y, weight = x + part * contact["x"], y + part * contact["y"], weight + part
         slope_x, slope_y = slope_x + part * along_x, slope_y + part * along_y

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 TYPES = {
     "LaserScan": "sensor_msgs/msg/LaserScan",
     "Odometry": "nav_msgs/msg/Odometry",
+    "Imu": "sensor_msgs/msg/Imu",
     "TFMessage": "tf2_msgs/msg/TFMessage",
     "tfMessage": "tf2_msgs/msg/TFMessage",
 }

@@ -10,7 +10,7 @@ from sandlot.recordings.logs.source import DamagedError, Source
 
 MAX_BYTES = 2**26
 """Largest chunk or message, unpacked, unless the file is larger still [bytes]."""
-WANTED = {"LaserScan", "Odometry", "TFMessage", "tfMessage"}
+WANTED = {"LaserScan", "Odometry", "Imu", "TFMessage", "tfMessage"}
 """Message types that scans are made from."""
 
 

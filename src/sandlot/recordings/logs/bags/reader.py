@@ -1,5 +1,6 @@
 """Reads the scans of a bag by log time, each with the pose of its moment."""
 
+import math
 from collections.abc import Iterator
 from itertools import islice
 
@@ -24,7 +25,7 @@ def read_bag(source: Source) -> Iterator[Scan]:
 
     Poses by odometry are those of the first Odometry topic, else of ``odom`` in tf, interpolated between the messages
     before and after a scan. Where tf also has ``map``, the best known pose is on the map. The laser's pose on the robot
-    comes from tf. Times count from the first scan.
+    comes from tf. Yaws by an inertial unit are those of the first Imu topic. Times count from the first scan.
 
     Yields:
         One scan for each LaserScan message of ``source.topic``, or else of the first such topic.
@@ -66,7 +67,16 @@ def _scans(source: Source, survey: Survey, logged: NDArray[np.int64]) -> Iterato
         uncorrected += correction is None
         ranges = _fit(scan, layout)
         refitted += ranges is not scan.ranges
-        yield Scan((scan.time - start) / 1e9, ranges, bearings, pose, odometry.pose, odometry.speed, odometry.turn_rate)
+        yield Scan(
+            (scan.time - start) / 1e9,
+            ranges,
+            bearings,
+            pose,
+            odometry.pose,
+            odometry.speed,
+            odometry.turn_rate,
+            inertial_yaw=survey.inertial.yaw(scan.time, logged_at) if survey.inertial else math.nan,
+        )
     for note in survey.odometry.notes():
         source.note(note)
     if uncorrected and len(survey.corrections):

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from sandlot.errors import LogError, quote
 from sandlot.recordings.logs.bags.decoding import decode, frame_name, measured_at
 from sandlot.recordings.logs.bags.files import read_messages
+from sandlot.recordings.logs.bags.inertial import InertialUnit
 from sandlot.recordings.logs.bags.messages import WANTED, Message
 from sandlot.recordings.logs.bags.trajectory import LAST_TIME, Moment, Trajectory
 from sandlot.recordings.logs.bags.transforms import FrameTree, matrix, project
@@ -27,11 +28,13 @@ BASES = ("base_footprint", "base_link")
 MAX_STREAMS = 100
 """Topics and frames of scans that are distinguished."""
 MAX_ODOMETRY_TOPICS = 8
+"""Also of inertial units."""
 MAX_LAYOUTS = 1000
 """Layouts of beams that are distinguished; some lasers have a few more or fewer beams every turn."""
 SKIPPED = {
     "LaserScan": "without beams, or with impossible angles or times",
     "Odometry": "whose pose is not finite, or whose quaternion is zero",
+    "Imu": "whose orientation or turn rate is not finite",
     "TFMessage": "with a pose that is not finite, or a quaternion that is zero",
 }
 
@@ -87,6 +90,7 @@ class Survey:
         frame: Of the laser.
         stream: Its scans.
         odometry: Poses by odometry, by the time of measurement.
+        inertial: The inertial unit, if there is one.
         corrections: Pose of ``odom`` on the ``map``, by the time of logging.
         mount: (4, 4) transform from laser to robot; None if the bag does not say.
     """
@@ -102,6 +106,7 @@ class Survey:
         self.corrections = Trajectory()
         self._streams: dict[tuple[str, str], Stream] = {}
         self._odometry: dict[str, tuple[int, str, Trajectory]] = {}
+        self._units: dict[str, InertialUnit] = {}
         self._tf_odometry = {base: Trajectory() for base in BASES}
         self._frames = FrameTree()
         self._skipped: Counter[str] = Counter()
@@ -115,6 +120,7 @@ class Survey:
         self.corrections.finish()
         self._choose_odometry(source)
         self._choose_laser(source)
+        self.inertial = self._choose_inertial(source)
         for kind, number in sorted(self._skipped.items()):
             source.note(f"{number:,} {kind} messages skipped, {SKIPPED[kind]}")
 
@@ -132,6 +138,11 @@ class Survey:
                     self._streams.setdefault(key, Stream()).add(message.time, scan.layout)
             elif message.kind == "Odometry":
                 self._take_odometry(message, content)
+            elif message.kind == "Imu":
+                if message.topic in self._units or len(self._units) < MAX_ODOMETRY_TOPICS:
+                    unit = self._units.get(message.topic) or InertialUnit(message.time, content)
+                    unit.take(message, content)
+                    self._units[message.topic] = unit
             else:
                 self._take_transforms(message, content)
         except ValueError:
@@ -179,6 +190,17 @@ class Survey:
         self.odometry.finish()
         if len(topics) > 1:
             source.note(f"odometry is that of {topics[0]}; other topics left out: {', '.join(topics[1:])}")
+
+    def _choose_inertial(self, source: Source) -> InertialUnit | None:
+        topics = sorted(self._units, key=lambda topic: (self._units[topic].first, topic))
+        if not topics:
+            return None
+        source.note(f"turns are also measured by the inertial unit on {topics[0]}")
+        if len(topics) > 1:
+            source.note(f"other inertial units left out: {', '.join(topics[1:])}")
+        chosen = self._units[topics[0]]
+        chosen.finish(self._frames, self._base)
+        return chosen
 
     def _choose_laser(self, source: Source) -> None:
         topics = {topic for topic, _ in self._streams}

@@ -79,6 +79,14 @@ class Trajectory:
         place = int(np.searchsorted(times, time, side="right"))
         return Pose(*values[place - 1, :3].tolist()) if place else None
 
+    def covers(self, time: int) -> bool:
+        """Whether there are poses before and after ``time`` [ns], without a pause between them."""
+        times = self._sorted[0]
+        after = int(np.searchsorted(times, time))
+        if after == len(times) or times[after] == time:
+            return after < len(times)
+        return after > 0 and int(times[after] - times[after - 1]) <= self._gap
+
     def at(self, time: int, logged: int) -> Moment:
         """Pose and speeds: interpolated, or the first or last if there is none before or after.
 

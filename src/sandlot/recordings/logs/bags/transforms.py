@@ -12,25 +12,37 @@ MAX_FRAMES = 1000
 MAX_DEPTH = 64
 
 
+def rotation_matrix(rotation: Any) -> Array:
+    """A (3, 3) rotation from a quaternion of ROS.
+
+    Raises:
+        ValueError: It is zero or not finite.
+    """
+    x, y, z, w = rotation.x, rotation.y, rotation.z, rotation.w
+    length = math.sqrt(x * x + y * y + z * z + w * w)
+    if not 1e-6 < length < math.inf:
+        raise ValueError("a quaternion is zero or not finite")
+    x, y, z, w = x / length, y / length, z / length, w / length
+    return np.array(
+        [
+            [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
+            [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
+            [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
+        ]
+    )
+
+
 def matrix(translation: Any, rotation: Any) -> Array:
     """A (4, 4) transform from a translation [m] and a quaternion of ROS.
 
     Raises:
         ValueError: They are not finite, or the quaternion is zero.
     """
-    x, y, z, w = rotation.x, rotation.y, rotation.z, rotation.w
-    length = math.sqrt(x * x + y * y + z * z + w * w)
-    if not (length > 1e-6 and math.isfinite(length + translation.x + translation.y + translation.z)):
-        raise ValueError("a pose is not finite, or its quaternion is zero")
-    x, y, z, w = x / length, y / length, z / length, w / length
-    return np.array(
-        [
-            [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w), translation.x],
-            [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w), translation.y],
-            [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y), translation.z],
-            [0.0, 0.0, 0.0, 1.0],
-        ]
-    )
+    if not math.isfinite(translation.x + translation.y + translation.z):
+        raise ValueError("a translation is not finite")
+    found = np.eye(4)
+    found[:3, :3], found[:3, 3] = rotation_matrix(rotation), (translation.x, translation.y, translation.z)
+    return found
 
 
 def project(transform: Array) -> Pose:
