@@ -52,11 +52,11 @@ class Training(Settings):
         seed: Of everything random.
     """
 
-    members: int = Field(5, ge=1, le=64)
-    hidden: int = Field(32, ge=1, le=1024)
-    epochs: int = Field(60, ge=1)
+    members: int = Field(3, ge=1, le=64)
+    hidden: int = Field(48, ge=1, le=1024)
+    epochs: int = Field(14, ge=1)
     stretch: int = Field(50, ge=1)
-    batch: int = Field(64, ge=1)
+    batch: int = Field(128, ge=1)
     rate: float = Field(5e-3, gt=0.0)
     drift: float = Field(3.0, ge=0.0)
     one_step: float = Field(5.0, ge=0.0)

@@ -67,6 +67,11 @@ class Terrain(World):
     ``y = spacing * (i - (ny - 1) / 2)``. `sandlot.worlds.terrain.windows.rebuild` makes the map of any frame.
     ``frame()`` of the world has all but the windows, and the present ``heights``.
 
+    ## Fidelities
+    ``reference`` is MuJoCo with soil, particles or rigid ground. ``learned`` is a stand-in for soil that was fitted to
+    recordings of it: nets move the rovers, and their footprints change the ground. It is much faster, and drifts away
+    from the reference within seconds; the card of its model says by how much.
+
     ## Controllers
     ``session`` drives forwards, backwards, turns and curves with changing speeds (algorithm 5 of the source);
     ``varied`` does so in random order and with rests;
