@@ -39,6 +39,8 @@ RESTS = 3
 STILL_WHEELS, STILL_SPEED = 0.02, 0.003
 """A rover whose motors and wheels turn by less than this [rad/s], and that is slower than this [m/s], stays as it is:
 small errors of the nets would let it creep and sink."""
+ABOVE = 1.0
+"""A rover that is put down was higher by this before [m]."""
 NEVER = 2**62
 """``since`` of a rover that is above no node yet."""
 MAX_PUSHED = 200
@@ -181,7 +183,7 @@ def move(learned: Learned, state: np.void, changes: Array) -> None:
     limits, dt = learned.limits, learned.interval
     for m in range(3):
         state["last_position"][m], state["last_attitude"][m] = state["position"][m], state["attitude"][m]
-    if state["still"] > 0.0:
+    if state["still"] > 0.0 or state["clearance"] == 0.0:  # the latter was put down only now
         for m in range(3):
             state["motion"][m] = 0.0
         state["wheels"][0] = state["wheels"][1] = 0.0
@@ -224,8 +226,10 @@ def settle(learned: Learned, state: np.void, rests: Array, plane: Array) -> None
         return
     ranges = learned.ranges
     clearance = min(max(rests[0], ranges[0, 0]), ranges[0, 1])
-    state["clearance"] = clearance
     state["position"][2] = plane[2] + clearance
+    if state["clearance"] == 0.0:
+        state["last_position"][2] = state["position"][2] + ABOVE
+    state["clearance"] = clearance
     state["attitude"][1] = min(max(rests[1], ranges[1, 0]), ranges[1, 1]) - math.atan(plane[0])
     state["attitude"][0] = min(max(rests[2], ranges[2, 0]), ranges[2, 1]) + math.atan(plane[1])
 

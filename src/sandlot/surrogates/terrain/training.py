@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from pydantic import Field
@@ -15,9 +15,8 @@ from sandlot.surrogates.terrain.shape import Shape
 from sandlot.surrogates.terrain.step import MOVES
 from sandlot.typing import Array
 
-if TYPE_CHECKING:
-    import torch
-
+Tensor = Any
+"""Of PyTorch, which is an extra."""
 FEEDBACK = slice(-7, -2)
 """Of the inputs of the net that moves a rover: its motion and its wheels' speeds, which come from its own outputs."""
 NEAR_ZERO = 1e-9
@@ -94,7 +93,7 @@ class Ensemble:
             weights = (2.0 * self.torch.rand((members, inputs, neurons), generator=draw) - 1.0) * bound
             self.parameters += [weights.requires_grad_(), self.torch.zeros((members, 1, neurons)).requires_grad_()]
 
-    def __call__(self, rows: "torch.Tensor") -> "torch.Tensor":
+    def __call__(self, rows: Tensor) -> Tensor:
         """Outputs (members, rows, outputs) of inputs (members, rows, inputs)."""
         layers = len(self.parameters) // 2
         for k in range(layers):
@@ -128,7 +127,7 @@ class Noise:
         self._pattern = self._torch.tensor(given.noise * pattern / scale, dtype=self._torch.float32)
         self._draw = self._torch.Generator().manual_seed(given.seed + 2)
 
-    def __call__(self, rows: "torch.Tensor") -> "torch.Tensor":
+    def __call__(self, rows: Tensor) -> Tensor:
         """The same rows with noise."""
         drawn = self._torch.randn((*rows.shape[:-1], len(self._pattern)), generator=self._draw)
         return rows + drawn @ self._pattern
@@ -138,7 +137,7 @@ def _search(
     ensemble: Ensemble,
     count: int,
     given: Training,
-    loss: Callable[["torch.Tensor", float], Any],
+    loss: Callable[[Tensor, float], Any],
     report: Callable[[int, float], None],
 ) -> None:
     """Adam with one cycle of learning rates; ``loss`` takes (members, batch) numbers of items, and how far it is."""
@@ -197,7 +196,7 @@ def train_drive(
     noise = Noise(shape, SEEN_FIRST, inputs[0].shape[1], scale.scale, given)
     ensemble = Ensemble([inputs[0].shape[1], given.hidden, given.hidden, MOVES], given.members, given.seed, 0.1)
 
-    def loss(items: "torch.Tensor", done: float) -> Any:
+    def loss(items: Tensor, done: float) -> Any:
         rows, truth = noise(given_inputs[items]), steps[items]  # (members, batch, span, ...)
         frames = span if done > 0.3 else min(10, span)
         state = rows[:, :, 0, FEEDBACK]
@@ -228,7 +227,7 @@ def train_rest(drives: Sequence[Drive], shape: Shape, given: Training, report: R
     weight[np.cumsum([0, *(len(drive.commands) for drive in drives[:-1])])] = SETTLING_WEIGHT
     ensemble = Ensemble([inputs.shape[1], given.hidden, given.hidden, rests.shape[1]], given.members, given.seed)
 
-    def loss(items: "torch.Tensor", done: float) -> Any:
+    def loss(items: Tensor, done: float) -> Any:
         squares = ((ensemble(noise(rows[items])) - truth[items]) ** 2).mean(2)
         return given.members * (weight[items] * squares).mean()
 

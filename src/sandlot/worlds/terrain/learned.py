@@ -112,10 +112,6 @@ class LearnedFleet:
         self.states["since"] = NEVER
         self.states["position"][:, :2], self.states["attitude"][:, 2] = self.poses[:, :2], self.poses[:, 2]
         self._advance(self._still)
-        # It settles where it was put, whatever else the nets say.
-        self.states["position"][:, :2], self.states["attitude"][:, 2] = self.poses[:, :2], self.poses[:, 2]
-        for name in ("motion", "wheels", "angles"):
-            self.states[name] = 0.0
         self.state = self._read(None)
 
     def drive(self, commands: Array) -> None:
