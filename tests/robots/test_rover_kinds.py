@@ -8,7 +8,8 @@ from rover_bodies import FOUR, HUSKY, HUSKY_SPEED, JACKAL, TURTLEBOT, TWO
 from sandlot.errors import RobotWarning, SandlotError
 from sandlot.physics.soil import Soil
 from sandlot.robots.rover import Rover
-from sandlot.robots.rover_model import build_model, drive, read_state
+from sandlot.robots.rover_model import build_model, drive
+from sandlot.robots.rover_reader import read_state
 
 
 def ride(rover, height, ground, speed, turn_rate, step=0.001, seconds=1.5):

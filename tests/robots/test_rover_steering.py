@@ -12,7 +12,8 @@ from rover_bodies import ALL, FOUR, FRONT, TURTLEBOT, TWO, steered, suspended
 from sandlot.errors import RobotWarning, SandlotError
 from sandlot.robots.rover import Rover
 from sandlot.robots.rover_layout import find_layout
-from sandlot.robots.rover_model import build_model, drive, read_state
+from sandlot.robots.rover_model import build_model, drive
+from sandlot.robots.rover_reader import read_state
 
 FLOOR = '<worldbody><geom type="plane" size="9 9 1" friction="1 0.005 0.0001"/></worldbody>'
 

@@ -75,8 +75,12 @@ class TestBodies:
     @pytest.mark.parametrize("form", ["box", "mesh", "wheel", "capsule"])
     def test_a_body_on_a_border_leans_to_the_softer_side(self, form):
         (model, data), soil = loose_body(BODIES[form], (0.0, 0.0, 0.1), 60.0), field(kind=["soft", "mid"], which=SIDES)
-        soil.attach(model).step(data, 3000)
-        assert soil.forces[0, 2] == pytest.approx(60.0 * GRAVITY, rel=0.01)
+        soil.attach(model).step(data, 1000)
+        forces = []
+        for _ in range(100):  # over 2 s, as a body that leans goes on rocking
+            soil.step(data, 20)
+            forces.append(soil.forces[0, 2])
+        assert np.mean(forces) == pytest.approx(60.0 * GRAVITY, rel=0.01)
         sunk = soil._ground.nodes["sinkage"].reshape(SIDES.shape)
         assert sunk[SIDES == 0].max() > 1.5 * sunk[SIDES == 1].max() > 0.0
         assert soil.volume == pytest.approx(0.0, abs=1e-12)
