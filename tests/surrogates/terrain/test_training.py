@@ -59,7 +59,7 @@ def test_free_runs_are_compared_with_the_recording(trained, recorded):
     assert len(runs) == 2
     for run in runs:
         assert run.distance > 0.02
-        assert np.isfinite([run.error, run.mean_error, run.spread]).all()
+        assert np.isfinite([run.error, run.mean_error, run.deviation]).all()
     named = evaluate(model, [recorded["mid"]])
     assert set(named) == {"R^2 of the speed one frame ahead [1]", "R^2 of the turn rate one frame ahead [1]"}
 

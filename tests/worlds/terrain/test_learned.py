@@ -78,6 +78,8 @@ def test_random_commands_never_leave_the_range():
 def test_what_cannot_be_learned_is_refused(tmp_path):
     with pytest.raises(SettingError, match="no learned model of particles"):
         Terrain(fidelity="learned", ground="particles")
+    with pytest.raises(SettingError, match="no learned model of the rover tracked"):
+        Terrain(fidelity="learned", rovers="tracked")
     with pytest.raises(SettingError, match=r"interval=0\.02 is not that of the model"):
         Terrain(fidelity="learned", interval=0.02)
     with pytest.raises(ModelError, match="no model at"):

@@ -35,13 +35,13 @@ class RunError(NamedTuple):
         distance: Driven in the recording [m].
         error: Of the first member of the ensemble [m].
         mean_error: Of the mean of all members [m].
-        spread: Standard deviation of where members end [m].
+        deviation: Standard deviation of where members end [m].
     """
 
     distance: float
     error: float
     mean_error: float
-    spread: float
+    deviation: float
 
 
 @kernel(error_model="numpy", nogil=True)

@@ -10,7 +10,7 @@ import numpy as np
 from sandlot.errors import RobotWarning, SettingError
 from sandlot.geometry.rotations import rotation_matrix
 from sandlot.physics.soil import PRESETS, SoilKind
-from sandlot.robots.rover import SHIPPED, load_rover
+from sandlot.robots.rover import load_rover
 from sandlot.robots.rover_layout import find_layout
 from sandlot.robots.rover_shapes import DrawnShape, drawn_shapes
 from sandlot.robots.rover_state import RoverState
@@ -183,12 +183,13 @@ def _model(settings: TerrainSettings, name: str, shape: Shape) -> MotionModel:
     """The model of a rover: the given one, or that which comes with Sandlot."""
     given = settings.motion_model
     if given is None:
-        if name not in SHIPPED or settings.ground == "particles":
+        given = motion_model.SHIPPED / Path(name).name
+        if not given.is_dir() or settings.ground == "particles":
             what = "particles" if settings.ground == "particles" else f"the rover {Path(name).name}"
             raise SettingError(
-                f"there is no learned model of {what}; make one with sandlot fit motion, and set motion_model to it"
+                f"no learned model of {what} comes with Sandlot; make one with sandlot fit motion or sandlot train "
+                "rover, and set motion_model to it"
             )
-        given = motion_model.SHIPPED / name
     model = load_motion(given)
     if abs(model.interval - settings.interval) > 1e-9:
         raise SettingError(f"interval={settings.interval:g} is not that of the model, {model.interval:g} s")
