@@ -8,7 +8,7 @@ KERNEL_TESTS := control geometry kernels/test_randomness.py models/test_dense.py
 	robots/test_round_robot.py sensing surrogates/test_centring.py surrogates/test_lines.py surrogates/test_mapped.py \
 	surrogates/test_orthogonal.py surrogates/test_rolling.py surrogates/test_sensor_models.py surrogates/test_terms.py \
 	studies/terrain/test_bullet_rays.py studies/terrain/test_plain_wheel.py worlds/indoor/test_floor.py \
-	worlds/terrain/test_grid.py worlds/terrain/test_windows.py
+	worlds/terrain/test_grid.py worlds/terrain/test_windows.py worlds/test_raster.py
 
 .PHONY: demo test test-all lint bench docs docs-results docs-pages lock clean
 

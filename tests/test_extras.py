@@ -14,6 +14,8 @@ EXTRAS = {
     "logs": ["rosbags", "lz4", "backports"],
     "learn": ["sklearn", "SALib", "threadpoolctl", "torch"],
     "maps": ["cv2"],
+    "video": ["imageio_ffmpeg", "moviepy"],
+    "viewers": ["mcap", "rerun"],
     "cluster": ["ray"],
 }
 HIDE = """

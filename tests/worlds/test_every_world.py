@@ -3,9 +3,11 @@
 from importlib.metadata import entry_points
 
 import gymnasium
+import imageio_ffmpeg
 import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
+from gymnasium.wrappers import RecordVideo
 from stable_baselines3.common.env_checker import check_env as check_env_for_stable_baselines
 
 from same import assert_same
@@ -20,7 +22,7 @@ from sandlot.worlds import VECTORS, WORLDS, load, register, world_id
 from sandlot.worlds.base import WorldSettings
 from sandlot.worlds.indoor.learned import explore
 from sandlot.worlds.indoor.settings import IndoorSettings
-from sandlot.worlds.picture import from_above
+from sandlot.worlds.picture import from_above, picture
 from sandlot.worlds.record import Record
 from sandlot.worlds.rollout import rollout
 
@@ -291,10 +293,42 @@ def test_a_scene_has_the_same_names_all_the_time_and_describing_it_changes_nothi
     both = (rollout(each, each.controller("random"), 5, 10) for each in (world, twin))
     for drawn, other in zip(*both, strict=True):
         names.append([item.name for item in world.scene().items])
-        np.testing.assert_array_equal(world.render(), from_above(world.scene()))
+        np.testing.assert_array_equal(world.render(), picture(world.scene()))
         np.testing.assert_array_equal(drawn.observations, other.observations)
     assert len(set(names[0])) == len(names[0])
     assert all(set(each) == set(names[0]) for each in names)
+
+
+@every_fidelity
+def test_gymnasium_records_a_video(name, fidelity, tmp_path):
+    """One second of the video is one second of the world, except in the leveling world, where time is chosen."""
+    world = make(name, fidelity, render_mode="rgb_array")
+    steps = world.metadata["render_fps"]
+    env = RecordVideo(world, str(tmp_path / "videos"), disable_logger=True)
+    env.reset(seed=1)
+    before = float(world.frame()["time"])
+    for _ in range(3):
+        env.step(env.action_space.sample())
+    if name != "leveling":
+        assert float(world.frame()["time"]) - before == pytest.approx(3.0 / steps)
+    env.close()
+    (file,) = tmp_path.glob("videos/*.mp4")
+    reader = imageio_ffmpeg.read_frames(str(file))
+    about = next(reader)
+    assert about["size"] == world.render().shape[1::-1]
+    assert about["fps"] == pytest.approx(steps, abs=0.01)
+    reader.close()
+
+
+@every_fidelity
+def test_pictures_have_caption_and_legend_and_even_sides(name, fidelity):
+    world = make(name, fidelity, render_mode="rgb_array")
+    world.reset(seed=1)
+    scene = world.scene()
+    assert scene.caption
+    assert len(dict(scene.legend)) == len(scene.legend) >= 3
+    rows, columns, _ = world.render().shape
+    assert rows % 2 == columns % 2 == 0
 
 
 @every_fidelity

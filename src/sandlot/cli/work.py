@@ -126,9 +126,13 @@ def record(
     assignments: Set = None,
     settings: SettingsFile = None,
     out: Out = None,
+    video: Annotated[
+        Path | None, typer.Option(help="Write a video too: .mp4, .gif or .webp.", show_default=False)
+    ] = None,
+    video_speed: Annotated[float, typer.Option(help="Of the video, relative to real time.")] = 1.0,
     as_json: Json = False,
 ) -> None:
-    """Record a world: every frame, with units, into a Zarr store.
+    """Record a world: every frame, with units, into a Zarr store; with --video also as a moving picture.
 
     See the settings, controllers and fidelities of a world with: sandlot worlds WORLD.
     Open a recording with sandlot.recordings.open(PATH); it is an xarray.Dataset. When an episode ends, the next
@@ -143,11 +147,14 @@ def record(
         values["fidelity"] = fidelity
     path = out or Path("recordings") / world
     with progress_bar("step") as show:
-        facts = record_world(world, path, steps, controller, seed, values, show(f"recording {world}"))
+        bar = show(f"recording {world}")
+        facts = record_world(world, path, steps, controller, seed, values, bar, video, video_speed)
     if as_json:
         print_json(facts)
         return
     Console().print(f"Recording: [bold]{escape(str(path))}[/bold] ({facts['frames']:,} frames)", soft_wrap=True)
+    if video is not None:
+        Console().print(f"Video: [bold]{escape(str(video))}[/bold]", soft_wrap=True)
     if facts["exploded"]:
         _print_exploded(facts)
 

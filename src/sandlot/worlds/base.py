@@ -18,7 +18,7 @@ from sandlot.models.store import is_model
 from sandlot.recordings import Frame, Quantity
 from sandlot.settings import Settings, build, nearest
 from sandlot.typing import Image
-from sandlot.worlds.picture import from_above
+from sandlot.worlds.picture import picture
 from sandlot.worlds.scene import Scene
 
 
@@ -130,8 +130,8 @@ class World(gymnasium.Env[NDArray[Any], NDArray[Any]]):
         """Everything there is to draw now."""
 
     def render(self) -> Image:
-        """A picture of the scene from above: (rows, columns, 3)."""
-        return from_above(self.scene())
+        """A picture of the scene, with caption and legend: (rows, columns, 3)."""
+        return picture(self.scene())
 
     def recorder(self) -> Recorder:
         """A new source of frames for a recording."""

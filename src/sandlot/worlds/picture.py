@@ -1,4 +1,4 @@
-"""A picture of a scene, from above or, where the scene asks for it, from the side."""
+"""A picture of a scene: from above, from the side or in perspective, as the scene asks, with caption and legend."""
 
 from typing import Any
 
@@ -10,7 +10,9 @@ from scipy.spatial import ConvexHull
 
 from sandlot.places.terrains import shade
 from sandlot.typing import Array, Image
-from sandlot.worlds.scene import EDGE, Area, Colour, HeightField, Lines, Points, Scene, Shape
+from sandlot.worlds.labels import add_scale, label
+from sandlot.worlds.perspective import in_perspective
+from sandlot.worlds.scene import EDGE, Area, Colour, HeightField, Lines, Points, Scene, Shape, each_colour
 
 FINER = 2
 """Pictures are drawn this many times as large and then reduced, so that edges are smooth."""
@@ -19,6 +21,16 @@ BEACON = 6
 FLAT_LIGHT = 0.6
 """Brightness of level ground in `shade`."""
 RING = np.linspace(0.0, 2.0 * np.pi, 32, endpoint=False)
+
+
+def picture(scene: Scene) -> Image:
+    """Draw a scene as it asks, with its scale, caption and legend: (rows, columns, 3), both even as videos need it."""
+    if scene.camera is not None:
+        drawn = in_perspective(scene, scene.camera)
+    else:
+        drawn = from_above(scene)
+        drawn = add_scale(drawn, drawn.shape[1] / float(scene.high[0] - scene.low[0]))
+    return label(drawn, scene.caption, scene.legend)
 
 
 def from_above(scene: Scene) -> Image:
@@ -106,7 +118,7 @@ class _Canvas:
     def _lines(self, lines: Lines) -> None:
         pen, width = self._pen(), max(round(FINER * lines.width), 1)
         places = self._place(lines.ends.reshape(-1, 3)).reshape(-1, 4)
-        for line, colour in zip(places.tolist(), _each(lines.colours, len(places)), strict=True):
+        for line, colour in zip(places.tolist(), each_colour(lines.colours, len(places)), strict=True):
             pen.line(line, fill=colour, width=width)
 
     def _points(self, points: Points) -> None:
@@ -114,7 +126,7 @@ class _Canvas:
             return
         pen, radius = self._pen(), max(points.radius * self._scale, 1.0)
         places = self._place(points.positions)
-        for (x, y), colour in zip(places.tolist(), _each(points.colours, len(places)), strict=True):
+        for (x, y), colour in zip(places.tolist(), each_colour(points.colours, len(places)), strict=True):
             pen.ellipse((x - radius, y - radius, x + radius, y + radius), fill=colour)
 
     def _shape(self, shape: Shape) -> None:
@@ -162,8 +174,3 @@ def _surface(shape: Shape) -> Array:
         return np.concatenate([radius * ball + (0.0, 0.0, z) for z in (-half, half)])
     radii = shape.size if len(shape.size) == 3 else 3 * shape.size
     return ball * np.array(radii)
-
-
-def _each(colours: Any, count: int) -> list[Colour]:
-    """One colour for each of so many."""
-    return list(colours) if count and not isinstance(colours[0], int) else [colours] * count

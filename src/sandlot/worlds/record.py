@@ -1,6 +1,7 @@
 """Recording a world: a Gymnasium wrapper that writes every frame, and a function that drives and records one."""
 
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, SupportsFloat
@@ -16,6 +17,7 @@ from sandlot.settings import build
 from sandlot.worlds import load, world_id
 from sandlot.worlds.base import World
 from sandlot.worlds.rollout import rollout
+from sandlot.worlds.video import Video, check_video
 
 
 class Record(gymnasium.Wrapper[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]):
@@ -113,6 +115,8 @@ def record_world(
     seed: int = 0,
     settings: Mapping[str, Any] | None = None,
     progress: Callable[[int, int], None] = lambda done, total: None,
+    video: Path | None = None,
+    video_speed: float = 1.0,
 ) -> dict[str, Any]:
     """Let a controller drive a world and record it; when an episode ends, the next begins.
 
@@ -124,20 +128,27 @@ def record_world(
         seed: Same seed, same recording.
         settings: Of the world.
         progress: Called every 100 steps with the number of steps done and of all steps.
+        video: If given, a video is written there too: ``.mp4``, ``.gif`` or ``.webp``.
+        video_speed: Of the video, relative to real time.
 
     Returns:
         Facts about the recording, such as how many episodes it has and how many of them exploded.
     """
     kind = load(name)
+    if video is not None:
+        check_video(video, video_speed)
     world = kind(settings=build(kind.Settings, settings or {}))
     driver = controller or next(iter(world.controllers()))
     chosen = world.controller(driver, steps)
     env = Record(world, path, seed)
-    try:
+    with ExitStack() as stack:
+        stack.callback(env.close)
+        film = None if video is None else stack.enter_context(Video(video, world.metadata["render_fps"], video_speed))
         for step in rollout(env, chosen, seed, steps, again=True):
+            if film is not None:
+                film.add(world.render)
             if not step.began[0] and (step.number % 100 == 0 or step.number == steps):
                 progress(step.number, steps)
-    finally:
-        env.close()
     facts = {"world": name, "controller": driver, "seed": seed, "steps": steps, "episodes": env.episodes}
-    return {**facts, "exploded": env.exploded, "frames": env.writer.frames, "recording": str(path)}
+    facts |= {"exploded": env.exploded, "frames": env.writer.frames, "recording": str(path)}
+    return facts if video is None else {**facts, "video": str(video)}

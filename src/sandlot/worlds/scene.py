@@ -1,7 +1,9 @@
 """What there is to draw of a world: named shapes, height fields, points, lines and areas, with their colours.
 
 `World.scene` describes the present moment; pictures, and every other viewer, draw that. Names are the same in every
-scene of an episode, so that a viewer can move what it has drawn already. Colours exist only here.
+scene of an episode, so that a viewer can move what it has drawn already. Colours exist only here, and mean the same in
+every world: a robot is blue and its front red, what it should fetch or carry is orange, where it should go is green,
+and what its laser measures is violet.
 """
 
 from dataclasses import dataclass
@@ -17,14 +19,17 @@ Colour: TypeAlias = tuple[int, ...]
 Kind = Literal["box", "sphere", "ellipsoid", "cylinder", "capsule", "mesh"]
 
 EDGE: Colour = (30, 40, 55)
-FLOOR, GRID_LINE, WALL, GLASS = (246, 243, 236), (232, 227, 216), (62, 56, 52), (70, 160, 200)
-WATER, WATER_LINE, HOME, BALL = (222, 236, 245), (203, 221, 233), (186, 222, 196), (222, 120, 40)
-ROBOT, HEAD, NOSE, TYRE = (70, 110, 150), (200, 60, 60), (245, 240, 230), (52, 48, 46)
-LASER, RETURN = (240, 150, 60, 60), (214, 60, 40)
-ROVERS: tuple[Colour, ...] = ((200, 70, 50), (60, 110, 170), (70, 140, 80), (150, 90, 160))
-SOIL_LOW, SOIL_HIGH, RUT = (150, 120, 88), (226, 202, 160), (96, 70, 48)
-GROUND: Colour = (214, 200, 172)
-EARTH_LOW, EARTH_HIGH, AGENT, LOADED = (60, 45, 35), (230, 185, 125), (255, 255, 255), (220, 40, 40)
+ROBOT, FRONT, TYRE = (62, 112, 168), (205, 58, 52), (52, 48, 46)
+ROBOTS: tuple[Colour, ...] = (ROBOT, (58, 140, 132), (120, 128, 60), (124, 100, 150))
+"""Bodies of several robots in one picture."""
+LOAD, GOAL = (228, 126, 36), (126, 190, 132)
+LASER, RETURN = (150, 100, 230, 60), (116, 50, 180)
+FLOOR, DONE, GRID_LINE = (246, 243, 236), (219, 234, 207), (232, 227, 216)
+WALL, GLASS, PERSON = (62, 56, 52), (60, 160, 190), (206, 105, 135)
+WATER, WATER_LINE = (222, 236, 245), (203, 221, 233)
+SOIL_LOW, SOIL_HIGH, RUT, GROUND = (150, 120, 88), (226, 202, 160), (96, 70, 48), (214, 200, 172)
+EARTH_LOW, EARTH_HIGH = (92, 70, 54), (232, 196, 142)
+SKY: Colour = (240, 243, 246)
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,6 +138,27 @@ class Area:
     colour: Colour
 
 
+@dataclass(frozen=True, eq=False)
+class Camera:
+    """From where a picture in perspective is seen.
+
+    Attributes:
+        target: (3,) in the middle of the picture [m].
+        distance: From the target [m].
+        azimuth: Direction from the target to the camera, counter-clockwise from x [rad].
+        elevation: Of the camera above the horizon [rad].
+        field_of_view: From the lower to the upper edge of the picture [rad].
+        size: Columns and rows of the picture.
+    """
+
+    target: Array
+    distance: float
+    azimuth: float
+    elevation: float
+    field_of_view: float = 0.6
+    size: tuple[int, int] = (640, 420)
+
+
 Item: TypeAlias = Shape | HeightField | Points | Lines | Area
 
 
@@ -146,7 +172,10 @@ class Scene:
         high: (2,) highest x and y that a picture shows [m]; x and z from the side.
         pixels: The longer side of a picture.
         background: Where nothing is.
-        side: Whether a picture shows it from the side, x to the right and z up, and not from above.
+        side: Whether a picture from above shows it from the side instead, x to the right and z up.
+        camera: If given, `picture` shows the scene in perspective, and not from above.
+        caption: Time and a few quantities, in one line.
+        legend: What the colours mean: label and colour.
     """
 
     items: tuple[Item, ...]
@@ -155,6 +184,9 @@ class Scene:
     pixels: int
     background: Colour = FLOOR
     side: bool = False
+    camera: Camera | None = None
+    caption: str = ""
+    legend: tuple[tuple[str, Colour], ...] = ()
 
     @property
     def axes(self) -> tuple[int, int]:
@@ -171,6 +203,12 @@ def blend(low: Colour, high: Colour, share: Array) -> Image:
     """Colours (..., 3) between two, by a share from 0 to 1."""
     a, b = np.array(low[:3], np.float64), np.array(high[:3], np.float64)
     return (a + np.clip(share, 0.0, 1.0)[..., None] * (b - a)).astype(np.uint8)
+
+
+def each_colour(colours: Colour | tuple[Colour, ...], count: int) -> list[Colour]:
+    """One colour for each of so many."""
+    several = [each for each in colours if not isinstance(each, int)]
+    return several or [tuple(each for each in colours if isinstance(each, int))] * count
 
 
 def grid_lines(name: str, low: Array, high: Array, gap: float, colour: Colour) -> Lines:

@@ -15,7 +15,7 @@ from sandlot.errors import SandlotError, SettingError
 from sandlot.typing import Array, BoolArray, Image, IntArray
 from sandlot.worlds.actions import check_action
 from sandlot.worlds.base import WorldSettings, check_render_mode, take_settings
-from sandlot.worlds.picture import from_above
+from sandlot.worlds.picture import picture
 from sandlot.worlds.scene import Scene
 
 Seen = TypeVar("Seen", bound=NDArray[Any])
@@ -129,7 +129,7 @@ class CompiledVector(VectorEnv[Seen, Array, NDArray[Any]]):
 
     def render(self) -> tuple[Image, ...]:
         """A picture of each member, as the single world draws it."""
-        return tuple(from_above(scene) for scene in self.scenes())
+        return tuple(picture(scene) for scene in self.scenes())
 
     @abstractmethod
     def _make(self, threads: int) -> tuple[Box, Box]:

@@ -8,7 +8,9 @@ from PIL import Image
 from sandlot.control.leveling import LevelingController, Rule
 from sandlot.errors import SandlotError
 from sandlot.worlds.leveling.world import Leveling
+from sandlot.worlds.picture import from_above
 from sandlot.worlds.rollout import rollout
+from sandlot.worlds.scene import LOAD, ROBOT
 
 
 def roughness(world, level):
@@ -137,9 +139,13 @@ def test_more_agents_than_cells_are_refused():
 def test_the_picture_shows_every_agent():
     world = Leveling(render_mode="rgb_array", shape=(6, 4), agents=3)
     world.reset(seed=0)
-    picture = world.render()
-    assert picture.shape == (48, 32, 3)
-    assert (picture == 255).all(axis=2).sum() == 3 * 16
+    drawn = from_above(world.scene())
+    assert drawn.shape == (48, 32, 3)
+    assert (drawn == ROBOT).all(axis=2).sum() == pytest.approx(3 * 7.4**2, abs=30)
+    world.swarm.agents["carrying"][1] = True
+    loaded = (from_above(world.scene()) == LOAD).all(axis=2).sum()
+    assert loaded == pytest.approx(5.8**2, abs=14)
+    assert world.render().shape[1] == 640
 
 
 def test_many_worlds_run_as_a_vector():

@@ -1,25 +1,31 @@
 """What there is to draw of the indoor world: the floor plan, a robot and its last scan, its goal and people."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from sandlot.geometry.planar import compose
 from sandlot.places.plans import Plan
 from sandlot.robots.round_robot import RoundRobot
 from sandlot.typing import Array
+from sandlot.worlds.indoor.missions import Explore, Reach
 from sandlot.worlds.indoor.task import GAIT, IndoorTask
 from sandlot.worlds.scene import (
-    BALL,
+    DONE,
     FLOOR,
+    FRONT,
     GLASS,
+    GOAL,
     GRID_LINE,
-    HOME,
     LASER,
-    NOSE,
+    PERSON,
     RETURN,
     ROBOT,
     TYRE,
     WALL,
     Area,
+    Colour,
+    HeightField,
     Item,
     Lines,
     Points,
@@ -32,6 +38,8 @@ from sandlot.worlds.scene import (
 
 PIXELS, BORDER = 640, 0.03
 """Longer side of a picture, and the border around the plan as a share of its longer side."""
+WIDEST = 36.0
+"""A picture is at most so many times as wide as the robot."""
 WALL_HEIGHT, ROBOT_HEIGHT = 1.0, 0.5
 """Half the height of round walls and of the robot, both chosen for drawing [m]."""
 PERSON_HEIGHT, ROVER_HEIGHT = 0.85, 0.1
@@ -49,23 +57,67 @@ def indoor_scene(task: IndoorTask, robot: int = 0) -> Scene:
     ends = beams[seen, :2] + ranges[seen, None] * np.column_stack([np.cos(yaws), np.sin(yaws)])
     nose = compose(pose, np.column_stack([NOSE_CORNERS * radius, np.zeros(3)]))[:, :2]
     around = [
-        Shape(f"person {k}", "cylinder", (GAIT.radius, PERSON_HEIGHT), *upright(each["x"], each["y"]), BALL)
+        Shape(f"person {k}", "cylinder", (GAIT.radius, PERSON_HEIGHT), *upright(each["x"], each["y"]), PERSON)
         for k, each in enumerate(task.people[robot])
     ]
     goals = [] if task.goals is None else [_goal(task.goals[robot], task.settings.goal_distance)]
-    return plan_scene(
+    scene = plan_scene(
         task.plan,
+        _floor(task, robot),
         *goals,
         Area("scan", _flat(np.concatenate([pose[None, :2], ends])), LASER),
         Points("returns", _flat(ends), 0.0025 * _extent(task.plan), RETURN),
         *around,
         *_body(task, pose),
-        Area("nose", _flat(nose), NOSE),
+        Area("nose", _flat(nose), FRONT),
     )
+    low, high = _framed(task.plan, scene, pose[:2], radius)
+    about, legend = _labels(task, robot)
+    return replace(scene, low=low, high=high, caption=f"{task.time[robot]:.1f} s   {about}", legend=legend)
+
+
+def _framed(plan: Plan, scene: Scene, place: Array, radius: float) -> tuple[Array, Array]:
+    """Corners (2,) of the picture [m]: the whole plan, or as much around the robot as lets it be seen."""
+    half = WIDEST * radius
+    low, high = scene.low.copy(), scene.high.copy()
+    for axis in (0, 1):
+        if high[axis] - low[axis] > 2.0 * half:
+            middle = min(max(float(place[axis]), low[axis] + half), high[axis] - half)
+            low[axis], high[axis] = middle - half, middle + half
+    return low, high
+
+
+def _floor(task: IndoorTask, robot: int) -> HeightField:
+    """The floor, in another colour where its task is done: where the robot was, or what it has seen."""
+    floor, mission = task.floor, task.mission
+    done = mission.seen[robot] if isinstance(mission, Explore) else floor.covered[robot]
+    colours = np.where(done[..., None], np.array(DONE, np.uint8), np.array(FLOOR, np.uint8))
+    corner = floor.corner + 0.5 * floor.spacing
+    return HeightField("floor", np.zeros(done.shape), floor.spacing, corner, colours, cells=True)
+
+
+def _labels(task: IndoorTask, robot: int) -> tuple[str, tuple[tuple[str, Colour], ...]]:
+    """A caption about the task, and the legend."""
+    mission = task.mission
+    legend: list[tuple[str, Colour]] = [("robot", ROBOT), ("front", FRONT), ("laser", LASER), ("returns", RETURN)]
+    if isinstance(mission, Reach):
+        about = f"{mission.left[robot]:.1f} m to the goal"
+        legend += [("goal", GOAL), ("was here", DONE)]
+    elif isinstance(mission, Explore):
+        about = f"seen {mission.area[robot] / mission.total:.0%} of the floor"
+        legend += [("seen", DONE)]
+    else:
+        about = f"covered {task.covered[robot] / task.floor.area:.0%} of the floor"
+        legend += [("covered", DONE)]
+    if task.settings.people:
+        legend += [("person", PERSON)]
+    if (task.plan.shine > 0.5).any():
+        legend += [("shiny wall", GLASS)]
+    return f"{about}   bumps {task.bumps[robot]}", tuple(legend)
 
 
 def _goal(goal: Array, distance: float) -> Shape:
-    return Shape("goal", "cylinder", (distance, 0.01), *upright(goal[0], goal[1], yaw=goal[2]), HOME)
+    return Shape("goal", "cylinder", (distance, 0.01), *upright(goal[0], goal[1], yaw=goal[2]), GOAL)
 
 
 def _body(task: IndoorTask, pose: Array) -> list[Item]:
@@ -89,12 +141,15 @@ def _body(task: IndoorTask, pose: Array) -> list[Item]:
 
 
 def plan_scene(plan: Plan, *items: Item) -> Scene:
-    """The walls of a plan on a grid, and items in front of them."""
+    """The walls of a plan on a grid, height fields below and other items in front of them."""
     extent = _extent(plan)
     low, high = plan.bounds[:2] - BORDER * extent, plan.bounds[2:] + BORDER * extent
     # A grid of metres, or of ten or a hundred in large plans.
     gap = 10.0 ** max(0.0, np.ceil(np.log10(extent / 40.0)))
-    return Scene((grid_lines("grid", low, high, gap, GRID_LINE), *_walls(plan), *items), low, high, PIXELS, FLOOR)
+    floor = [item for item in items if isinstance(item, HeightField)]
+    above = [item for item in items if not isinstance(item, HeightField)]
+    grid = grid_lines("grid", low, high, gap, GRID_LINE)
+    return Scene((*floor, grid, *_walls(plan), *above), low, high, PIXELS, FLOOR)
 
 
 def _extent(plan: Plan) -> float:

@@ -35,6 +35,7 @@ class IndoorVector(CompiledVector[Seen]):
     task: IndoorTask
 
     def _make(self, threads: int) -> tuple[Box, Box]:
+        self.metadata = {**self.metadata, "render_fps": 1.0 / self.settings.period}
         self.task = IndoorTask(self.settings, self.num_envs, threads)
         return spaces(self.settings)
 

@@ -104,6 +104,7 @@ class Indoor(World):
 
     def __init__(self, render_mode: str | None = None, **given: Any) -> None:
         super().__init__(render_mode, **given)
+        self.metadata = {**self.metadata, "render_fps": 1.0 / self.settings.period}
         self.task = IndoorTask(self.settings)
         self.plan, self.floor = self.task.plan, self.task.floor
         self.observation_space, self.action_space = spaces(self.settings)

@@ -16,11 +16,9 @@ from sandlot.recordings import Frame
 from sandlot.recordings.vocabulary import quantity
 from sandlot.worlds.actions import check_action
 from sandlot.worlds.base import World, WorldSettings
+from sandlot.worlds.leveling.scene import leveling_scene
 from sandlot.worlds.leveling.settings import LevelingSettings
-from sandlot.worlds.scene import AGENT, EARTH_HIGH, EARTH_LOW, LOADED, HeightField, Scene, Shape, blend, upright
-
-HEIGHT_DRAWN, AGENT_SIZE = 0.25, (0.25, 0.25, 0.25)
-"""Height of a unit of material, and half the sides of an agent, as drawn [cell]."""
+from sandlot.worlds.scene import Scene
 
 ACTION = f"hand (0 to {PUT_DOWN}) and feet (0 to 8) of each agent"
 HIGHEST = np.array([CEILING, CEILING] + 9 * [1], np.float32)
@@ -181,18 +179,8 @@ class Leveling(World):
         }
 
     def scene(self) -> Scene:
-        """The cells, higher ones brighter, and the agents in white or, if carrying, in red."""
-        heights, agents = self.swarm.heights.astype(np.float64), self.swarm.agents
-        ny, nx = heights.shape
-        colours = blend(EARTH_LOW, EARTH_HIGH, heights / max(int(self.swarm.tally[HIGH]), 1))
-        field = HeightField("cells", HEIGHT_DRAWN * heights, 1.0, np.zeros(2), colours, cells=True)
-        swarm = [
-            Shape(f"agent {k}", "box", AGENT_SIZE, *upright(x, y, HEIGHT_DRAWN * heights[y, x]), colour, outlined=False)
-            for k, (x, y, colour) in enumerate(
-                (int(agent["x"]), int(agent["y"]), LOADED if agent["carrying"] else AGENT) for agent in agents
-            )
-        ]
-        return Scene((field, *swarm), np.full(2, -0.5), np.array([nx - 0.5, ny - 0.5]), 8 * max(ny, nx))
+        """The cells, higher ones brighter, and the agents in blue with the units that they carry in orange."""
+        return leveling_scene(self.swarm, self.cycles)
 
     def _observe(self) -> NDArray[np.float32]:
         agents = self.swarm.agents

@@ -1,21 +1,25 @@
-"""What there is to draw of the obstacles world: the robot from its left, and the ground."""
+"""What there is to draw of the obstacles world: the robot, seen from its right, and the ground."""
 
 import numpy as np
 
 from sandlot.robots.climber_shape import hull
 from sandlot.typing import Array, IntArray
 from sandlot.worlds.obstacles.task import ObstaclesTask
-from sandlot.worlds.scene import GROUND, HEAD, ROBOT, TYRE, Colour, Scene, Shape
+from sandlot.worlds.scene import FRONT, GROUND, ROBOT, SKY, TYRE, Camera, Colour, Scene, Shape
 
 PIXELS = 480
 AROUND = (1.1, 0.7)
 """Half the width and half the height of a picture [m]."""
+DISTANCE, AZIMUTH, ELEVATION = 3.7, -100.0, 14.0
+"""Of the camera: from the robot [m], counter-clockwise from x and above the horizon [degree]."""
+AHEAD, RISE = 0.15, 1.0
+"""How far ahead of the robot the middle of the picture is, and steps of its height, in tenths [m]."""
 GROUND_WIDTH = 1.5
 """Of the ground that is drawn [m]."""
 
 
 def obstacles_scene(task: ObstaclesTask, robot: int = 0) -> Scene:
-    """One of the robots; a picture shows it from its left."""
+    """One of the robots; a picture follows it, and shows it from its right."""
     climbers = task.climbers
     course, climber = climbers.courses[robot], climbers.climber
     ground = [
@@ -32,7 +36,7 @@ def obstacles_scene(task: ObstaclesTask, robot: int = 0) -> Scene:
     belt = hull(track.wheel, track.tip, track.reach)
     for name, way, offset, angle, colour in (
         ("back", -1.0, axles.back_offset, climbers.axles[robot, 1], ROBOT),
-        ("front", 1.0, axles.front_offset, climbers.axles[robot, 0], HEAD),
+        ("front", 1.0, axles.front_offset, climbers.axles[robot, 0], FRONT),
     ):
         turned = body @ _turn(np.array([0.0, -angle, 0.0]))
         for side, y in (("right", -offset), ("left", offset)):
@@ -47,7 +51,21 @@ def obstacles_scene(task: ObstaclesTask, robot: int = 0) -> Scene:
         TYRE,
     )
     low, high = middle[[0, 2]] - AROUND, middle[[0, 2]] + AROUND
-    return Scene((*ground, *parts, laser), low, high, PIXELS, side=True)
+    (_, pitch, _), (front, rear) = np.degrees(task.attitude[robot]), np.degrees(climbers.axles[robot])
+    # The height of the view changes slowly: rocking of the body would shake the picture.
+    target = np.array([middle[0] + AHEAD, 0.0, RISE * round(float(middle[2]) / RISE, 1)])
+    return Scene(
+        (*ground, *parts, laser),
+        low,
+        high,
+        PIXELS,
+        SKY,
+        side=True,
+        camera=Camera(target, DISTANCE, np.radians(AZIMUTH), np.radians(ELEVATION)),
+        caption=f"{climbers.time[robot]:.1f} s   x {middle[0]:.2f} m   z {middle[2]:.2f} m   "
+        f"pitch {pitch:.0f}°   axles: front {front:.0f}°, rear {rear:.0f}°",
+        legend=(("front tracks", FRONT), ("rear tracks", ROBOT), ("body and laser", TYRE), ("ground", GROUND)),
+    )
 
 
 def prism(name: str, outline: Array, width: float, position: Array, rotation: Array, colour: Colour) -> Shape:

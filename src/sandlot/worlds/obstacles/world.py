@@ -179,7 +179,7 @@ class Obstacles(World):
         }
 
     def scene(self) -> Scene:
-        """The robot from its left, front tracks in red and rear tracks in blue, on the ground."""
+        """The robot from its right, front tracks in red and rear tracks in blue, on the ground."""
         return obstacles_scene(self.task)
 
     def controllers(self) -> dict[str, Controller]:

@@ -7,30 +7,68 @@ from scipy.ndimage import gaussian_filter
 
 from sandlot.robots.rover_shapes import DrawnShape
 from sandlot.typing import Array, Image
-from sandlot.worlds.scene import NOSE, ROVERS, RUT, SOIL_HIGH, SOIL_LOW, TYRE, Colour, HeightField, Scene, Shape, blend
+from sandlot.worlds.scene import (
+    FRONT,
+    ROBOTS,
+    RUT,
+    SKY,
+    SOIL_HIGH,
+    SOIL_LOW,
+    TYRE,
+    Camera,
+    Colour,
+    HeightField,
+    Scene,
+    Shape,
+    blend,
+)
 from sandlot.worlds.terrain.seam import Drive, Ground
 
 PIXELS = 720
 """Of the longer side of a picture."""
 DEEP = 0.02
 """A rut of this depth has 70% of the darkest colour, and a deeper one no more [m]."""
+NEAR, AZIMUTH, ELEVATION = 6.0, -125.0, 32.0
+"""Of the camera: distance relative to the radius of a rover; counter-clockwise from x, above the horizon [degree]."""
 HALF = {"box": np.full(3, 0.5), "cylinder": np.array([1.0, 0.5]), "sphere": np.ones(1), "mesh": np.ones(0)}
 """Scenes have half the sides of a box and half the length of a cylinder."""
 NOSE_CORNERS = np.array([(0.375, 0.0, 0.0), (0.2, 0.1, 0.0), (0.2, -0.1, 0.0)])
 """Of the mark that points forward, relative to the radius of the rover."""
 
 
-def terrain_scene(ground: Ground, rovers: Drive) -> Scene:
+def terrain_scene(ground: Ground, rovers: Drive, time: float = 0.0) -> Scene:
     """The ground, whose grain is shown only faintly, and the rovers on it, each with a mark that points forward."""
     grid, grain, shapes = ground.grid, ground.grain, []
     for k, drawn in enumerate(rovers.shapes):
         shapes += _rover(k, drawn, rovers.state.position[k], rovers.state.rotation[k])
     # From above, higher shapes cover lower ones, and the marks cover everything.
-    shapes.sort(key=lambda shape: np.inf if shape.colour == NOSE else float(shape.position[2]))
+    shapes.sort(key=lambda shape: np.inf if shape.colour == FRONT else float(shape.position[2]))
     colours = _colours(ground, grain / grid.spacing)
     field = HeightField("ground", ground.heights.copy(), grid.spacing, grid.corner, colours, grid.wrap, grain=grain)
     low = grid.corner - 0.5 * grid.spacing
-    return Scene((field, *shapes), low, low + grid.size, PIXELS)
+    depth = 1e3 * max(float((ground.initial - ground.heights).max()), 0.0)
+    bodies = [("rover" if rovers.count == 1 else f"rover {k}", ROBOTS[k % len(ROBOTS)]) for k in range(rovers.count)]
+    return Scene(
+        (field, *shapes),
+        low,
+        low + grid.size,
+        PIXELS,
+        SKY,
+        camera=_camera(ground, rovers),
+        caption=f"{time:.2f} s   x {rovers.state.position[0, 0]:.2f} m   y {rovers.state.position[0, 1]:.2f} m   "
+        f"deepest rut {depth:.0f} mm",
+        legend=(*bodies, ("front", FRONT), ("wheels or tracks", TYRE), ("ground", SOIL_HIGH), ("pressed down", RUT)),
+    )
+
+
+def _camera(ground: Ground, rovers: Drive) -> Camera:
+    """One that follows the rovers, so near that they are large, and so far that all are in the picture."""
+    places = np.nan_to_num(rovers.state.position)
+    target = places.mean(axis=0)
+    largest = max(_reach(drawn) for drawn in rovers.shapes)
+    spread = float(np.linalg.norm(places - target, axis=1).max())
+    distance = NEAR * (largest + 0.5 * spread)
+    return Camera(target, distance, np.radians(AZIMUTH), np.radians(ELEVATION))
 
 
 def _colours(ground: Ground, blur: float) -> Image:
@@ -45,14 +83,19 @@ def _colours(ground: Ground, blur: float) -> Image:
 
 def _rover(number: int, drawn: Sequence[DrawnShape], position: Array, rotation: Array) -> list[Shape]:
     """The shapes of a rover whose chassis has this pose."""
-    shapes, reach = [], 0.0
+    shapes = []
     for k, each in enumerate(drawn):
         solid = each.shape.moved(rotation, position)
         size = np.array(solid.size) * HALF[solid.kind]
-        colour: Colour = ROVERS[number % len(ROVERS)] if each.role == "chassis" else TYRE
+        colour: Colour = ROBOTS[number % len(ROBOTS)] if each.role == "chassis" else TYRE
         name, mesh = f"rover {number} {each.role} {k}", (solid.vertices, solid.faces.astype(np.int64))
         shapes.append(Shape(name, solid.kind, tuple(size.tolist()), solid.position, solid.rotation, colour, *mesh))
-        corners = each.shape.box_corners()
-        reach = max(reach, float(np.hypot(corners[:, 0], corners[:, 1]).max()))
-    mark = reach * NOSE_CORNERS, np.array([[0, 1, 2]])
-    return [*shapes, Shape(f"rover {number} nose", "mesh", (), position, rotation, NOSE, *mark)]
+    top = max(float(each.shape.box_corners()[:, 2].max()) for each in drawn if each.role == "chassis")
+    mark = _reach(drawn) * NOSE_CORNERS + (0.0, 0.0, top + 1e-3), np.array([[0, 1, 2]])
+    return [*shapes, Shape(f"rover {number} nose", "mesh", (), position, rotation, FRONT, *mark)]
+
+
+def _reach(drawn: Sequence[DrawnShape]) -> float:
+    """Radius of a rover, from above [m]."""
+    corners = np.concatenate([each.shape.box_corners() for each in drawn])
+    return float(np.hypot(corners[:, 0], corners[:, 1]).max())

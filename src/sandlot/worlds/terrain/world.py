@@ -95,6 +95,7 @@ class Terrain(World):
 
     def __init__(self, render_mode: str | None = None, **given: Any) -> None:
         super().__init__(render_mode, **given)
+        self.metadata = {**self.metadata, "render_fps": 1.0 / self.settings.interval}
         # Making the map finds out the size of an image, and what is wrong with it.
         self._map = self.settings.heights(np.random.default_rng(0))
         self.task = TerrainTask(self.settings, self._map.shape)
@@ -155,7 +156,7 @@ class Terrain(World):
 
     def scene(self) -> Scene:
         """What there is to draw: the ground with its ruts, and the rovers."""
-        return terrain_scene(self.task.ground, self.task.rovers)
+        return terrain_scene(self.task.ground, self.task.rovers, self.task.time)
 
     def _info(self) -> dict[str, Any]:
         return {"time": self.task.time, "exploded": self.task.exploded}
