@@ -20,8 +20,7 @@ from pydantic import BaseModel
 from sandlot.settings import describe
 from sandlot.studies import MODULES, Study, all_studies
 from sandlot.studies.published import published
-from sandlot.studies.report import command
-from sandlot.studies.runner import Outcome
+from sandlot.studies.runner import Outcome, command
 from sandlot.worlds import WORLDS, load, world_id
 from sandlot.worlds.rollout import rollout
 

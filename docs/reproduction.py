@@ -1,5 +1,7 @@
 """Writes ``docs/reproduction.md``, every published claim with its origin, from ``docs/results``: ``make docs-pages``.
 
+Also writes the list of studies that ``sandlot studies`` shows.
+
 ``docs/origins.toml`` says where claims come from, and why they fail.
 """
 
@@ -13,6 +15,7 @@ from typing import Any
 
 from sandlot.errors import RunError
 from sandlot.studies import all_studies
+from sandlot.studies.catalogue import Entry, entry, write
 
 DOCS = Path(__file__).parent
 PAGE, ORIGINS, RESULTS = DOCS / "reproduction.md", DOCS / "origins.toml", DOCS / "results"
@@ -149,6 +152,12 @@ def rows(study: str, found: Iterable[Claim], origins: Origins) -> str:
     return table(("claim", "source", "origin", "here", "holds"), cells)
 
 
+def entries(kept: Mapping[str, Mapping[str, Any]]) -> list[Entry]:
+    """The list of studies, with how long their published runs took."""
+    times = {name: (each["wall_time"], each["jobs"]) for name, each in kept.items()}
+    return [entry(study, times.get(name)) for name, study in all_studies().items()]
+
+
 def _short(value: float | str) -> str:
     return value if isinstance(value, str) else f"{value:.4g}"
 
@@ -161,6 +170,7 @@ def table(header: Sequence[str], cells: Iterable[Sequence[str]]) -> str:
 
 if __name__ == "__main__":
     published = load()
+    write(entries(published))
     try:
         PAGE.write_text(page(published, Origins(published), waiting(published)), encoding="utf-8")
     except RunError as error:

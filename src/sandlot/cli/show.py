@@ -1,5 +1,6 @@
 """Commands that show what there is: ``worlds`` and ``studies``."""
 
+import re
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -51,9 +52,9 @@ def _listed(names: list[str]) -> str:
 
 
 def _studies() -> list[str]:
-    from sandlot.studies import all_studies
+    from sandlot.studies.catalogue import catalogue
 
-    return list(all_studies())
+    return list(catalogue())
 
 
 def studies(
@@ -63,7 +64,11 @@ def studies(
     runs: Annotated[Path, typer.Option(help="Where to look for runs.")] = Path("runs"),
     as_json: Json = False,
 ) -> None:
-    """List the studies and their last runs; or show one, with its source and settings."""
+    """List the studies, how long they take, and their last runs; or show one, with its settings."""
+    from sandlot.studies import find
+
+    if name is not None:
+        find(name)
     from sandlot.studies.states import describe_studies, describe_study, last_runs
 
     found = last_runs(runs)
@@ -80,25 +85,43 @@ def studies(
 
 
 def _print_studies(rows: list[dict[str, Any]]) -> None:
+    from sandlot.studies.catalogue import in_words
+
     table = Table(box=None, header_style="bold", pad_edge=False, expand=True)
     table.add_column("study", no_wrap=True)
     table.add_column("question", no_wrap=True, overflow="ellipsis", ratio=1)
+    table.add_column("time", no_wrap=True, justify="right")
     table.add_column("last run", no_wrap=True)
+    world = ""
     for row in rows:
-        table.add_row(row["study"], row["question"], row["last_run"] + ("" if row["usual"] else "*"))
+        if world != (world := row["study"].partition(".")[0]):
+            table.add_row(f"[bold]{world}[/]", f"[dim]{escape(_sources(rows, world))}[/]")
+        last = row["last_run"] + ("" if row["usual"] else "*")
+        short = row["study"].partition(".")[2]
+        table.add_row(f"  [dim]{world}.[/]{short}", escape(row["question"]), in_words(row["seconds"]), last)
     console = Console(highlight=False)
     console.print(table)
     if not all(row["usual"] for row in rows):
         console.print("* with other settings than the default", style="dim")
-    console.print("Show one in full: sandlot studies STUDY", style="dim")
+    console.print("time: of a full run on two cores. Show one in full: sandlot studies STUDY", style="dim")
+
+
+def _sources(rows: list[dict[str, Any]], world: str) -> str:
+    """The published works that studies of a world repeat."""
+    mine = [row["source"] for row in rows if row["study"].startswith(f"{world}.")]
+    works = [work for source in mine for work in re.findall(r"[A-Z]\w+(?:(?:,| and) [A-Z]\w+)* \d{4}", source)]
+    return "; ".join(dict.fromkeys(works))
 
 
 def _print_study(row: dict[str, Any]) -> None:
+    from sandlot.studies.catalogue import in_words
+
     console = Console(highlight=False)
     console.print(f"[bold]{row['study']}[/]: {escape(row['question'])}")
     if row["about"]:
         console.print(escape(row["about"]))
     console.print(f"source: {escape(row['source'])}")
+    console.print(f"time: {in_words(row['seconds'])} on two cores")
     where = f", {row['run_directory']}" if row["run_directory"] else ""
     usual = "" if row["usual"] else " (with other settings than the default)"
     console.print(escape(f"last run: {row['last_run']}{usual}{where}"), soft_wrap=True)

@@ -53,16 +53,20 @@ class Backend(enum.StrEnum):
 def tour(
     out: Annotated[Path, typer.Option("--out", help="Directory to write to.")] = Path("runs/tour"),
     workers: Workers = None,
+    full: Annotated[bool, typer.Option("--full", help="Run more studies, of every world; some minutes.")] = False,
 ) -> None:
-    """See what Sandlot does: run a few studies and write a page about them."""
+    """See what Sandlot does: a rover's ruts, a snake's delivery and a swarm, on one page."""
     console = Console()
-    console.print("Taking the tour. The first time, kernels are compiled; that takes up to a minute.", style="dim")
+    console.print("The tour: a rover on soft soil, a snake that fetches a ball, a swarm that levels a terrain.")
+    console.print("Kernels are compiled for the first use, which takes up to a minute, once.", style="dim")
     from sandlot.studies.tour import take_tour
 
     with progress_bar("job") as show:
-        page = take_tour(out, workers, lambda study: show(study.name))
+        page = take_tour(out, workers, lambda study: show(study.name), full)
     console.print(f"The tour's page: [bold]{escape(str(page))}[/bold]", soft_wrap=True)
-    console.print(f"Open it in a browser. Then try: {escape(sys.argv[0])} studies", style="dim", soft_wrap=True)
+    more = "" if full else f"{sys.argv[0]} tour --full runs more. "
+    then = f"{more}All studies: {sys.argv[0]} studies"
+    console.print(escape(f"Open it in a browser. {then}"), style="dim", soft_wrap=True)
 
 
 def run(
@@ -81,12 +85,33 @@ def run(
     """
     from sandlot.settings import build, read_settings
     from sandlot.studies import find
-    from sandlot.studies.runner import run as run_study
 
     chosen = build(find(study), read_settings(settings, assignments or ()))
+    from sandlot.studies.runner import run as run_study
+
     with progress_bar("job") as show:
-        outcome = run_study(chosen, out, workers, backend.value, show(study))
+        outcome = run_study(chosen, out, workers, backend.value, _announced(study, show(study)))
     _finish(outcome, as_json)
+
+
+def _announced(study: str, update: Callable[[int, int], None]) -> Callable[[int, int], None]:
+    """Say how long the jobs may take that are left, once they begin."""
+    from sandlot.studies.catalogue import catalogue, in_words
+
+    said = False
+
+    def announce(done: int, total: int) -> None:
+        nonlocal said
+        left = total - done
+        if not said and left:
+            expected = catalogue()[study].expected(left)
+            about = "" if expected is None else f", about {in_words(expected)} on two cores"
+            noun = "job" if left == 1 else "jobs"
+            error_console.print(f"{study}: {left} {noun}{about}", style="dim", highlight=False)
+        said = True
+        update(done, total)
+
+    return announce
 
 
 def report(
@@ -217,12 +242,24 @@ def progress_bar(noun: str) -> Iterator[Callable[[str], Callable[[int, int], Non
             progress.stop()
 
 
+COLOURS = {"holds": "green", "does not hold": "red", "undecided": "yellow"}
+
+
 def print_claims(claims: "list[Claim]") -> None:
-    """One line for each claim: whether it holds, what the source says, what was measured."""
-    console = Console(highlight=False)
+    """For each claim whether it holds, what the source says, and what was measured; then how many hold."""
+    from collections import Counter
+
+    from rich.table import Table
+
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
     for claim in claims:
-        mark = "[green]holds[/]         " if claim.holds else "[red]does not hold[/] "
-        console.print(f"{mark} {escape(claim.text)}", soft_wrap=True)
-        said = [f"source: {claim.source}; measured: {claim.measured}", claim.note]
-        for line in filter(None, said):
-            console.print(escape(f"               {line}"), style="dim", soft_wrap=True)
+        table.add_row(f"[{COLOURS[claim.verdict]}]{claim.verdict}[/]", escape(claim.text))
+        said = f"source: {claim.source}; measured: {claim.measured}"
+        for line in filter(None, (said, claim.note, claim.undecided)):
+            table.add_row("", f"[dim]{escape(line)}[/]")
+    console = Console(highlight=False)
+    console.print(table)
+    counts = Counter(claim.verdict for claim in claims)
+    console.print("Claims: " + ", ".join(f"[{COLOURS[verdict]}]{n} {verdict}[/]" for verdict, n in counts.items()))

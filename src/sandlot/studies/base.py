@@ -5,7 +5,7 @@ import itertools
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, TypeAlias, TypeVar
+from typing import Any, ClassVar, Literal, TypeAlias, TypeVar, get_args
 
 import numpy as np
 import xarray as xr
@@ -20,6 +20,8 @@ from sandlot.studies.statistics import Comparison
 Value: TypeAlias = float | int | str
 Found: TypeAlias = float | str | NDArray[Any]
 """An outcome of a job: a number, text, or an array along the dims of its quantity."""
+Verdict: TypeAlias = Literal["holds", "does not hold", "undecided"]
+VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,7 @@ class Claim:
         measured: The value of this run.
         holds: Whether the measured value supports the claim.
         note: Which test decides, or why the claim fails.
+        undecided: Why the run cannot tell whether the claim fails; empty if it can.
     """
 
     text: str
@@ -54,11 +57,19 @@ class Claim:
     measured: float | str
     holds: bool
     note: str = ""
+    undecided: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(
             self, "holds", bool(self.holds)
         )  # a comparison of arrays gives a NumPy bool, which JSON refuses
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether it holds, does not hold, or cannot be decided by this run."""
+        if self.undecided:
+            return "undecided"
+        return "holds" if self.holds else "does not hold"
 
 
 @dataclass(frozen=True)

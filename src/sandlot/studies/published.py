@@ -12,7 +12,8 @@ import xarray as xr
 from sandlot.errors import RunError, SandlotError
 from sandlot.settings import build
 from sandlot.studies.base import Claim, Study
-from sandlot.studies.report import FIGURE, write_report
+from sandlot.studies.pictures import FIGURE
+from sandlot.studies.report import write_report
 from sandlot.studies.runner import Outcome
 
 
@@ -64,7 +65,7 @@ def published(study: type[Study], folder: Path) -> Outcome | None:
     if not figure.exists() or sealed != checksum(summary, figure):
         raise RunError(f"{file}: it or its figure was edited after the run; {again}")
     jobs = xr.Dataset(coords={"job": range(summary["jobs"])})
-    claims = [Claim(**claim) for claim in summary["claims"]]
+    claims = [Claim(**{k: v for k, v in claim.items() if k != "verdict"}) for claim in summary["claims"]]
     return Outcome(made_with, folder, jobs, summary["digest"], summary["wall_time"], claims)
 
 

@@ -1,25 +1,23 @@
 """One self-contained HTML page from finished runs: figures, claims, settings, and where the data is."""
 
-import base64
-import inspect
-import io
 import os
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import jinja2
-from matplotlib.figure import Figure
 
 import sandlot
 from sandlot.errors import RunError
 from sandlot.settings import flatten
-from sandlot.studies.base import Picture
-from sandlot.studies.plots import save_figure
+from sandlot.studies.base import VERDICTS
+from sandlot.studies.catalogue import in_words
+from sandlot.studies.pictures import FIGURE, draw
 from sandlot.studies.runner import Outcome, changed, command
 from sandlot.writing import drafted
 
-PAGE, FIGURE = "index.html", "figure.png"
+PAGE = "index.html"
 
 
 def write_report(outcome: Outcome) -> Path:
@@ -29,7 +27,7 @@ def write_report(outcome: Outcome) -> Path:
 
 
 def write_page(path: Path, title: str, lead: str, outcomes: Sequence[Outcome]) -> Path:
-    """Write a page about one or more runs; returns its path.
+    """Write a page about one or more runs; returns its path. One about several begins with a table of them.
 
     Raises:
         RunError: If it cannot be written.
@@ -39,10 +37,19 @@ def write_page(path: Path, title: str, lead: str, outcomes: Sequence[Outcome]) -
         title=title,
         lead=lead,
         version=sandlot.__version__,
+        verdicts=VERDICTS,
         sections=[_section(outcome, path.parent) for outcome in outcomes],
+        together=_counts(outcomes),
+        time=in_words(sum(each.wall_time for each in outcomes)),
     )
     _write(path, page)
     return path
+
+
+def _counts(outcomes: Sequence[Outcome]) -> dict[str, int]:
+    """How many claims of some runs hold, do not hold, and are undecided."""
+    found = Counter(claim.verdict for outcome in outcomes for claim in outcome.claims)
+    return {verdict: found[verdict] for verdict in VERDICTS}
 
 
 def _write(path: Path, text: str) -> None:
@@ -52,8 +59,7 @@ def _write(path: Path, text: str) -> None:
 
 def _section(outcome: Outcome, base: Path) -> dict[str, Any]:
     study, run = outcome.study, outcome.directory
-    figure = study.figure(outcome.results)
-    save_figure(figure, run / FIGURE, error=RunError)
+    figure, *scenes = draw(outcome)
     kept = study.files(outcome.results)
     for name, text in kept.items():
         _write(run / name, text)
@@ -64,10 +70,11 @@ def _section(outcome: Outcome, base: Path) -> dict[str, Any]:
         "about": study.about(),
         "source": study.source,
         "jobs": outcome.results.sizes["job"],
-        "wall_time": f"{outcome.wall_time:.1f}",
-        "figure": _inline(Picture(inspect.getdoc(study.figure) or "", figure)),
-        "scenes": [_inline(picture) for picture in study.scenes(outcome.results)],
+        "wall_time": in_words(outcome.wall_time),
+        "figure": figure,
+        "scenes": scenes,
         "claims": outcome.claims,
+        "counts": _counts([outcome]),
         "comparisons": study.comparisons(outcome.results),
         "settings": flatten(study.model_dump(mode="json")).items(),
         "files": [os.path.relpath(run / name, base) for name in ("results.csv", "results.sqlite", FIGURE, *kept)],
@@ -75,13 +82,3 @@ def _section(outcome: Outcome, base: Path) -> dict[str, Any]:
         "command": command(study),
         "changed": changed(study),
     }
-
-
-def _inline(picture: Picture) -> dict[str, str]:
-    return {"caption": picture.caption, "png": _png(picture.figure)}
-
-
-def _png(figure: Figure) -> str:
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", dpi=130)
-    return base64.b64encode(buffer.getvalue()).decode()

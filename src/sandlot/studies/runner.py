@@ -17,6 +17,7 @@ from sandlot.settings import build, flatten
 from sandlot.studies import find
 from sandlot.studies.base import Claim, Job, Study
 from sandlot.studies.store import Row, Store
+from sandlot.studies.verdicts import judge
 from sandlot.studies.workers import Backend, open_pool, work
 
 RUNS = Path("runs")
@@ -55,7 +56,7 @@ class Outcome:
             "jobs": self.results.sizes["job"],
             "wall_time": round(self.wall_time, 3),
             "digest": self.digest,
-            "claims": [asdict(claim) for claim in self.claims],
+            "claims": [{"verdict": claim.verdict, **asdict(claim)} for claim in self.claims],
         }
 
 
@@ -122,7 +123,7 @@ def load(directory: Path) -> Outcome:
     if about.get("digest", digest) != digest:
         raise RunError(f"{directory / Store.FILE} is damaged: its results are not those that were written")
     results = _dataset(study, rows, directory)
-    return Outcome(study, directory, results, digest, wall_time, study.claims(results))
+    return Outcome(study, directory, results, digest, wall_time, judge(study, study.claims(results)))
 
 
 def changed(study: Study) -> dict[str, str]:

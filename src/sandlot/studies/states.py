@@ -1,13 +1,14 @@
 """Which studies there are, and how the newest run of each ended."""
 
+from collections import Counter
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from sandlot.errors import SandlotError
 from sandlot.settings import describe
-from sandlot.studies import all_studies, find
-from sandlot.studies.base import Study
+from sandlot.studies import find
+from sandlot.studies.catalogue import Entry, catalogue
 from sandlot.studies.runner import RUNS, load, progress_of
 from sandlot.studies.store import Store
 
@@ -22,6 +23,7 @@ class State:
         done: Finished jobs.
         jobs: All jobs.
         holding: Claims that hold, if finished.
+        undecided: Claims that the run is too small to decide, if finished.
         claims: All claims, if finished.
         usual: Whether it was run with the default settings of the study.
     """
@@ -31,13 +33,15 @@ class State:
     done: int = 0
     jobs: int = 0
     holding: int = 0
+    undecided: int = 0
     claims: int = 0
     usual: bool = True
 
     def __str__(self) -> str:
         """The state in a few words."""
         if self.state == "finished":
-            return f"{self.holding} of {self.claims} claims hold"
+            open_ = f", {self.undecided} undecided" if self.undecided else ""
+            return f"{self.holding} of {self.claims} claims hold{open_}"
         return f"{self.done} of {self.jobs} jobs done" if self.state == "unfinished" else self.state
 
 
@@ -66,14 +70,16 @@ def last_runs(root: Path | None = None) -> Runs:
             found.skipped[directory] = str(error)
             continue
         state = "finished" if done == jobs else "unfinished"
-        holding, usual = sum(claim.holds for claim in claims), not study.model_dump(exclude_defaults=True)
-        found.states[study.name] = State(state, directory, done, jobs, holding, len(claims), usual)
+        counts = Counter(claim.verdict for claim in claims)
+        judged = (counts["holds"], counts["undecided"], len(claims))
+        usual = not study.model_dump(exclude_defaults=True)
+        found.states[study.name] = State(state, directory, done, jobs, *judged, usual)
     return found
 
 
 def describe_studies(runs: Runs) -> list[dict[str, Any]]:
-    """Every study, its question and source, and the state of its newest run."""
-    return [_outline(each, runs) for each in all_studies().values()]
+    """Every study, its question and source, how long it takes, and the state of its newest run."""
+    return [_outline(each, runs) for each in catalogue().values()]
 
 
 def describe_study(name: str, runs: Runs) -> dict[str, Any]:
@@ -84,12 +90,12 @@ def describe_study(name: str, runs: Runs) -> dict[str, Any]:
     """
     study = find(name)
     settings = [asdict(setting) for setting in describe(study)]
-    return {**_outline(study, runs), "about": study.about(), "settings": settings}
+    return {**_outline(catalogue()[name], runs), "about": study.about(), "settings": settings}
 
 
-def _outline(study: type[Study], runs: Runs) -> dict[str, Any]:
+def _outline(study: Entry, runs: Runs) -> dict[str, Any]:
     state = runs.states.get(study.name, State())
-    about = {"study": study.name, "source": study.source, "question": study.question()}
+    about = {"study": study.name, "source": study.source, "question": study.question, "seconds": study.seconds}
     return {**about, **asdict(state), "last_run": str(state)}
 
 
