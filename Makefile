@@ -10,7 +10,11 @@ KERNEL_TESTS := control geometry kernels/test_randomness.py models/test_dense.py
 	studies/terrain/test_bullet_rays.py studies/terrain/test_plain_wheel.py worlds/indoor/test_floor.py \
 	worlds/terrain/test_grid.py worlds/terrain/test_windows.py worlds/test_raster.py
 
-.PHONY: demo test test-all lint bench docs docs-results docs-pages lock clean
+.PHONY: help demo test test-all lint bench docs docs-results docs-pages lock clean
+
+help:  ## what can be made
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | while IFS="$$(printf '\t')" read -r name what; do \
+		printf '  make %-14s %s\n' "$$name" "$$what"; done
 
 demo: $(VENV)/ready-demo  ## run the tour
 	@$(BIN)/sandlot tour

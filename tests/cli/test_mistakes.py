@@ -95,7 +95,7 @@ def test_a_failing_job_gets_one_clear_line_below_the_bar(sandlot_, tmp_path):
     assert line.startswith("error: job ")
     assert f"of {PROBABILITIES} (probability=0." in line
     assert "broken.png" in line
-    assert [each.split()[0] for each in above] == [PROBABILITIES], "the bar, and nothing else"
+    assert [each.split()[0] for each in above] == [f"{PROBABILITIES}:", PROBABILITIES], "what it does, and the bar"
 
 
 def test_a_run_stopped_by_ctrl_c_can_be_resumed(sandlot_, tmp_path, monkeypatch):

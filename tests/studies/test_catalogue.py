@@ -28,7 +28,8 @@ def test_the_list_is_up_to_date():
 
 
 def test_a_wrong_name_imports_nothing_heavy():
-    code = "import sys\nfrom sandlot.studies import find\ntry: find('leveling.memetics')\nexcept Exception as e: print(e)\n"
+    code = "import sys\nfrom sandlot.studies import find\n"
+    code += "try: find('leveling.memetics')\nexcept Exception as error: print(error)\n"
     code += "print(*{'numba', 'scipy', 'xarray', 'matplotlib', 'mujoco'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == ["no study 'leveling.memetics'; did you mean 'leveling.memetic'?", ""]

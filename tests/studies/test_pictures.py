@@ -17,7 +17,8 @@ class Drawing(Toy):
 
     def figure(self, results):
         """The caption."""
-        Path(self.place, "drawn").open("a").write("x")
+        with Path(self.place, "drawn").open("a") as drawn:
+            drawn.write("x")
         return Figure()
 
     def scenes(self, results):

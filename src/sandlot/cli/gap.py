@@ -37,6 +37,9 @@ def gap(
     reported, and not counted.
     """
     from sandlot.settings import read_settings
+    from sandlot.worlds import check_name
+
+    check_name(world)
     from sandlot.worlds.gap import measure_gap, summarize_gap
 
     values = read_settings(settings, assignments or ())

@@ -22,6 +22,10 @@ def worlds(
     as_json: Json = False,
 ) -> None:
     """List the worlds and their fidelities; or show one, with its controllers and settings."""
+    from sandlot.worlds import check_name
+
+    if name is not None:
+        check_name(name)
     from sandlot.worlds.describe import describe_world, describe_worlds
 
     found = describe_worlds() if name is None else describe_world(name)

@@ -165,6 +165,9 @@ def record(
     world's kernels are compiled, which can take half a minute.
     """
     from sandlot.settings import read_settings
+    from sandlot.worlds import check_name
+
+    check_name(world)
     from sandlot.worlds.record import record_world
 
     values = read_settings(settings, assignments or ())

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 
 
 @dataclass(frozen=True)
@@ -24,6 +23,8 @@ def mean_interval(sample: ArrayLike, confidence: float = 0.95) -> Interval:
     mean = float(values.mean())
     if values.size < 2:
         return Interval(mean, mean, mean)
+    from scipy import stats  # takes most of a second to import: an error in a name should not wait for it
+
     half = float(stats.sem(values) * stats.t.ppf(0.5 + confidence / 2, values.size - 1))
     return Interval(mean, mean - half, mean + half)
 
@@ -69,6 +70,8 @@ class Comparison:
 
 def compare(groups: Mapping[str, NDArray[np.float64]], baseline: str, quantity: str) -> list[Comparison]:
     """Compare every other group with the one named ``baseline``."""
+    from scipy import stats
+
     base = groups[baseline]
     others = {name: group for name, group in groups.items() if name != baseline}
     tests = [stats.mannwhitneyu(group, base, alternative="two-sided") for group in others.values()]

@@ -39,8 +39,8 @@ def register() -> None:
             gymnasium.register(world_id(name), entry_point=entry_point, vector_entry_point=VECTORS.get(name))
 
 
-def load(name: str) -> "type[World]":
-    """The class of a world.
+def check_name(name: str) -> None:
+    """Refuse a name that no world has, before anything heavy is imported.
 
     Raises:
         SettingError: If there is no world of that name.
@@ -51,6 +51,15 @@ def load(name: str) -> "type[World]":
         short = [each for each in WORLDS if world_id(each) == name]
         known = f"for this Gymnasium id write {short[0]!r}" if short else nearest(name, list(WORLDS))
         raise SettingError(f"no world {quote(name)!r}; {known}")
+
+
+def load(name: str) -> "type[World]":
+    """The class of a world.
+
+    Raises:
+        SettingError: If there is no world of that name.
+    """
+    check_name(name)
     module, _, attribute = WORLDS[name].partition(":")
     world: type[World] = getattr(importlib.import_module(module), attribute)
     return world

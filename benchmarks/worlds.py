@@ -1,0 +1,60 @@
+"""Every world through Gymnasium: steps a second with random actions, one world at a time, and many as one.
+
+``gymnasium.make`` gives one world; ``gymnasium.make_vec`` gives many that are compiled as one, where a world has such a
+form. A step is one action: what it lasts is in the name. Rates are per second of processor time, of one core.
+"""
+
+from functools import partial
+from typing import Any
+
+import gymnasium
+
+import sandlot.worlds
+from _side_by_side import Comparison, best_rates, main
+
+REPETITIONS = 5
+CASES: dict[str, tuple[str, dict[str, Any], int, int]] = {
+    "indoor, 0.1 s": ("Indoor", {}, 400, 64),
+    "leveling, a cycle of 8 agents": ("Leveling", {}, 4000, 0),
+    "obstacles, fast": ("Obstacles", {"fidelity": "fast"}, 400, 256),
+    "terrain, wheeled rover on soil": ("Terrain", {"fidelity": "reference"}, 200, 0),
+    "terrain, learned rover": ("Terrain", {"fidelity": "learned"}, 1000, 0),
+    "water, fast, 17 links": ("Water", {"fidelity": "fast", "snake": {"links": 17}}, 400, 120),
+    "water, reference, 17 links": ("Water", {"fidelity": "reference", "snake": {"links": 17}}, 40, 0),
+}
+"""Name: world, settings, steps of one world in a turn, and how many worlds as one (0: there is no such form)."""
+
+
+def step(world: Any, actions: Any, steps: int, many: int) -> float:
+    """Step with the same random actions; episodes that end begin anew."""
+    for k in range(steps):
+        _, _, terminated, truncated, _ = world.step(actions[k % len(actions)])
+        if not many and (terminated or truncated):
+            world.reset()
+    return float(steps * max(many, 1))
+
+
+def compare() -> list[Comparison]:
+    """Step every world through Gymnasium, one at a time, and many as one."""
+    sandlot.worlds.register()
+    found = []
+    for name, (world, settings, steps, many) in CASES.items():
+        worlds: list[Any] = [gymnasium.make(f"sandlot/{world}-v0", disable_env_checker=True, **settings)]
+        if many:
+            worlds.append(gymnasium.make_vec(f"sandlot/{world}-v0", num_envs=many, **settings))
+        works = []
+        for each, count in zip(worlds, (0, many), strict=False):
+            each.reset(seed=0)
+            each.action_space.seed(0)
+            actions = [each.action_space.sample() for _ in range(16)]
+            works.append(partial(step, each, actions, max(steps // (8 if count else 1), 1), count))
+            works[-1]()
+        rates = best_rates(REPETITIONS, *works)
+        found.append(Comparison(f"{name}, one world", rates[0], "steps/s"))
+        if many:
+            found.append(Comparison(f"{name}, {many} worlds as one, against one", rates[1], "steps/s", rates[0]))
+    return found
+
+
+if __name__ == "__main__":
+    main(compare)
