@@ -1,7 +1,7 @@
 """Every world through Gymnasium: steps a second with random actions, one world at a time, and many as one.
 
 ``gymnasium.make`` gives one world; ``gymnasium.make_vec`` gives many that are compiled as one, where a world has such a
-form. A step is one action: what it lasts is in the name. Rates are per second of processor time, of one core.
+form. A step is one action. Rates are per second of processor time, of one core.
 """
 
 from functools import partial
@@ -14,7 +14,7 @@ from _side_by_side import Comparison, best_rates, main
 
 REPETITIONS = 5
 CASES: dict[str, tuple[str, dict[str, Any], int, int]] = {
-    "indoor, 0.1 s": ("Indoor", {}, 400, 64),
+    "indoor": ("Indoor", {}, 400, 64),
     "leveling, a cycle of 8 agents": ("Leveling", {}, 4000, 0),
     "obstacles, fast": ("Obstacles", {"fidelity": "fast"}, 400, 256),
     "terrain, wheeled rover on soil": ("Terrain", {"fidelity": "reference"}, 200, 0),

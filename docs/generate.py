@@ -57,6 +57,7 @@ GUIDES = {
     "Sensor models": "sensor-models.md",
     "NARMAX": "narmax.md",
     "Learned simulation": "learned.md",
+    "What controllers compute": "controllers.md",
     "Reliability": "reliability.md",
     "Add a world": "add-a-world.md",
 }
