@@ -11,6 +11,7 @@ import pkgutil
 import runpy
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import mkdocs_gen_files
 from griffe import Docstring, DocstringSectionKind
@@ -74,8 +75,6 @@ def main() -> None:
     write("studies/index.md", studies_page(outcomes))
     for name, outcome in outcomes.items():
         write(f"studies/{name}.md", study_page(all_studies()[name], outcome))
-    for room in ROOMS:
-        write(f"api/{room}.md", room_page(room))
     mkdocs_gen_files.config.nav = [
         {"Home": "index.md"},
         {"Quick start": "quick-start.md"},
@@ -83,7 +82,7 @@ def main() -> None:
         {"Reproduction": "reproduction.md"},
         {"Studies": ["studies/index.md", *({name: f"studies/{name}.md"} for name in outcomes)]},
         {"Guides": [{name: page} for name, page in GUIDES.items()]},
-        {"API": [{room: f"api/{room}.md"} for room in ROOMS]},
+        {"API": [{room: api_pages(room)} for room in ROOMS]},
     ]
 
 
@@ -220,16 +219,28 @@ def again(outcome: Outcome) -> str:
     )
 
 
-def room_page(room: str) -> str:
-    """What a room offers: its own names, then those of its modules.
+def api_pages(room: str) -> list[Any]:
+    """Write a page for every module of a room, and one that lists them; returns their navigation.
 
-    Left out are modules whose names the room itself offers, and those of studies, which have pages of their own.
+    Modules of studies are left out: studies have pages of their own.
     """
     package = importlib.import_module(f"sandlot.{room}")
-    offered = {inspect.getmodule(getattr(package, name)) for name in getattr(package, "__all__", ())}
-    names = [f"{package.__name__}.{module.name}" for module in pkgutil.iter_modules(package.__path__)]
-    left = [name for name in names if name not in MODULES and importlib.import_module(name) not in offered]
-    return "\n\n".join([f"::: {package.__name__}\n    options: {{heading_level: 1}}", *(f"::: {n}" for n in left)])
+    rows, pages = [], []
+    for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+        if found.ispkg or found.name.rpartition(".")[0] in MODULES:
+            continue
+        about = (inspect.getdoc(importlib.import_module(found.name)) or "").split("\n")[0]
+        short = found.name.removeprefix(f"{package.__name__}.")
+        page = f"{short.replace('.', '/')}.md"
+        write(f"api/{room}/{page}", f"::: {found.name}\n    options: {{heading_level: 1}}")
+        rows.append((f"[{short}]({page})", about))
+        pages.append({short: f"api/{room}/{page}"})
+    lead = inspect.getdoc(package) or ""
+    own = f"::: {package.__name__}\n    options: {{heading_level: 2, show_root_toc_entry: false}}"
+    offered = own if getattr(package, "__all__", None) else ""
+    parts = [f"# sandlot.{room}", "" if offered else lead, offered, table(("module", "what it is for"), rows)]
+    write(f"api/{room}/index.md", "\n\n".join(filter(None, parts)))
+    return [f"api/{room}/index.md", *pages]
 
 
 main()
