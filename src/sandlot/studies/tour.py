@@ -11,8 +11,8 @@ from sandlot.studies.runner import run
 
 STOPS: dict[str, dict[str, Any]] = {
     "terrain.drive": {"grounds": ("soft", "mid"), "frames": 320, "replicates": 5},
-    "water.deliver": {"targets": 4, "sets": 1, "seconds": 150.0},
-    "leveling.probabilities": {"replicates": 10},
+    "water.deliver": {"targets": 4, "sets": 1, "seconds": 90.0},
+    "leveling.probabilities": {},
 }
 """The studies of the tour, and the settings that make them short: what there is to see first."""
 MORE: dict[str, dict[str, Any]] = {
