@@ -25,6 +25,12 @@ NOTHING, NONE = np.empty((0, 2)), np.empty(0, np.bool_)
 REST = Command(0.0, 0.0)
 
 
+def changed(now, wanted, gain, loss):
+    faster = wanted != 0.0 and (now * wanted < 0.0 or abs(wanted) > abs(now))
+    most = gain if faster else loss
+    return now + np.clip(wanted - now, -most, most)
+
+
 def predicted(command, now, mobility):
     """Twin: poses (n, 3) of a robot that takes a command for an interval and then brakes, and the times [s]."""
     (speed, turn_rate), pose, time = now, np.zeros(3), 0.0
@@ -33,10 +39,10 @@ def predicted(command, now, mobility):
         commanded = time < mobility.interval - 1e-9
         step = min(STEP, mobility.interval - time) if commanded else STEP
         wanted = command if commanded else STOP
-        faster = wanted.speed != 0.0 and (speed * wanted.speed < 0.0 or abs(wanted.speed) > abs(speed))
-        most = step * (mobility.acceleration if faster else mobility.braking)
-        after = speed + np.clip(wanted.speed - speed, -most, most)
-        turn_after = turn_rate + np.clip(wanted.turn_rate - turn_rate, -3.0 * step, 3.0 * step)
+        after = changed(speed, wanted.speed, step * mobility.acceleration, step * mobility.braking)
+        turn_after = changed(
+            turn_rate, wanted.turn_rate, step * mobility.turn_acceleration, step * mobility.turn_braking
+        )
         length, turn = 0.5 * (speed + after) * step, 0.5 * (turn_rate + turn_after) * step
         middle = pose[2] + 0.5 * turn
         pose = np.add(pose, (length * math.cos(middle), length * math.sin(middle), turn))
@@ -64,10 +70,12 @@ def test_predictions_agree_with_a_plain_twin(seed, v, w, speed, turn_rate, movin
     before = np.hypot(*points.T)
     room, left = clearance_of(v, w, speed, turn_rate, points, np.full(6, moving), limits)
     poses, times = predicted(Command(v, w), Command(speed, turn_rate), ROVER)
-    turned = np.abs(np.diff(poses[:, 2], prepend=0.0)).cumsum()
-    dx, dy = (points[:, None] - poses[:, :2]).transpose(2, 0, 1)
-    c, s, away = np.cos(poses[:, 2]), np.sin(poses[:, 2]), np.hypot(dx, dy)
-    worst = np.hypot(c * dx + s * dy, np.maximum(np.abs(c * dy - s * dx) - ROVER.pivot * turned, 0.0))
+    turns = np.diff(poses[:, 2], prepend=0.0)
+    middle = poses[:, 2] - 0.5 * turns
+    aside = np.column_stack([-turns * np.sin(middle), turns * np.cos(middle)]).cumsum(axis=0)
+    away = np.hypot(*(points[:, None] - poses[:, :2]).transpose(2, 0, 1))
+    pivots = np.linspace(-ROVER.pivot, ROVER.pivot, 2001)[:, None, None]
+    worst = np.array([np.hypot(*(point - poses[:, :2] - pivots * aside).T).T.min(axis=0) for point in points])
     keep, floor, first = limits.keep, ROVER.radius + TOUCH, before[:, None]
     least = min(ROVER.radius + 0.5 * ROVER.safety, max(before.min() - SLACK, floor))
     refused = ((away < least) & (away < first - SLACK)) | ((worst < floor) & (worst < first - 1e-4))
@@ -168,3 +176,32 @@ def test_beside_a_wall_a_turn_cannot_push_the_body_into_it(away, bearing):
             aside, last = pivot * (yaw - last), yaw
             pose = pose + step + (-aside * math.sin(yaw), aside * math.cos(yaw))
             assert np.hypot(*(wall[0] - pose)) > min(ROVER.radius + TOUCH, away) - 1e-3
+
+
+def test_a_retreat_leaves_a_gap_in_which_only_slow_speeds_can_be_braked():
+    """A corner ahead on the left is 4 mm away, one behind on the right 20 mm: the robot moves between them, slowly."""
+    bearings, ranges = np.radians([58.0, -160.0]), ROVER.radius + np.array([0.004, 0.02])
+    corners = np.column_stack([ranges * np.cos(bearings), ranges * np.sin(bearings)])
+    command = steer(np.array([-0.4, 0.0]), corners, np.zeros(2, np.bool_), REST, ROVER, retreat=True)
+    assert -0.05 < command.speed < 0.0
+    assert clearance_of(-0.09, 0.0, 0.0, 0.0, corners, np.zeros(2, np.bool_), limits_of(ROVER))[0] < 0.0
+
+
+def test_a_retreat_first_leaves_what_is_too_near():
+    """A corner is 3 mm away, on the side of the target: staying there is nearer to the target, but no turn is safe."""
+    bearings = np.radians([54.0, 56.0, 45.0])
+    corner = (ROVER.radius + np.array([[0.003], [0.005], [0.03]])) * np.column_stack(
+        [np.cos(bearings), np.sin(bearings)]
+    )
+    still, target = np.zeros(3, np.bool_), np.array([0.29, -0.28])
+    assert steer(target, corner, still, REST, ROVER) == STOP
+    command = steer(target, corner, still, REST, ROVER, retreat=True)
+    ends = predicted(command, REST, ROVER)[0][-1, :2]
+    assert np.hypot(*(corner - ends).T).min() > ROVER.radius + 0.01
+
+
+def test_a_turn_that_begins_at_rest_soon_has_its_full_rate():
+    """Tracks begin to turn faster than they stop: the sideways motion of the whole turn must fit beside a wall."""
+    wall, still = np.array([(0.0, ROVER.radius + 0.012)]), np.zeros(1, np.bool_)
+    assert clearance_of(0.0, 1.2, 0.0, 0.0, wall, still, limits_of(ROVER))[0] < 0.0
+    assert clearance_of(0.0, 0.15, 0.0, 0.0, wall, still, limits_of(ROVER))[0] >= 0.0

@@ -7,7 +7,7 @@ import pytest
 
 from sandlot.control.navigation.astar import find_path
 from sandlot.control.navigation.turns import cluster_turns, find_turns, shorten, straight
-from sandlot.control.navigation.weights import ESCAPE, STEEPEST, UNSEEN, clearance, weigh
+from sandlot.control.navigation.weights import ESCAPE, STEEPEST, UNSEEN, clearance, open_trail, weigh
 from sandlot.mapping.grids.geometry import FREE, UNKNOWN, WALL
 
 pytest.importorskip("cv2")
@@ -55,6 +55,22 @@ def test_a_robot_too_near_to_a_wall_may_leave_but_not_through_it():
     assert (weights[:, 40] == 0).all()
     assert find_path(weights, (30, 38), (30, 10)) is not None
     assert find_path(weights, (30, 38), (30, 70)) is None
+
+
+def test_an_enclosed_robot_may_go_back_the_way_it_came_but_not_through_a_new_wall():
+    kinds = two_rooms(0)
+    kinds[20:26, 20:40] = kinds[31:40, 20:40] = WALL  # an alley too narrow for the radius and some room
+    start, room = (28, 38), (28, 5)
+    trail = np.array([(28, column) for column in range(10, 90, 2)])  # partly outside of the map
+    weights = weigh(kinds, 0.1, 0.35, start=start)
+    assert find_path(weights, start, room) is None
+    open_trail(weights, kinds, trail)
+    assert find_path(weights, start, room) is not None
+    assert (weights[kinds == WALL] == 0).all()
+    kinds[26:31, 30] = WALL
+    weights = weigh(kinds, 0.1, 0.35, start=start)
+    open_trail(weights, kinds, trail)
+    assert find_path(weights, start, room) is None
 
 
 def test_turns_are_where_the_direction_changes():

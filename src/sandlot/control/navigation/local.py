@@ -7,7 +7,7 @@ import numpy as np
 
 from sandlot.control.navigation.astar import Weights
 from sandlot.control.navigation.turns import straight
-from sandlot.control.navigation.weights import weigh
+from sandlot.control.navigation.weights import open_trail, weigh
 from sandlot.geometry.planar import rotate
 from sandlot.mapping.grids.cell_map import CellMap
 from sandlot.mapping.grids.geometry import Grid, Kinds
@@ -51,7 +51,9 @@ class Local(NamedTuple):
         return inside and straight(*cells[0], *cells[1], self.weights) < math.inf
 
 
-def look_around(cells: CellMap, points: Array, radius: float, margin: float, through_unknown: bool) -> Local:
+def look_around(
+    cells: CellMap, points: Array, radius: float, margin: float, through_unknown: bool, trail: Array
+) -> Local:
     """The known part of a map, with a border of unknown cells.
 
     Args:
@@ -60,6 +62,7 @@ def look_around(cells: CellMap, points: Array, radius: float, margin: float, thr
         radius: Of the robot [m].
         margin: Of the soft boundary around walls [m].
         through_unknown: Whether unknown cells may be crossed.
+        trail: (n, 2) places where the robot has been [m]: it may go there again, also if walls seem too near.
     """
     grid, (rows, columns) = cells.grid, cells.window
     inside = grid.cells(points)
@@ -69,6 +72,7 @@ def look_around(cells: CellMap, points: Array, radius: float, margin: float, thr
     kinds = cells.kinds[low[0] : high[0], low[1] : high[1]]
     row, column = (inside[0] - low).tolist()
     weights = weigh(kinds, grid.resolution, radius, margin, through_unknown, (row, column))
+    open_trail(weights, kinds, grid.cells(trail) - low)
     return Local(kinds, weights, low, grid)
 
 

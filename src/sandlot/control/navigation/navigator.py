@@ -193,7 +193,7 @@ class Navigator:
             self.planner.forget()
             self.report = "blocked: going back"
             return self._steer(back, scan, pose, retreat=True)
-        problem = self.planner.update(place, scan.time)
+        problem = self.planner.update(place, scan.time, self._retreat.trail)
         self._doubts = self._doubts + 1 if problem else 0
         self.report = problem or f"driving to the {self.planner.goal}"
         if problem:

@@ -55,26 +55,27 @@ class Planner:
         self.path: Array = NOWHERE
         self.goal = ""
         self._local: Local | None = None
-        self._room = 0.0
+        self._room, self._trail = 0.0, NOWHERE
         self._planned = self._renewed = -math.inf
 
-    def update(self, place: Array, time: float) -> str:
+    def update(self, place: Array, time: float, trail: Array) -> str:
         """Find a path if there is none, if it is old, or if a wall has appeared on it; returns what is wrong.
 
         Args:
             place: (2,) where the robot is [m].
             time: Now [s].
+            trail: (n, 2) where the robot has been [m]. If walls seem to enclose it, it goes back along that.
         """
         stale = time - self._planned >= REPLAN
         crossed = self._is_crossed(place, time, RENEW if not stale else 0.0)
         if not (crossed or stale) and len(self.path):
             return ""
         problem, least = "", self._mobility.safety + 0.5 * self._cells.grid.resolution
-        for room in (max(COMFORT, least), least):
-            local = self._look_around(place, time, room)
+        for self._room, self._trail in ((max(COMFORT, least), NOWHERE), (least, NOWHERE), (least, trail)):
+            local = self._look_around(place, time)
             problem = self._find(local, place)
             if not problem:
-                self._local, self._room, self._planned = local, room, time
+                self._local, self._planned = local, time
                 self.detours += crossed
                 return ""
         self.forget()
@@ -93,14 +94,15 @@ class Planner:
         if self._local is None or not len(self.path):
             return False
         if time - self._renewed >= oldest:
-            self._local = self._look_around(place, time, self._room)
+            self._local = self._look_around(place, time)
         return is_crossed(self.path, self._local)
 
-    def _look_around(self, place: Array, time: float, room: float) -> Local:
-        """The known part of the map, for a robot that stays so far from walls [m]."""
+    def _look_around(self, place: Array, time: float) -> Local:
+        """The known part of the map, for a robot that stays ``_room`` from walls, except on its trail."""
         self._renewed = time
         points = np.array([place] if self.waypoint is None else [place, self.waypoint])
-        return look_around(self._cells, points, self._mobility.radius + room, MARGIN, self.waypoint is not None)
+        radius, through_unknown = self._mobility.radius + self._room, self.waypoint is not None
+        return look_around(self._cells, points, radius, MARGIN, through_unknown, self._trail)
 
     def _find(self, local: Local, place: Array) -> str:
         """Find a path over the known part of the map; returns what is wrong."""

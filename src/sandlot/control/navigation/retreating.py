@@ -31,6 +31,11 @@ class Retreat:
         self._trail: deque[Array] = deque(maxlen=TRAIL)
         self.restart()
 
+    @property
+    def trail(self) -> Array:
+        """Places where the robot has been lately, the latest last: (n, 2) [m]."""
+        return np.array(self._trail).reshape(-1, 2)
+
     def restart(self) -> None:
         """Take a new goal; the trail is kept."""
         self._anchor, self._since = np.zeros(2), -math.inf

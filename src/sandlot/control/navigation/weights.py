@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 from sandlot.control.navigation.astar import Weights
 from sandlot.extras import need
 from sandlot.mapping.grids.geometry import OBSTACLE, UNKNOWN, Kinds
+from sandlot.typing import IntArray
 
 STEEPEST = 9
 """Extra weight of a cell at the robot's radius from a wall; it falls linearly to 0 at the margin. Chosen."""
 UNSEEN = 2
 """Weight of an unknown cell, so that known ways are preferred. Chosen."""
 ESCAPE = 12
-"""Weight of a cell too near to a wall that the robot may leave from. Chosen."""
+"""Weight of a cell too near to a wall that the robot may leave from or has been in. Chosen."""
 
 
 def clearance(kinds: Kinds, resolution: float) -> NDArray[np.float32]:
@@ -62,3 +63,12 @@ def weigh(
         near[(near == 0) & passable & (through_unknown | (known != UNKNOWN))] = ESCAPE
         weights[start] = ESCAPE
     return weights
+
+
+def open_trail(weights: Weights, kinds: Kinds, trail: IntArray) -> None:
+    """Open cells (n, 2) where the robot has been, and those beside them, unless something is there; changes weights."""
+    beside = np.array(list(np.ndindex(3, 3))) - 1
+    cells = (trail[:, None] + beside).reshape(-1, 2)
+    rows, columns = cells[((cells >= 0) & (cells < weights.shape)).all(axis=1)].T
+    blocked = (weights[rows, columns] == 0) & (kinds[rows, columns] < OBSTACLE)
+    weights[rows[blocked], columns[blocked]] = ESCAPE
