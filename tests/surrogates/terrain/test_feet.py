@@ -69,7 +69,7 @@ def test_the_box_around_a_foot_has_all_nodes_that_it_covers(yaw, x, y):
 
 
 def test_nodes_beyond_the_edge():
-    assert [node_in(k, 5, True) for k in (-1, 0, 4, 5)] == [4, 0, 4, 0]
+    assert [node_in(k, 5, True) for k in (-13, -1, 0, 4, 5, 18)] == [2, 4, 0, 4, 0, 3]
     assert [node_in(k, 5, False) for k in (-1, 0, 4, 5)] == [-1, 0, 4, -1]
 
 

@@ -45,6 +45,13 @@ def test_a_rover_that_gets_no_command_stays_where_it_is():
     assert world.task.path_length[0] == 0.0
 
 
+@pytest.mark.parametrize("maps", [-3, 5])
+def test_a_rover_that_is_several_maps_away_drives_in_the_same_ruts(maps):
+    shape = (100, 120)
+    here, far = (driven(shape=shape, poses=((0.01 * shape[1] * k, 0.01 * shape[0] * k, 0.3),)) for k in (0, maps))
+    np.testing.assert_allclose(far.task.ground.heights, here.task.ground.heights, rtol=0.0, atol=1e-6)
+
+
 def test_rigid_ground_keeps_its_heights():
     world = driven(ground="rigid", terrain="B")
     np.testing.assert_array_equal(world.task.ground.heights, world.task.ground.initial)

@@ -91,12 +91,12 @@ def cover(foot: np.void, stance: np.void, x: float, y: float, spacing: float) ->
 
 @kernel(error_model="numpy", allocates=False)
 def node_in(index: int, size: int, wrap: bool) -> int:
-    """An index that is less than one map beyond its edge: within the map if it wraps, else -1."""
+    """An index as one within the map; beyond the edge of a map that does not wrap, -1."""
     if 0 <= index < size:
         return index
     if not wrap:
         return -1
-    return index + size if index < 0 else index - size
+    return index % size
 
 
 @kernel(error_model="numpy", allocates=False)
