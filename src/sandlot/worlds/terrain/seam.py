@@ -44,6 +44,7 @@ class Drive(Protocol):
         count: Number of rovers.
         top_speeds: (count, 2) highest commands: forward speed [m/s] and turn rate [rad/s], each without the other.
         wheel_radius: (count,) [m].
+        poses: (count, 3) x, y [m] and yaw [rad] at the start.
         shapes: Of each rover, to draw it.
         state: Of all rovers, now.
     """
@@ -51,6 +52,7 @@ class Drive(Protocol):
     count: int
     top_speeds: Array
     wheel_radius: Array
+    poses: Array
     shapes: Sequence[Sequence[DrawnShape]]
     state: RoverState
 

@@ -8,6 +8,7 @@ from gymnasium.spaces import Box
 from numpy.typing import NDArray
 
 from sandlot.control.controller import Controller, as_controller
+from sandlot.control.passive_leveling import KINDS, PassiveLeveling, PassiveRule
 from sandlot.control.sessions import Session, Varied
 from sandlot.recordings import Frame, Quantity
 from sandlot.worlds.actions import check_action
@@ -75,7 +76,10 @@ class Terrain(World):
     ## Controllers
     ``session`` drives forwards, backwards, turns and curves with changing speeds (algorithm 5 of the source);
     ``varied`` does so in random order and with rests;
-    ``straight`` drives forward at full speed; ``random`` draws an action for every step.
+    ``straight`` drives forward at full speed; ``random`` draws an action for every step. Five are rules of section
+    7.1.1 of the source, which level the ground by driving alone: ``walk`` walks at random; ``charge`` drives straight
+    and fast up hills (algorithm 6); ``spin`` spins at their peaks; ``memory`` remembers peaks and returns to the
+    highest; with ``shared``, all rovers remember together.
 
     ## Versions
     v0: first version.
@@ -134,7 +138,14 @@ class Terrain(World):
         """Those of the class docstring."""
         speeds = self.task.rovers.top_speeds
         straight = as_controller(lambda _: speeds * (1.0, 0.0))
-        return {"session": Session(speeds), "varied": Varied(speeds), "straight": straight, **super().controllers()}
+        passive: dict[str, Controller] = {kind: self.passive_leveling(PassiveRule(kind=kind)) for kind in KINDS}
+        ready = {"session": Session(speeds), "varied": Varied(speeds), "straight": straight}
+        return {**ready, **passive, **super().controllers()}
+
+    def passive_leveling(self, rule: PassiveRule) -> PassiveLeveling:
+        """A controller that levels the ground by driving alone."""
+        rovers = self.task.rovers
+        return PassiveLeveling(rule, rovers.top_speeds, rovers.wheel_radius, rovers.poses, self.settings.interval)
 
     def controller(self, name: str, steps: int | None = None) -> Controller:
         """Make one of the ready controllers; a session has as many frames as there will be steps."""
