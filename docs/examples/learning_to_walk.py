@@ -1,6 +1,6 @@
 """A four-legged robot learns to walk on soft ground: 32 of them at once, each on soil of its own.
 
-    python learning_to_walk.py                      # trains for some minutes, and writes walker.npz
+    python learning_to_walk.py                      # trains for some minutes, and writes runs/walker.npz
     python learning_to_walk.py --generations 10     # trains for less
 
 `Walkers` is a Gymnasium vector environment, and `Walker` an environment of one robot, for any learner. Here, CMA-ES
@@ -221,9 +221,10 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--generations", type=int, default=30)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--threads", type=int, default=None, help="all cores if not given")
-    parser.add_argument("--out", type=Path, default=Path("walker.npz"))
+    parser.add_argument("--out", type=Path, default=Path("runs/walker.npz"))
     given = parser.parse_args(arguments)
     weights = train(Walkers(given.robots, "soft", given.threads, autoreset=False), given.generations, given.seed)
+    given.out.parent.mkdir(parents=True, exist_ok=True)
     np.savez(given.out, weights=weights)
     for kind in ("soft", "rigid"):
         robots = Walkers(8, kind, given.threads, autoreset=False)
