@@ -10,6 +10,7 @@ import numpy as np
 
 from sandlot.kernels import kernel
 from sandlot.physics.mujoco_bridge import Dynamics, Simulation
+from sandlot.physics.shapes import whole_vectors
 from sandlot.physics.soil.motion import Motion, velocity_at
 from sandlot.typing import Array, IntArray
 
@@ -152,7 +153,7 @@ def joint_tangent(tangent: Array, part: Array, columns: int, half: Array, found:
         part: (7, n) the part's Jacobian.
         columns: Number of its columns that count.
         half: (7, n) room for the product of both.
-        found: (columns, n) receives the lower triangle.
+        found: (columns, n) receives the lower triangle, and some places beside it.
     """
     width = part.shape[1]
     for row in range(COMPONENTS):
@@ -162,6 +163,6 @@ def joint_tangent(tangent: Array, part: Array, columns: int, half: Array, found:
             half[row, a] = linear + w_x * part[3, a] + w_y * part[4, a] + w_z * part[5, a] + belt * part[6, a]
     for a in range(columns):
         x, y, z, w_x, w_y, w_z, belt = seven(half[:, a])
-        for b in range(width):
+        for b in range(whole_vectors(a + 1)):
             linear = x * part[0, b] + y * part[1, b] + z * part[2, b]
             found[a, b] = linear + w_x * part[3, b] + w_y * part[4, b] + w_z * part[5, b] + belt * part[6, b]

@@ -122,7 +122,7 @@ def collect(ground: Ground, soils: NDArray[np.void], contacts: Contacts, simulat
             load["centre"][m] = motion.centre[m]
         first = start
         while first < end:
-            batch, kind = batches[count], ground.marks["kind"][patches.indices[first]]
+            batch, kind = batches[count], int(ground.marks["kind"][patches.indices[first]])
             last, soil = batch_end(ground.marks["kind"], patches.indices, first, end), soil_of(soils, kind)
             batch["first"], batch["count"], batch["kind"] = first, last - first, kind
             if first == start or batches[count - 1]["kind"] != kind:

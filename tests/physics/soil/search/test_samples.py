@@ -5,7 +5,13 @@ import pytest
 
 from sandlot.physics import shapes
 from sandlot.physics.soil.search.nodes import BLOCK_SIZE, CELLS
-from sandlot.physics.soil.search.samples import lowest_of_any, lowest_of_box, lowest_of_sphere, lowest_of_wheel
+from sandlot.physics.soil.search.samples import (
+    all_faces,
+    lowest_of_any,
+    lowest_of_box,
+    lowest_of_sphere,
+    lowest_of_wheel,
+)
 from twins import soil as twin
 
 FINE = 0.01
@@ -42,7 +48,7 @@ def test_a_box_above_cells_is_as_low_as_above_single_lines(tilt):
         mat = np.ravel(twin.about(2, turn) @ twin.about(0, tilt) @ twin.about(1, 0.5 * tilt))
         cells, single = some_cells(rng, BLOCK_SIZE, 0.08), np.zeros(1, CELLS)[0]
         single["x0"], single["y0"] = cells["x0"], cells["y0"]
-        lowest_of_box(cells, BLOCK_SIZE, size, position, mat, FINE)
+        lowest_of_box(cells, BLOCK_SIZE, all_faces(size, mat), position, mat, FINE)
         lowest_of_any(single, BLOCK_SIZE, shapes.BOX, size, position, mat, FINE)
         hit = single["covered"] > 0.0
         assert cells["covered"] == pytest.approx(single["covered"], abs=1e-9)

@@ -17,9 +17,21 @@ Block: TypeAlias = tuple[int, int, int, int]
 """First row, first column, number of rows, number of columns."""
 
 
+@kernel(error_model="numpy", allocates=False, inline="always")
+def move(cells: np.void, source: int, target: int) -> None:
+    """Move what is known of a cell to another place."""
+    # Numba looks whether an index is negative, unless it is unsigned.
+    here, there = np.uint64(source), np.uint64(target)
+    cells["index"][there], cells["number"][there] = cells["index"][here], cells["number"][here]
+    cells["x0"][there], cells["y0"][there] = cells["x0"][here], cells["y0"][here]
+    cells["slope_x"][there], cells["slope_y"][there] = cells["slope_x"][here], cells["slope_y"][here]
+    cells["first"][there], cells["second"][there] = cells["first"][here], cells["second"][here]
+    cells["sinkage"][there], cells["top"][there] = cells["sinkage"][here], cells["top"][here]
+
+
 @kernel(error_model="numpy", allocates=False)
-def look_up(ground: Ground, patches: Patches, block: Block, bottom: float, step: float) -> bool:
-    """Look up a block of cells.
+def look_up(ground: Ground, patches: Patches, block: Block, bottom: float, step: float) -> int:
+    """Look up the cells of a block that a shape may touch.
 
     Args:
         ground: Not changed.
@@ -29,40 +41,49 @@ def look_up(ground: Ground, patches: Patches, block: Block, bottom: float, step:
         step: Number of the step.
 
     Returns:
-        Whether the shape may touch any of them.
+        The number of these cells.
     """
     cells, nodes, ny, nx, wrap, spacing = patches.cells, ground.nodes, ground.ny, ground.nx, ground.wrap, ground.spacing
     i0, j0, rows, columns = block
     inside, per, count = i0 > 0 and i0 + rows < ny and j0 > 0 and j0 + columns < nx, 0.5 / spacing, 0
     for i in range(i0, i0 + rows):
         for j in range(j0, j0 + columns):
-            here = i * nx + j if inside else node_at(i, j, ny, nx, wrap)
-            node = nodes[here]
-            cells["index"][count] = here
-            cells["x0"][count], cells["y0"][count] = ground.x0 + j * spacing, ground.y0 + i * spacing
-            cells["undeformed"][count], cells["loose"][count] = node["undeformed"], node["loose"]
-            cells["sinkage"][count], cells["contact"][count] = node["sinkage"], node["contact"]
+            here, at = i * nx + j if inside else node_at(i, j, ny, nx, wrap), np.uint64(count)
+            node = nodes[np.uint64(here)]
+            cells["index"][at], cells["number"][at] = here, count
+            cells["x0"][at], cells["y0"][at] = ground.x0 + j * spacing, ground.y0 + i * spacing
+            cells["undeformed"][at], cells["loose"][at] = node["undeformed"], node["loose"]
+            cells["sinkage"][at], cells["contact"][at] = node["sinkage"], node["contact"]
             if inside:
-                cells["slope_x"][count] = (nodes[here + 1]["undeformed"] - nodes[here - 1]["undeformed"]) * per
-                cells["slope_y"][count] = (nodes[here + nx]["undeformed"] - nodes[here - nx]["undeformed"]) * per
+                west, east, south, north = (
+                    np.uint64(here - 1),
+                    np.uint64(here + 1),
+                    np.uint64(here - nx),
+                    np.uint64(here + nx),
+                )
+                cells["slope_x"][at] = (nodes[east]["undeformed"] - nodes[west]["undeformed"]) * per
+                cells["slope_y"][at] = (nodes[north]["undeformed"] - nodes[south]["undeformed"]) * per
             else:
-                cells["slope_x"][count], cells["slope_y"][count] = tilt(ground, i, j)
+                cells["slope_x"][at], cells["slope_y"][at] = tilt(ground, i, j)
             count += 1
-    found, reach = False, 0.5 * spacing
+    reach = 0.5 * spacing
     for k in range(whole_vectors(count)):
         first, second = levels(
             cells["undeformed"][k], cells["loose"][k], cells["sinkage"][k], cells["contact"][k], step
         )
-        lowest = bottom - reach * (abs(cells["slope_x"][k]) + abs(cells["slope_y"][k]))
-        cells["first"][k] = first if lowest <= second else -np.inf
-        cells["second"][k] = second if lowest <= second else -np.inf
-        cells["lowest"][k] = lowest
+        cells["first"][k] = cells["top"][k] = first
+        cells["second"][k] = second
+        cells["lowest"][k] = bottom - reach * (abs(cells["slope_x"][k]) + abs(cells["slope_y"][k]))
+    kept = 0
     for k in range(count):
-        if is_hidden(patches, cells["contact"][k], cells["index"][k], cells["lowest"][k], step):
-            cells["first"][k] = cells["second"][k] = -np.inf
-        found |= cells["first"][k] > -np.inf
-        cells["top"][k] = cells["first"][k]
-    return found
+        lowest = cells["lowest"][k]
+        if lowest <= cells["second"][k] and not is_hidden(
+            patches, cells["contact"][k], cells["index"][k], lowest, step
+        ):
+            if kept < k:
+                move(cells, k, kept)
+            kept += 1
+    return kept
 
 
 @kernel(error_model="numpy", allocates=False, inline="always")

@@ -99,29 +99,32 @@ def add_sides(around: Rectangle, world: Array, faces: NDArray[np.uint32], highes
 
 
 @kernel(error_model="numpy", allocates=False)
-def search(cells: np.void, bottom: Array, block: Block, samples: int, fine: float) -> None:
-    """Search a block of cells at several points each.
+def search(cells: np.void, count: int, bottom: Array, block: Block, samples: int, fine: float) -> None:
+    """Search cells at several points each.
 
     Args:
         cells: Record of CELLS, as `look_up` leaves it; its sums are set.
+        count: Number of cells.
         bottom: (n, m) lowest points of the mesh [m], from the first point of the first cell on.
-        block: Among these cells.
+        block: Among all cells below the mesh, that of these cells.
         samples: Number of points across a cell.
         fine: Distance of points [m].
     """
-    i0, j0, rows, columns = block
+    i0, j0, _, columns = block
     width, middle, flat = bottom.shape[1], 0.5 * (samples - 1), bottom.reshape(bottom.size)
-    clear_sums(cells, rows * columns)
-    for k in range(whole_vectors(rows * columns)):
+    for k in range(count):
+        i = cells["number"][k] // columns
+        j = cells["number"][k] - i * columns
+        cells["place"][k] = ((i0 + i) * width + j0 + j) * samples
+    clear_sums(cells, count)
+    for k in range(whole_vectors(count)):
         cells["covered"][k] = 1.0
     for a in range(samples):
         for b in range(samples):
-            for i in range(rows):
+            for k in range(count):
                 # Numba looks whether an index is negative, unless it is unsigned.
-                start, to = np.uint64(((i0 + i) * samples + a) * width + j0 * samples + b), np.uint64(i * columns)
-                for j in range(columns):
-                    cells["low"][to + np.uint64(j)] = flat[start + np.uint64(j * samples)]
-            add_points(cells, rows * columns, (b - middle) * fine, (a - middle) * fine)
+                cells["low"][k] = flat[np.uint64(cells["place"][k] + a * width + b)]
+            add_points(cells, count, (b - middle) * fine, (a - middle) * fine)
 
 
 @kernel(error_model="numpy", allocates=False)
@@ -170,10 +173,10 @@ def find_mesh(ground: Ground, shape: np.void, mesh: Mesh, patches: Patches, star
     for i in range(0, rows, tall):
         for j in range(0, count, columns):
             high, wide = min(rows - i, tall), min(count - j, columns)
-            if look_up(ground, patches, (i0 + i, j0 + j, high, wide), z0, step):
-                block = (i, j, high, wide)
-                search(patches.cells, bottom, block, samples, fine)
-                if look_higher(patches.cells, high * wide):
-                    search(patches.cells, bottom, block, samples, fine)
-                end = touch_cells(ground, patches, high * wide, samples * samples, step, end)
+            some = look_up(ground, patches, (i0 + i, j0 + j, high, wide), z0, step)
+            if some > 0:
+                search(patches.cells, some, bottom, (i, j, high, wide), samples, fine)
+                if look_higher(patches.cells, some):
+                    search(patches.cells, some, bottom, (i, j, high, wide), samples, fine)
+                end = touch_cells(ground, patches, some, samples * samples, step, end)
     return end - start

@@ -34,15 +34,16 @@ CELLS = np.dtype(
             *("low", "covered", "lowest", "share", "x", "y", "z", "weight"),
         )
     ]
-    + [("index", np.int64, BLOCK_SIZE)]
+    + [(name, np.int64, BLOCK_SIZE) for name in ("index", "number", "place")]
 )
 """Cells that are searched at several points each.
 
 First comes what is known of a cell: its centre [m], fields of its node, the slope of the undeformed ground, the two
-heights of `levels` [m], minus infinity if the shape cannot touch it, and the height below which points count [m].
+heights of `levels` [m], and the height below which points count [m].
 ``low`` and ``covered`` say where the shape is at one point of each cell: its height [m], and how much of the point it
 covers. The sums over all points are the lowest of them [m], how many count, and their places from the centre on and
-heights [m], multiplied by their weights; and the weights. ``index`` is the number of the node."""
+heights [m], multiplied by their weights; and the weights. ``index`` is the number of the node, ``number`` that of the
+cell in its block, and ``place`` where the first point of a mesh above it is in `Mesh.bottom`."""
 
 
 class Patches(NamedTuple):
@@ -174,11 +175,15 @@ def cells(ground: Ground, x0: float, x1: float, y0: float, y1: float) -> tuple[i
 def highest_near(ground: Ground, around: Rectangle) -> float:
     """Height below which a shape can touch nodes in a rectangle or beside it [m]; minus infinity if there are none."""
     i0, i1, j0, j1 = cells(ground, *around)
+    i0, i1, j0, j1 = i0 - 1, i1 + 2, j0 - 1, j1 + 2
+    if not ground.wrap:
+        i0, i1, j0, j1 = max(i0, 0), min(i1, ground.ny), max(j0, 0), min(j1, ground.nx)
+    inside = i0 >= 0 and i1 <= ground.ny and j0 >= 0 and j1 <= ground.nx
     highest = -np.inf
-    for i in range(i0 - 1, i1 + 2):
-        for j in range(j0 - 1, j1 + 2):
-            index = node_at(i, j, ground.ny, ground.nx, ground.wrap)
-            if index >= 0:
-                node = ground.nodes[index]
-                highest = max(highest, node["undeformed"] + max(node["loose"] - node["sinkage"] + RELEASE_GAP, 0.0))
+    for i in range(i0, i1):
+        for j in range(j0, j1):
+            index = i * ground.nx + j if inside else node_at(i, j, ground.ny, ground.nx, ground.wrap)
+            # Numba looks whether an index is negative, unless it is unsigned.
+            node = ground.nodes[np.uint64(index)]
+            highest = max(highest, node["undeformed"] + max(node["loose"] - node["sinkage"] + RELEASE_GAP, 0.0))
     return highest

@@ -71,12 +71,23 @@ def faces(size: float, d: float, cuts: bool) -> Three:
 
 
 @kernel(error_model="numpy", allocates=False)
-def lowest_of_box(cells: np.void, count: int, size: Three, position: Three, mat: Array, fine: float) -> None:
-    """As `lowest_of_sphere`, for a box with half sizes [m] and a rotation (9,)."""
-    a, b, c, per_fine = abs(mat[6]), abs(mat[7]), abs(mat[8]), 1.0 / fine
-    half_x, per_x, wide_x = faces(size[0], mat[6], a >= STEEP or (a > b and a > c))
-    half_y, per_y, wide_y = faces(size[1], mat[7], b >= STEEP or (b >= a and b > c))
-    half_z, per_z, wide_z = faces(size[2], mat[8], c >= STEEP or (c >= a and c >= b))
+def all_faces(size: Three, mat: Array) -> tuple[Three, Three, Three]:
+    """The three pairs of `faces` of a box with half sizes [m] and a rotation (9,)."""
+    a, b, c = abs(mat[6]), abs(mat[7]), abs(mat[8])
+    return (
+        faces(size[0], mat[6], a >= STEEP or (a > b and a > c)),
+        faces(size[1], mat[7], b >= STEEP or (b >= a and b > c)),
+        faces(size[2], mat[8], c >= STEEP or (c >= a and c >= b)),
+    )
+
+
+@kernel(error_model="numpy", allocates=False)
+def lowest_of_box(
+    cells: np.void, count: int, pairs: tuple[Three, Three, Three], position: Three, mat: Array, fine: float
+) -> None:
+    """As `lowest_of_sphere`, for a box with such pairs of faces and a rotation (9,)."""
+    (half_x, per_x, wide_x), (half_y, per_y, wide_y), (half_z, per_z, wide_z) = pairs
+    per_fine = 1.0 / fine
     ax, bx, cx, ay, by, cy, az, bz, cz = mat[0], mat[1], mat[2], mat[3], mat[4], mat[5], mat[6], mat[7], mat[8]
     x0, y0, z0 = position
     for k in range(whole_vectors(count)):
@@ -95,7 +106,10 @@ def lowest_of_box(cells: np.void, count: int, size: Three, position: Three, mat:
 
 @kernel(error_model="numpy", allocates=False)
 def lowest_of_wheel(cells: np.void, count: int, size: Three, position: Three, mat: Array, fine: float) -> None:
-    """As `lowest_of_box`, for a cylinder whose axis is not all but vertical, with the bits of `lowest`."""
+    """As `lowest_of_sphere`, for a cylinder whose axis is not all but vertical, with the bits of `lowest`.
+
+    ``size`` [m] is as for `lowest`, and ``mat`` (9,) its rotation.
+    """
     radius, width, dx, dz, dy, lean = size[0], size[1], mat[6], mat[7], mat[8], abs(mat[8])
     square, begins, long = dx * dx + dz * dz, -width / lean, 2.0 * width / lean
     for k in range(whole_vectors(count)):
@@ -118,17 +132,16 @@ def lowest_of_wheel(cells: np.void, count: int, size: Three, position: Three, ma
 
 @kernel(error_model="numpy", allocates=False)
 def lowest_of_any(cells: np.void, count: int, kind: int, size: Three, position: Three, mat: Array, fine: float) -> None:
-    """As `lowest_of_box`, for any kind of shape but a mesh."""
+    """As `lowest_of_wheel`, for any kind of shape but a mesh."""
     d, z = (mat[6], mat[7], mat[8]), position[2]
     for k in range(count):
-        if cells["first"][k] > -np.inf:
-            x, y = cells["x0"][k] - position[0], cells["y0"][k] - position[1]
-            p = (
-                mat[0] * x + mat[3] * y - mat[6] * z,
-                mat[1] * x + mat[4] * y - mat[7] * z,
-                mat[2] * x + mat[5] * y - mat[8] * z,
-            )
-            cells["low"][k], cells["covered"][k] = lowest(kind, size, p, d, fine)
+        x, y = cells["x0"][k] - position[0], cells["y0"][k] - position[1]
+        p = (
+            mat[0] * x + mat[3] * y - mat[6] * z,
+            mat[1] * x + mat[4] * y - mat[7] * z,
+            mat[2] * x + mat[5] * y - mat[8] * z,
+        )
+        cells["low"][k], cells["covered"][k] = lowest(kind, size, p, d, fine)
 
 
 @kernel(error_model="numpy", allocates=False)
@@ -143,7 +156,7 @@ def search(shape: np.void, cells: np.void, count: int, spacing: float) -> None:
     """
     kind, mat, samples, at = shape["kind"], shape["rotation"], shape["samples"], shape["position"]
     size = (shape["size"][0], shape["size"][1], shape["size"][2])
-    fine, middle = spacing / samples, 0.5 * (samples - 1)
+    fine, middle, pairs = spacing / samples, 0.5 * (samples - 1), all_faces(size, mat)
     clear_sums(cells, count)
     for a in range(samples):
         for b in range(samples):
@@ -152,7 +165,7 @@ def search(shape: np.void, cells: np.void, count: int, spacing: float) -> None:
             if kind == SPHERE:
                 lowest_of_sphere(cells, count, size[0], position, fine)
             elif kind == BOX:
-                lowest_of_box(cells, count, size, position, mat, fine)
+                lowest_of_box(cells, count, pairs, position, mat, fine)
             elif kind == CYLINDER and abs(mat[8]) <= LYING:
                 lowest_of_wheel(cells, count, size, position, mat, fine)
             else:
@@ -186,8 +199,8 @@ def find_by_samples(
     for i in range(i0, i1 + 1, rows):
         for j in range(j0, j1 + 1, columns):
             block = (i, j, min(i1 + 1 - i, rows), min(j1 + 1 - j, columns))
-            count = block[2] * block[3]
-            if look_up(ground, patches, block, bottom, step):
+            count = look_up(ground, patches, block, bottom, step)
+            if count > 0:
                 search(shape, patches.cells, count, spacing)
                 if look_higher(patches.cells, count):
                     search(shape, patches.cells, count, spacing)
