@@ -91,7 +91,7 @@ class KernelCache(NullCache):
         file = Path(inspect.getfile(function)).resolve()
         self._directory = cache_directory() / f"{file.stem}-{digest(file)}"
         self._name = f"{function.__qualname__.replace('<locals>', '')}-{function.__code__.co_firstlineno}{form}"
-        self._function = function
+        self._function, self._form = function, form
 
     @property
     def cache_path(self) -> str:
@@ -104,7 +104,7 @@ class KernelCache(NullCache):
         try:
             data = self._file(signature, context.codegen()).read_bytes()
         except FileNotFoundError:
-            return announce()
+            return None if self._form else announce(".".join(self._function.__module__.split(".")[:3]))
         except OSError as error:
             return self._warn(error)
         try:
@@ -148,10 +148,10 @@ class KernelCache(NullCache):
 
 
 @functools.cache
-def announce() -> None:
-    """Tell a user at a terminal why nothing happens for a while."""
+def announce(part: str) -> None:
+    """Tell a user at a terminal why nothing happens for a while: kernels of a part of the package are compiled."""
     if sys.stderr.isatty():
-        print("Compiling for the first use, which takes up to half a minute, once ...", file=sys.stderr)
+        print(f"Compiling {part} for its first use, which takes up to half a minute, once ...", file=sys.stderr)
 
 
 def _delete_unused(directory: Path) -> None:
