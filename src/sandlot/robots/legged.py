@@ -31,8 +31,8 @@ class Legged:
         hips: (x, y) of the hip joints in the trunk's frame [m].
         thigh: Length from hip to knee [m].
         shank: Length from knee to foot [m].
-        bend: Angle of the thigh to the vertical when it stands; the knee bends back so that the foot is below the hip
-            [rad].
+        bend: Angle of the thigh to the vertical when it stands; the knee bends so that the foot is below the hip [rad].
+            Knees are behind the hips if it is positive, and before them, as a human's, if it is negative.
         foot: Radius of a foot, a sphere [m]; or length, width and height of a flat one.
         stiffness: Of each joint [N*m/rad].
         meshes: Whether its parts collide as meshes, as those of most published models do.
@@ -82,7 +82,7 @@ ROBOTS = {
             ((0.0, 0.12), (0.0, -0.12)),
             0.3,
             0.3,
-            0.25,
+            -0.25,
             (0.2, 0.08, 0.03),
             3000.0,
             meshes=True,

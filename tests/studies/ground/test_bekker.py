@@ -5,7 +5,8 @@ import math
 import pytest
 
 from sandlot.physics.soil import PRESETS, SoilKind
-from sandlot.studies.ground.bekker import flat_load, foot_depth, sphere_load
+from sandlot.robots.legged import ROBOTS
+from sandlot.studies.ground.bekker import flat_load, foot_depth, foot_stiffness, resistance, sphere_load
 
 LINEAR = SoilKind(kphi=1e6, exponent=1.0, friction=30.0, shear=0.01, elastic=1e9)
 
@@ -31,3 +32,14 @@ def test_the_depth_is_that_of_the_load(name, foot):
     load = sphere_load(PRESETS[name], foot[0], depth) if len(foot) == 1 else flat_load(PRESETS[name], *foot[:2], depth)
     assert load == pytest.approx(50.0, rel=1e-6)
     assert foot_depth(PRESETS["rigid"], foot, 50.0) == foot_depth(PRESETS[name], foot, 0.0) == 0.0
+
+
+def test_soil_resists_tilting_as_by_hand():
+    """Linear soil: two flat feet tilt about their heels, two pairs of round feet about the rear pair."""
+    flat, round_ = ROBOTS["humanoid"], ROBOTS["small quadruped"]
+    length, width, _ = flat.foot
+    assert resistance(LINEAR, flat, 300.0) == pytest.approx(2.0 * 1e6 * width * length**3 / 3.0, rel=1e-3)
+    each = foot_stiffness(LINEAR, round_.foot, 30.0)
+    narrow = min(2.0 * abs(round_.hips[0][axis]) for axis in range(2))
+    assert resistance(LINEAR, round_, 120.0) == pytest.approx(2.0 * each * narrow**2, rel=1e-3)
+    assert resistance(PRESETS["rigid"], flat, 300.0) == math.inf

@@ -1,4 +1,4 @@
-"""How deep a foot sinks that is pressed slowly, by Bekker's equation."""
+"""How deep a foot sinks that is pressed slowly, and how soil under feet resists tilting, by Bekker's equation."""
 
 import math
 
@@ -6,6 +6,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from sandlot.physics.soil import SoilKind
+from sandlot.robots.legged import Legged
 from sandlot.typing import Array
 
 RINGS = 2000
@@ -40,3 +41,28 @@ def foot_depth(kind: SoilKind, foot: tuple[float, ...], load: float) -> float:
     if len(foot) == 3:
         return float(brentq(lambda depth: flat_load(kind, foot[0], foot[1], depth) - load, 0.0, 100.0))
     return float(brentq(lambda depth: sphere_load(kind, foot[0], depth) - load, 1e-9, 100.0))
+
+
+def foot_stiffness(kind: SoilKind, foot: tuple[float, ...], load: float) -> float:
+    """How much more load [N] carries a foot that a load [N] has pressed, for each further metre of depth [N/m]."""
+    if math.isinf(kind.kphi):
+        return math.inf
+    more = 1e-3 * load
+    return 2.0 * more / (foot_depth(kind, foot, load + more) - foot_depth(kind, foot, load - more))
+
+
+def resistance(kind: SoilKind, robot: Legged, weight: float) -> float:
+    """Moment with which soil under the feet of a standing robot resists tilting, per angle [N*m/rad].
+
+    Soil ahead is pressed further, and soil that is unloaded hardly rises: so the robot tilts about the rear edge of its
+    feet. It is the smaller one of those about the lateral and the longitudinal axis.
+
+    Args:
+        kind: What the ground is made of.
+        robot: With the same load on all feet.
+        weight: [N]
+    """
+    stiffness = foot_stiffness(kind, robot.foot, weight / len(robot.hips))
+    sides = np.array(robot.foot[:2]) if robot.flat else np.zeros(2)
+    ahead = np.array(robot.hips) - np.min(robot.hips, axis=0) + 0.5 * sides
+    return float(stiffness * np.sum(ahead**2 + sides**2 / 12.0, axis=0).min())

@@ -17,7 +17,7 @@ from sandlot.recordings import Quantity
 from sandlot.robots.legged import ROBOTS, legged_spec, standing_height
 from sandlot.settings import distinct
 from sandlot.studies.base import Claim, Found, Job, Study, pick, study
-from sandlot.studies.ground.bekker import foot_depth
+from sandlot.studies.ground.bekker import foot_depth, resistance
 from sandlot.studies.plots import COLOURS, canvas
 from sandlot.studies.terrain.shared import GROUNDS, Ground, at_most, rows
 
@@ -167,6 +167,7 @@ class Robots(Study):
         claims = [
             Claim("No simulation diverges.", "none", f"{lost} of {results.sizes['job']}", lost == 0),
             Claim("No robot falls over.", "none", ", ".join(fallen) or "none", not fallen, "their joints are springs"),
+            self._claim_falls(fallen),
             _worst(
                 f"Every robot comes to rest within {self.seconds - WATCHED:g} s.",
                 f"feet slower than {1e3 * REST:g} mm/s",
@@ -186,6 +187,25 @@ class Robots(Study):
             text = "A foot sinks as deep as Bekker's equation says."
             claims.append(_worst(text, f"within {DEPTH:.0%}", errors, 100.0 * DEPTH, "{:.1f}%"))
         return [*claims, *self._claim_steps(results)]
+
+    def _claim_falls(self, fallen: list[str]) -> Claim:
+        """That robots without balance fall only where statics lets them."""
+        least, tipping = {}, []
+        for name in (each for each in self.robots if each in ROBOTS):
+            weight, height = _weight(name)
+            for ground in self.grounds:
+                least[f"{name} on {ground}"] = share = resistance(PRESETS[ground], ROBOTS[name], weight) / (
+                    weight * height
+                )
+                tipping += [f"{name} on {ground}"] if share < 1.0 else []
+        said = [f"{name} ({least[name]:.2f} of it)" if name in least else name for name in fallen]
+        return Claim(
+            "Robots fall over only where soil resists tilting less than gravity overturns them.",
+            ", ".join(tipping) or "none",
+            ", ".join(said) or "none",
+            set(fallen) <= set(tipping),
+            "Bekker's tangent under the feet, against weight times height of the centre of mass",
+        )
 
     def _claim_steps(self, results: xr.Dataset) -> Iterator[Claim]:
         """That long steps give the depth of the shortest one."""
@@ -207,6 +227,14 @@ def _foot_speed(model: mujoco.MjModel, data: mujoco.MjData, soil: Soil) -> float
             mujoco.mj_objectVelocity(model, data, mujoco.mjtObj.mjOBJ_GEOM, contact.geom, velocity, 0)
             fastest = max(fastest, float(np.linalg.norm(velocity[3:])))
     return fastest
+
+
+def _weight(name: str) -> tuple[float, float]:
+    """Weight of a robot of ours [N], and height of its centre of mass when it stands [m]."""
+    model = legged_spec(ROBOTS[name]).compile()
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    return -float(model.opt.gravity[2] * model.body_mass.sum()), float(data.subtree_com[0, 2])
 
 
 def _name(row: xr.Dataset) -> str:
