@@ -147,6 +147,7 @@ def test_a_recording_holds_every_frame(name, fidelity, tmp_path):
     assert recording.sizes["time"] == len(kept)
     assert recording.attrs["seed"] == 7
     assert recordings.settings(recording) == world.settings.model_dump(mode="json")
+    assert type(world.settings)(**recordings.settings(recording)) == world.settings
     for key in (*world.quantities, "reward", "episode"):
         every = world.quantities[key].every if key in world.quantities else 1
         np.testing.assert_array_equal(recording[key].values, np.stack([frame[key] for frame in kept[::every]]))

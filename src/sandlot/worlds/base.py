@@ -33,8 +33,9 @@ class WorldSettings(Settings):
     @model_validator(mode="after")
     def _fidelity_uses_all(self) -> Self:
         for name, only in self.of_one_fidelity().items():
-            if self.fidelity != only and name in self.model_fields_set and getattr(self, name) is not None:
-                value = getattr(self, name)
+            value = getattr(self, name)
+            # The settings of a recording hold every default, and make the same world again.
+            if self.fidelity != only and value is not None and value != type(self).model_fields[name].default:
                 raise ValueError(f"{name}={value} is only for fidelity={only}, not {self.fidelity}; leave it out")
         return self
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from sandlot import recordings
 from sandlot.control.climbing.scripts import CLIMB_BOX
 from sandlot.errors import SandlotError
 from sandlot.physics.climbing.elevation import elevations
@@ -13,6 +14,7 @@ from sandlot.robots.fast_climbers import FastClimbers
 from sandlot.worlds.obstacles.task import BEYOND, FELL
 from sandlot.worlds.obstacles.vector import ObstaclesVector
 from sandlot.worlds.obstacles.world import Obstacles
+from sandlot.worlds.record import record_world
 from sandlot.worlds.rollout import rollout
 
 BOX = {"kind": "box", "height": 0.3, "distance": CLIMB_BOX.distance}
@@ -191,3 +193,17 @@ def test_a_reset_may_give_each_robot_its_yaw():
 def test_mistakes_are_explained_in_one_line(given, said):
     with pytest.raises(SandlotError, match=said):
         Obstacles(**given)
+
+
+@pytest.mark.parametrize("fidelity", ["fast", "reference"])
+def test_the_settings_and_actions_of_a_recording_give_the_same_frames_again(fidelity, tmp_path):
+    steps = 20
+    record_world("obstacles", tmp_path / "a", steps, seed=5, settings={"fidelity": fidelity}, controller="trained")
+    with recordings.open(tmp_path / "a") as recorded:
+        world = Obstacles(**recordings.settings(recorded))
+        world.reset(seed=5)
+        for number in range(steps):
+            if number:
+                world.step(recorded["action"].values[number])
+            for name, value in world.frame().items():
+                np.testing.assert_array_equal(value, recorded[name].values[number], err_msg=name)
