@@ -71,3 +71,9 @@ def test_a_map_is_read_from_a_file(tmp_path):
 def test_a_map_without_walls_is_refused():
     with pytest.raises(MapError, match="0 occupied cells"):
         Localiser(GRID, np.full_like(KINDS, FREE))
+
+
+def test_a_map_with_the_wrong_resolution_is_refused():
+    """Walls ten times as thick: any scan would fit."""
+    with pytest.raises(MapError, match=r"cells of 0\.5 m; .* at most 0\.2 m"):
+        Localiser(Grid(GRID.origin, 0.5, GRID.shape), KINDS)

@@ -29,6 +29,9 @@ MIN_SCORE, MIN_FIT, MIN_OVERLAP = 0.55, 0.7, 0.6
 MAX_REFUSED = 3
 """After more scans than this that do not match, the robot is searched in the whole map: it may have been carried."""
 
+WIDEST = 0.2
+"""Widest cells of a map [m]: any scan fits into walls as thick as wider ones."""
+
 
 class Localiser:
     """Finds a robot in a known map.
@@ -48,7 +51,7 @@ class Localiser:
         searches: How often the whole map was searched.
 
     Raises:
-        MapError: The map has no walls.
+        MapError: The map has no walls, or cells too wide to locate a robot.
     """
 
     def __init__(
@@ -59,6 +62,11 @@ class Localiser:
         odometry: bool = True,
         mount: tuple[float, float] = (0.0, 0.0),
     ) -> None:
+        if grid.resolution > WIDEST:
+            raise MapError(
+                f"the map has cells of {grid.resolution:g} m; to locate a robot, it needs at most {WIDEST:g} m; "
+                "is the resolution right?"
+            )
         walls = grid.centres(np.argwhere((kinds == WALL) | (kinds == OBSTACLE)))
         if len(walls) < MIN_POINTS:
             raise MapError(f"the map has {len(walls)} occupied cells; a robot can be located with {MIN_POINTS} or more")
