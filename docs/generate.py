@@ -23,7 +23,6 @@ from sandlot.studies import MODULES, Study, all_studies
 from sandlot.studies.published import published
 from sandlot.studies.runner import Outcome, command
 from sandlot.worlds import WORLDS, load, world_id
-from sandlot.worlds.rollout import rollout
 
 DOCS = Path(__file__).parent
 RESULTS = DOCS / "results"
@@ -52,6 +51,7 @@ GUIDES = {
     "Particles": "particles.md",
     "Rovers": "rovers.md",
     "Climbing": "climbing.md",
+    "Rendering": "rendering.md",
     "Logs": "logs.md",
     "Map your own log": "map-your-log.md",
     "Navigate": "navigate.md",
@@ -62,9 +62,8 @@ GUIDES = {
     "Reliability": "reliability.md",
     "Add a world": "add-a-world.md",
 }
-BOTH = {"soil": "soft", "shape": (240, 240), "spacing": 0.005, "rovers": ("wheeled", "tracked")}
-DRIVES = {"indoor": ({"plan": "office"}, "wander", 60), "terrain": (BOTH, "session", 800)}
-"""Worlds that are drawn after a drive: with which settings, by which controller, after how many steps."""
+MOVING = {"obstacles": ("stairs", "box")}
+"""Moving pictures of a world in ``docs/images``, if they have other names than the world."""
 
 
 def main() -> None:
@@ -137,18 +136,14 @@ def world_page(name: str) -> str:
 
 
 def picture(name: str) -> str:
-    """What a world looks like when it starts, or after a drive, if it can be rendered."""
-    cls = load(name)
-    if "rgb_array" not in cls.metadata["render_modes"]:
-        return ""
-    settings, controller, steps = DRIVES.get(name, ({}, "", 0))
-    world = cls(render_mode="rgb_array", **settings)
-    for _ in rollout(world, world.controller(controller or "random", steps), 0, steps):
-        pass
+    """Moving pictures of a world, and a picture of it when it starts, as `render` draws it."""
+    world = load(name)(render_mode="rgb_array")
+    world.reset(seed=0)
     with mkdocs_gen_files.open(f"worlds/{name}.png", "wb") as file:
         Image.fromarray(world.render()).save(file, "png")
-    when, style = (f"after {steps} steps", ' style="image-rendering: auto"') if steps else ("when it starts", "")
-    return f"![What the world looks like {when}]({name}.png){{ .pixels align=right{style} }}"
+    moving = "\n".join(f"![A drive in this world](../images/{each}.webp)" for each in MOVING.get(name, (name,)))
+    start = f"![What `render` shows when the world starts]({name}.png)"
+    return f'<div class="strip" markdown>\n{moving}\n{start}\n</div>'
 
 
 def studies_page(outcomes: dict[str, Outcome | None]) -> str:

@@ -114,3 +114,8 @@ def test_lines_points_and_areas_are_drawn():
     detail = Points("grains", np.zeros((1, 3)), 2.0, RED, detail=True)
     nowhere = Shape("ball", "sphere", (1.0,), np.full(3, np.nan), np.eye(3), RED)
     assert (drawn(detail, nowhere) == 255).all()
+
+
+def test_what_begins_behind_the_camera_is_drawn_where_it_is_before_it():
+    floor = Shape("floor", "box", (1.0, 200.0, 0.1), *upright(0.0, 0.0, -0.1), RED)
+    assert hue(drawn(floor), RED)[-1].any()

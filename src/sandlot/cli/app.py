@@ -9,7 +9,7 @@ from rich.markup import escape
 from typer.core import TyperGroup
 
 import sandlot
-from sandlot.cli import fit, gap, logs, maps, models, shape, show, train, work
+from sandlot.cli import fit, gap, logs, maps, models, recorded, shape, show, train, work
 from sandlot.cli.caution import one_line_warnings
 from sandlot.cli.stop import stoppable
 from sandlot.errors import SandlotError, quote
@@ -43,6 +43,7 @@ app.command()(show.studies)
 app.command()(work.run)
 app.command()(work.report)
 app.command()(work.record)
+app.command()(recorded.show)
 app.command("import")(logs.import_)
 app.command()(logs.export)
 app.command("map")(maps.map_)

@@ -1,6 +1,7 @@
 """Commands for logs of real robots: ``import`` and ``export``."""
 
 import dataclasses
+import enum
 import functools
 import math
 from pathlib import Path
@@ -16,11 +17,18 @@ from sandlot.cli.work import progress_bar
 
 if TYPE_CHECKING:
     from sandlot.recordings.logs import Findings
+    from sandlot.worlds.viewers.exporting import Target
 
 Format = Annotated[
     str | None,
     typer.Option("--format", help="ros1, ros2, mcap, posegraph, carmen, csv or rover5.", show_default="guessed"),
 ]
+
+OPENED = {
+    "rerun": "Open it: rerun {}",
+    "mcap": "Open it in Foxglove: a 3D panel with the topic /scene, plots of /numbers",
+}
+"""How an export is opened."""
 
 
 def import_(
@@ -76,14 +84,41 @@ def _print_findings(findings: "Findings", out: Path) -> None:
     console.print(f"Recording: [bold]{escape(str(out))}[/bold]", soft_wrap=True)
 
 
+class Viewer(enum.StrEnum):
+    """For what a recording is exported as it looks."""
+
+    mcap = "mcap"
+    rerun = "rerun"
+    mp4 = "mp4"
+    gif = "gif"
+    webp = "webp"
+
+
 def export(
-    recording: Annotated[Path, typer.Argument(help="Directory of a recording of scans.")],
-    out: Annotated[Path, typer.Option("--out", help="File: .mcap or .csv.", show_default=False)],
+    recording: Annotated[Path, typer.Argument(help="Directory of a recording.")],
+    to: Annotated[
+        Viewer | None, typer.Option(help="Export what it looks like, for a viewer or as a video.", show_default=False)
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="File; without --to, .mcap or .csv.", show_default="beside it")
+    ] = None,
+    speed: Annotated[float, typer.Option(help="Of a video, relative to real time.")] = 1.0,
     as_json: Json = False,
 ) -> None:
-    """Export a recording of scans for other tools: MCAP, as for Foxglove, or CSV."""
+    """Export a recording for other tools.
+
+    With --to, what there is to see: mcap is for Foxglove, rerun for its viewer, mp4, gif and webp are videos. A world
+    is simulated again with the recorded seed and actions. Without --to, the scans of a recording: --out FILE.mcap for
+    ROS 2 and Foxglove, or --out FILE.csv.
+    """
+    if to is not None:
+        _export_scenes(recording, to.value, out, speed, as_json)
+        return
+    from sandlot.errors import SettingError
     from sandlot.recordings.logs import export_log
 
+    if out is None:
+        raise SettingError(f"say what to write: --to {', '.join(Viewer)}; or --out FILE.mcap or FILE.csv for scans")
     with progress_bar("frame") as show:
         left_out = export_log(recording, out, show(f"exporting {recording.name}"))
     if as_json:
@@ -93,3 +128,17 @@ def export(
     if left_out:
         console.print(escape(f"Note: left out: {', '.join(left_out)}"), style="dim", soft_wrap=True)
     console.print(f"Written: [bold]{escape(str(out))}[/bold]", soft_wrap=True)
+
+
+def _export_scenes(recording: Path, to: "Target", out: Path | None, speed: float, as_json: bool) -> None:
+    from sandlot.worlds.viewers.exporting import SUFFIXES, export_scenes
+
+    path = out or recording.with_name(f"{recording.name}{SUFFIXES[to]}")
+    with progress_bar("frame") as show:
+        count = export_scenes(recording, to, path, show(f"exporting {recording.name}"), speed)
+    if as_json:
+        print_json({"recording": str(recording), "file": str(path), "moments": count})
+        return
+    Console(highlight=False).print(f"Written: [bold]{escape(str(path))}[/bold] ({count:,} moments)", soft_wrap=True)
+    if to in OPENED:
+        Console(highlight=False).print(escape(OPENED[to].format(path)), style="dim", soft_wrap=True)

@@ -183,6 +183,7 @@ def record(
     Console().print(f"Recording: [bold]{escape(str(path))}[/bold] ({facts['frames']:,} frames)", soft_wrap=True)
     if video is not None:
         Console().print(f"Video: [bold]{escape(str(video))}[/bold]", soft_wrap=True)
+    Console().print(escape(f"Look at it: sandlot show {path}"), style="dim", soft_wrap=True)
     if facts["exploded"]:
         _print_exploded(facts)
 

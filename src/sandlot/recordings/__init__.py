@@ -7,7 +7,7 @@ with. `sandlot.recordings.logs` imports logs of real robots, and exports recordi
 """
 
 from sandlot.recordings.frames import Frame, Quantity, check_frame
-from sandlot.recordings.reader import open, settings
+from sandlot.recordings.reader import open, outcomes, settings
 from sandlot.recordings.writer import Writer
 
-__all__ = ["Frame", "Quantity", "Writer", "check_frame", "open", "settings"]
+__all__ = ["Frame", "Quantity", "Writer", "check_frame", "open", "outcomes", "settings"]

@@ -28,8 +28,9 @@ def open(path: str | Path) -> xr.Dataset:
         The flushed frames: each quantity with dims ``("time", ...)``, ``units`` and ``long_name``, and ``time``
         as coordinate; a quantity that was not kept in every frame with ``("time_<name>", ...)`` and the times of
         its frames as coordinate. The attributes hold ``world``, ``settings`` (JSON text, which `settings` reads),
-        ``seed`` if there was any, ``version`` of Sandlot, ``created`` (UTC), and the number of ``frames``. They are
-        texts and numbers, so that ``to_netcdf`` accepts them; seeds from 2**31 on need 64-bit integers there.
+        ``outcomes`` of its episodes if there are any (JSON text, which `outcomes` reads), ``seed`` if there was any,
+        ``version`` of Sandlot, ``created`` (UTC), and the number of ``frames``. They are texts and numbers, so that
+        ``to_netcdf`` accepts them; seeds from 2**31 on need 64-bit integers there.
 
     Raises:
         RecordingError: There is no recording at ``path``, it is damaged, or a newer Sandlot wrote it.
@@ -71,6 +72,19 @@ def settings(recording: xr.Dataset) -> dict[str, Any]:
         return dict(found)
     except (KeyError, TypeError, ValueError) as error:
         raise RecordingError(f"the settings of the recording are damaged: {quote(error)}") from error
+
+
+def outcomes(recording: xr.Dataset) -> list[dict[str, float]]:
+    """Outcomes of each episode of a world that has ended, by name; NaN where one does not apply.
+
+    Raises:
+        RecordingError: They are damaged.
+    """
+    try:
+        found = parse_json(recording.attrs.get("outcomes", "[]"))
+        return [{str(k): float("nan") if v is None else float(v) for k, v in dict(each).items()} for each in found]
+    except (TypeError, ValueError) as error:
+        raise RecordingError(f"the outcomes of the recording are damaged: {quote(error)}") from error
 
 
 def _read_root(path: Path) -> dict[str, Any]:

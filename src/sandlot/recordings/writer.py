@@ -176,6 +176,12 @@ class Writer:
         self._store.attributes["settings"] = _to_json(settings)
         self._amended = True
 
+    def note_outcomes(self, outcomes: list[dict[str, float]]) -> None:
+        """Keep the outcomes of the episodes that have ended, in place of those before; safe with the next flush."""
+        plain = [{key: value if value == value else None for key, value in each.items()} for each in outcomes]
+        self._store.attributes["outcomes"] = json.dumps(plain)
+        self._amended = True
+
     def close(self) -> None:
         """Flush, and let readers that ignore consolidated metadata see the frames too."""
         if self._closed:

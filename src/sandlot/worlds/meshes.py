@@ -153,7 +153,7 @@ def cells_mesh(field: HeightField) -> Mesh:
     """Flat squares at the heights of the cells, with walls between neighbours and around the edge."""
     heights, s = field.heights, field.spacing
     ny, nx = heights.shape
-    base = float(heights.min()) - s
+    base = min(float(heights.min()), 0.0) - s
     i, j = (each.ravel() for each in np.indices((ny, nx)))
     x, y = field.corner[0] + s * j, field.corner[1] + s * i
     around = np.pad(heights, 1, constant_values=base)

@@ -3,10 +3,10 @@
 import numpy as np
 from PIL import Image as Pillow
 
-from sandlot.typing import Array, Image
+from sandlot.typing import Array, Image, IntArray
 from sandlot.worlds.meshes import Mesh, mesh
 from sandlot.worlds.raster import Depths, cast_shadows, fill
-from sandlot.worlds.scene import Camera, Scene, Shape
+from sandlot.worlds.scene import Camera, HeightField, Scene, Shape
 
 FINER = 2
 """Pictures are drawn this many times as large and then reduced, so that edges are smooth."""
@@ -16,6 +16,8 @@ AMBIENT, DIRECT, LEVEL = 0.5, 0.65, 0.72
 """Brightness without direct light, what direct light adds, and the height of it on level ground that looks normal."""
 SHADOWS, DARK = 640, 0.6
 """Texels along a side of the map of shadows, and the share of the colour that is left in a shadow."""
+NEAR = 0.02
+"""What is nearer to the camera than this is not drawn, relative to the distance of its target."""
 FAR = 2.2
 """How much further away than its target a camera sees ground, relative to its distance; colours fade towards there."""
 
@@ -35,12 +37,14 @@ def in_perspective(scene: Scene, camera: Camera) -> Image:
     depths = np.zeros((rows, columns), np.float32)
     light = view.turned(LIGHT)
     sky = np.array(scene.background[:3], np.float64)
-    for _, each in sorted(meshes, key=lambda pair: pair[1].opacity < 1.0):
+    for item, each in sorted(meshes, key=lambda pair: pair[1].opacity < 1.0):
         colours = _lit(each, light)
-        away = np.linalg.norm(each.points[:, :2] - camera.target[:2], axis=1) / reach
-        fade = np.clip((away - 0.45) / 0.5, 0.0, 1.0)[:, None] ** 2
-        colours = colours * (1.0 - fade) + sky * fade
-        fill(view.project(each.points), colours.astype(np.float32), each.faces, each.opacity, depths, image)
+        if isinstance(item, HeightField):
+            away = np.linalg.norm(each.points[:, :2] - camera.target[:2], axis=1) / reach
+            fade = np.clip((away - 0.45) / 0.5, 0.0, 1.0)[:, None] ** 2
+            colours = colours * (1.0 - fade) + sky * fade
+        points, colours, faces = view.clipped(each.points, colours, each.faces)
+        fill(view.project(points), colours.astype(np.float32), faces, each.opacity, depths, image)
     # Shapes cast shadows, on everything.
     shapes = [each for item, each in meshes if isinstance(item, Shape) and each.opacity == 1.0]
     if shapes:
@@ -62,6 +66,7 @@ class _View:
         wide, tall = FINER * np.array(camera.size, np.float64)
         self._middle = 0.5 * np.array([wide, tall])
         self._scale = 0.5 * tall / np.tan(0.5 * camera.field_of_view)
+        self._near = NEAR * camera.distance
         self.pixel = FINER * camera.distance / self._scale
 
     def project(self, points: Array) -> Array:
@@ -72,6 +77,27 @@ class _View:
         column = self._middle[0] + self._scale * (q @ self._right) * near
         row = self._middle[1] - self._scale * (q @ self._up) * near
         return np.column_stack([column, row, near])
+
+    def clipped(self, points: Array, colours: Array, faces: IntArray) -> tuple[Array, Array, IntArray]:
+        """The parts of triangles that lie before the camera: points (m, 3), their colours (m, 3), faces (n, 3)."""
+        before = (points - self.eye) @ self.ahead - self._near
+        count = (before[faces] > 0.0).sum(axis=1)
+        mixed = faces[(count > 0) & (count < 3)]
+        if not len(mixed):
+            return points, colours, faces
+        corners, shades, more = [*points], [*colours], []
+        for face in mixed.tolist():
+            start = len(corners)
+            for a, b in zip(face, [*face[1:], face[0]], strict=True):
+                if before[a] > 0.0:
+                    corners.append(points[a])
+                    shades.append(colours[a])
+                if (before[a] > 0.0) != (before[b] > 0.0):
+                    share = before[a] / (before[a] - before[b])
+                    corners.append(points[a] + share * (points[b] - points[a]))
+                    shades.append(colours[a] + share * (colours[b] - colours[a]))
+            more += [(start, start + k, start + k + 1) for k in range(1, len(corners) - start - 1)]
+        return np.array(corners), np.array(shades), np.concatenate([faces[count == 3], np.array(more)])
 
     @property
     def rays(self) -> Array:

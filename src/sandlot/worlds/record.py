@@ -25,7 +25,7 @@ class Record(gymnasium.Wrapper[NDArray[Any], NDArray[Any], NDArray[Any], NDArray
 
     A frame is written at every reset and after every step: the world's own quantities, and with them ``action`` (that
     led to the frame; zero at a reset), ``reward``, ``episode`` (counted from 0) and ``exploded`` (the simulation has
-    become unstable, so that the frame is invalid).
+    become unstable, so that the frame is invalid). The outcomes of each episode are noted in the recording.
 
     Attributes:
         writer: The recording being written.
@@ -50,6 +50,8 @@ class Record(gymnasium.Wrapper[NDArray[Any], NDArray[Any], NDArray[Any], NDArray
             raise SandlotError(f"only Sandlot worlds can be recorded, not {type(world).__name__}")
         self._recorder = world.recorder()
         sample = np.asarray(env.action_space.sample())
+        if sample.dtype.kind == "f":
+            sample = sample.astype(np.float64)  # controllers may give more digits than the space: a replay needs them
         self._zero = np.zeros_like(sample)
         dims = tuple(f"action_{k}" for k in range(sample.ndim))
         quantities = {
@@ -61,6 +63,7 @@ class Record(gymnasium.Wrapper[NDArray[Any], NDArray[Any], NDArray[Any], NDArray
         }
         settings = world.settings.model_dump(mode="json")
         self.episodes = self.exploded = 0
+        self._outcomes: list[dict[str, float]] = []
         self._unstable = False
         self._action, self._reward = self._zero.copy(), np.zeros(())
         self._episode, self._marked = np.zeros((), np.int64), np.zeros((), np.bool_)
@@ -81,6 +84,7 @@ class Record(gymnasium.Wrapper[NDArray[Any], NDArray[Any], NDArray[Any], NDArray
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Reset the world and write its first frame."""
+        self._conclude()
         observation, info = super().reset(seed=seed, options=options)
         self.episodes += 1
         self._unstable = False
@@ -98,8 +102,16 @@ class Record(gymnasium.Wrapper[NDArray[Any], NDArray[Any], NDArray[Any], NDArray
 
     def close(self) -> None:
         """Finish the recording and close the world."""
+        self._conclude()
         self.writer.close()
         super().close()
+
+    def _conclude(self) -> None:
+        """Note the outcomes of the episode that ends."""
+        world = self.env.unwrapped
+        if isinstance(world, World) and len(self._outcomes) < self.episodes and (found := world.outcomes()):
+            self._outcomes.append(found)
+            self.writer.note_outcomes(self._outcomes)
 
     def _keep(self, action: NDArray[Any], reward: float) -> None:
         self._action[...], self._reward[()] = action, reward

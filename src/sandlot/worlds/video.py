@@ -77,10 +77,12 @@ class Video:
     def add(self, draw: Callable[[], Image]) -> None:
         """Take note of a step; ``draw`` is called if it is one that the video shows."""
         if self._steps % self.every == 0:
-            self._put(np.ascontiguousarray(draw()))
+            self.put(draw())
         self._steps += 1
 
-    def _put(self, picture: Image) -> None:
+    def put(self, picture: Image) -> None:
+        """Add a picture: the next one that the video shows."""
+        picture = np.ascontiguousarray(picture)
         if self._path.suffix.lower() != ".mp4":
             image = Pillow.fromarray(picture)
             gif = self._path.suffix.lower() == ".gif"

@@ -28,11 +28,11 @@ DISTANCE, AZIMUTH, ELEVATION = 2.05, -60.0, 40.0
 """Of the camera: relative to the longer side of the terrain; counter-clockwise from x, above the horizon [degree]."""
 
 
-def leveling_scene(swarm: Swarm, cycles: int) -> Scene:
-    """The terrain in cells, and the agents; a metre of the scene is a cell."""
+def leveling_scene(swarm: Swarm, cycles: int, relief: int) -> Scene:
+    """The terrain in cells, brightest at the height ``relief``, and the agents; a metre of the scene is a cell."""
     heights, agents, tally = swarm.heights.astype(np.float64), swarm.agents, swarm.tally
     ny, nx = heights.shape
-    colours = blend(EARTH_LOW, EARTH_HIGH, heights / max(int(tally[HIGH]), 1))
+    colours = blend(EARTH_LOW, EARTH_HIGH, heights / max(relief, 1))
     items: list[Item] = [HeightField("cells", UNIT * heights, 1.0, np.zeros(2), colours, cells=True)]
     for k, agent in enumerate(agents):
         x, y = int(agent["x"]), int(agent["y"])
@@ -43,7 +43,7 @@ def leveling_scene(swarm: Swarm, cycles: int) -> Scene:
         unit = Shape(f"unit {k}", "box", CARRIED, *upright(x, y, top + above), LOAD, outlined=False)
         items += (body, unit) if agent["carrying"] else (unit, body)
     low, high = np.full(2, -0.5), np.array([nx - 0.5, ny - 0.5])
-    middle = np.array([*(0.5 * (low + high)), 0.35 * UNIT * float(heights.max())])
+    middle = np.array([*(0.5 * (low + high)), 0.35 * UNIT * relief])
     loaded = int(agents["carrying"].sum())
     return Scene(
         tuple(items),

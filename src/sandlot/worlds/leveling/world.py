@@ -180,7 +180,7 @@ class Leveling(World):
 
     def scene(self) -> Scene:
         """The cells, higher ones brighter, and the agents in blue with the units that they carry in orange."""
-        return leveling_scene(self.swarm, self.cycles)
+        return leveling_scene(self.swarm, self.cycles, self.settings.relief)
 
     def _observe(self) -> NDArray[np.float32]:
         agents = self.swarm.agents

@@ -56,8 +56,8 @@ def _framed(task: WaterTask, body: int) -> tuple[Array, Array]:
     if task.swimmers.solid_balls:
         places.append(np.asarray(given.destination))
     step = 0.25 * long
-    low = step * np.floor((np.min(places, axis=0) - 0.4 * long) / step)
-    high = step * np.ceil((np.max(places, axis=0) + 0.4 * long) / step)
+    low = step * np.floor((np.min(places, axis=0) - 0.55 * long) / step)
+    high = step * np.ceil((np.max(places, axis=0) + 0.55 * long) / step)
     # At least so wide and so tall, relative to the longer side.
     middle, half = 0.5 * (low + high), 0.5 * (high - low)
     half = np.maximum(half, SLIMMEST * half.max())

@@ -1,0 +1,1 @@
+"""Scenes for other viewers: MCAP for Foxglove, and rerun."""
