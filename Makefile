@@ -8,7 +8,7 @@ KERNEL_TESTS := control geometry kernels/test_randomness.py models/test_dense.py
 	robots/test_round_robot.py sensing surrogates/test_centring.py surrogates/test_lines.py surrogates/test_mapped.py \
 	surrogates/test_orthogonal.py surrogates/test_rolling.py surrogates/test_sensor_models.py surrogates/test_terms.py \
 	studies/terrain/test_bullet_rays.py studies/terrain/test_plain_wheel.py worlds/indoor/test_floor.py \
-	worlds/terrain/test_grid.py worlds/terrain/test_windows.py worlds/test_raster.py
+	worlds/terrain/test_grid.py worlds/terrain/test_scene.py worlds/terrain/test_windows.py worlds/test_raster.py
 
 .PHONY: help demo test test-all lint bench docs docs-results docs-pages lock clean
 
@@ -20,6 +20,7 @@ demo: $(VENV)/ready-demo  ## run the tour
 	@$(BIN)/sandlot tour
 
 test: $(VENV)/ready-test  ## every test but the slow ones, then the kernels' tests with Numba off
+	@$(BIN)/python tests/chromium.py
 	$(PYTEST) -n auto -m "not slow"
 	NUMBA_DISABLE_JIT=1 $(PYTEST) -n auto -m "not slow" $(KERNEL_TESTS:%=tests/%)
 

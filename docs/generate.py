@@ -42,6 +42,7 @@ ROOMS = (
     "worlds",
     "learning",
     "studies",
+    "lab",
 )
 """From the bottom to the top: a room imports only from rooms before it."""
 GUIDES = {
@@ -50,6 +51,7 @@ GUIDES = {
     "Many robots": "many-robots.md",
     "Particles": "particles.md",
     "Rovers": "rovers.md",
+    "The lab": "lab.md",
     "Climbing": "climbing.md",
     "Rendering": "rendering.md",
     "Logs": "logs.md",

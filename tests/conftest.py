@@ -1,5 +1,7 @@
 """What all tests share."""
 
+import os
+
 import numpy as np
 from hypothesis import settings
 from numba import config
@@ -8,6 +10,9 @@ from numba import config
 settings.register_profile("search", deadline=None, max_examples=30, print_blob=True)
 settings.register_profile("same", settings.get_profile("search"), derandomize=True)
 settings.load_profile("same")
+
+# Checkers of Gymnasium try every render mode; "human" would open a window.
+os.environ["BROWSER"] = "true"
 
 if config.DISABLE_JIT:
     # Random streams wrap around on purpose; compiled code does so silently, NumPy's scalars warn.

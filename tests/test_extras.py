@@ -17,6 +17,7 @@ EXTRAS = {
     "video": ["imageio_ffmpeg", "moviepy"],
     "viewers": ["mcap", "rerun"],
     "cluster": ["ray"],
+    "lab": ["viser"],
 }
 HIDE = """
 import sys

@@ -272,8 +272,8 @@ def test_an_action_with_nan_is_refused(name):
 def test_an_unknown_controller_or_render_mode_is_explained():
     with pytest.raises(SandlotError, match="did you mean 'probabilistic'"):
         load("leveling")().controller("probabilistc")
-    with pytest.raises(SandlotError, match="allowed: rgb_array"):
-        load("leveling")(render_mode="human")
+    with pytest.raises(SandlotError, match="allowed: rgb_array, human"):
+        load("leveling")(render_mode="ansi")
     with pytest.raises(SandlotError, match="did you mean 'leveling'"):
         load("levelling")
 

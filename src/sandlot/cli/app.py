@@ -9,14 +9,15 @@ from rich.markup import escape
 from typer.core import TyperGroup
 
 import sandlot
-from sandlot.cli import fit, gap, logs, maps, models, recorded, shape, show, train, work
+from sandlot.cli import fit, gap, lab, logs, maps, models, recorded, shape, show, train, work
 from sandlot.cli.caution import one_line_warnings
 from sandlot.cli.stop import stoppable
 from sandlot.errors import SandlotError, quote
 
 HELP = """A robot lab: worlds, controllers and studies.
 
-New here? [bold]sandlot tour[/bold] runs a few studies and writes a page about them,
+New here? [bold]sandlot lab[/bold] opens a page to watch and drive worlds,
+[bold]sandlot tour[/bold] runs a few studies and writes a page about them,
 [bold]sandlot studies[/bold] lists them all, [bold]sandlot run leveling.probabilities[/bold] runs one.
 """
 
@@ -38,6 +39,8 @@ class Commands(TyperGroup):
 
 app = typer.Typer(cls=Commands, help=HELP, rich_markup_mode="rich", pretty_exceptions_enable=False)
 app.command()(work.tour)
+app.command()(lab.lab)
+app.command()(lab.play)
 app.command()(show.worlds)
 app.command()(show.studies)
 app.command()(work.run)

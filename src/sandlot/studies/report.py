@@ -8,13 +8,13 @@ from typing import Any
 
 import jinja2
 
-import sandlot
 from sandlot.errors import RunError
 from sandlot.settings import flatten
 from sandlot.studies.base import VERDICTS
 from sandlot.studies.catalogue import in_words
 from sandlot.studies.pictures import FIGURE, draw
 from sandlot.studies.runner import Outcome, changed, command
+from sandlot.version import __version__
 from sandlot.writing import drafted
 
 PAGE = "index.html"
@@ -36,7 +36,7 @@ def write_page(path: Path, title: str, lead: str, outcomes: Sequence[Outcome]) -
     page = environment.get_template("page.html.j2").render(
         title=title,
         lead=lead,
-        version=sandlot.__version__,
+        version=__version__,
         verdicts=VERDICTS,
         sections=[_section(outcome, path.parent) for outcome in outcomes],
         together=_counts(outcomes),

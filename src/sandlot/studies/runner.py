@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-import sandlot
 from sandlot.errors import RunError, quote
 from sandlot.settings import build, flatten
 from sandlot.studies import find
@@ -19,6 +18,7 @@ from sandlot.studies.base import Claim, Job, Study
 from sandlot.studies.store import Row, Store
 from sandlot.studies.verdicts import judge
 from sandlot.studies.workers import Backend, open_pool, work
+from sandlot.version import __version__
 
 RUNS = Path("runs")
 """Where runs are kept unless another directory is given."""
@@ -166,7 +166,7 @@ def _begin(store: Store, study: Study, directory: Path) -> float:
     mine: dict[str, Any] = {"study": study.name, "settings": study.model_dump(mode="json")}
     before = store.about()
     if not before and not store.rows():
-        store.note(**mine, version=sandlot.__version__, wall_time=0.0)
+        store.note(**mine, version=__version__, wall_time=0.0)
         return 0.0
     was, spent = _study(before, directory, known=study)
     other = f"choose another --out, or remove {quote(directory)}"
@@ -177,7 +177,7 @@ def _begin(store: Store, study: Study, directory: Path) -> float:
         if old.get(key) != new.get(key):
             message = f"{quote(directory)} holds a run with {key}={quote(old.get(key))}, not {quote(new.get(key))}"
             raise RunError(f"{message}; {other}")
-    if before.get("version") != sandlot.__version__:
+    if before.get("version") != __version__:
         raise RunError(f"{quote(directory)} holds a run of sandlot {quote(before.get('version'))}; {other}")
     return spent
 

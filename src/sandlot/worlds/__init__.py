@@ -8,6 +8,8 @@ import gymnasium
 from sandlot.errors import SettingError, quote
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from sandlot.worlds.base import World
 
 WORLDS = {
@@ -25,6 +27,10 @@ VECTORS = {
     "water": "sandlot.worlds.water.vector:WaterVector",
 }
 """Short name to the compiled vector form, which ``gymnasium.make_vec`` gives."""
+
+
+viewer: "Callable[[World], Callable[[], None]] | None" = None
+"""Opens a view of a world for ``render_mode="human"``, and returns what shows each step; the lab puts it here."""
 
 
 def world_id(name: str) -> str:

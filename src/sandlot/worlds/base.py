@@ -1,17 +1,19 @@
 """What every world has: settings with a fidelity, frames of named quantities with units, and ready controllers."""
 
 import copy
+import functools
 import inspect
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar, cast
 
 import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import model_validator
 
+from sandlot import worlds
 from sandlot.control.controller import Controller, Policy, Separate
 from sandlot.errors import ModelError, SettingError, quote
 from sandlot.models.store import is_model
@@ -78,6 +80,9 @@ class World(gymnasium.Env[NDArray[Any], NDArray[Any]]):
     A subclass names its settings, makes its spaces and quantities in ``__init__``, and adds ``reset``, ``step``,
     ``frame`` and ``scene``. Time limits and recording are wrappers. Its docstring is its documentation page.
 
+    With ``render_mode="human"``, a page in the browser shows each reset and each step, no faster than real time: a
+    subclass's ``reset`` and ``step`` are wrapped for that when the class is made.
+
     Attributes:
         settings: What this world was made with.
         quantities: The quantities of its frames, from `sandlot.recordings.vocabulary`.
@@ -92,6 +97,7 @@ class World(gymnasium.Env[NDArray[Any], NDArray[Any]]):
     endless: bool = False
     quantities: Mapping[str, Quantity]
     settings: WorldSettings
+    _show: Callable[[], None] | None
 
     def __init__(self, render_mode: str | None = None, settings: WorldSettings | None = None, **values: Any) -> None:
         """Make a world.
@@ -105,8 +111,15 @@ class World(gymnasium.Env[NDArray[Any], NDArray[Any]]):
             SandlotError: If a setting is unknown or impossible.
         """
         check_render_mode(render_mode, self.metadata["render_modes"])
-        self.render_mode = render_mode
+        self.render_mode, self._show = render_mode, None
         self.settings = take_settings(self.Settings, settings, values)
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Let ``reset`` and ``step`` show the world afterwards, if it is to be seen by humans."""
+        super().__init_subclass__(**options)
+        for name in ("reset", "step"):
+            if name in cls.__dict__:
+                setattr(cls, name, _shown(cls.__dict__[name]))
 
     @classmethod
     def fidelities(cls) -> list[str]:
@@ -130,9 +143,9 @@ class World(gymnasium.Env[NDArray[Any], NDArray[Any]]):
     def scene(self) -> Scene:
         """Everything there is to draw now."""
 
-    def render(self) -> Image:
-        """A picture of the scene, with caption and legend: (rows, columns, 3)."""
-        return picture(self.scene())
+    def render(self) -> Image | None:
+        """A picture of the scene, with caption and legend: (rows, columns, 3); none if humans see it already."""
+        return None if self.render_mode == "human" else picture(self.scene())
 
     def recorder(self) -> Recorder:
         """A new source of frames for a recording."""
@@ -182,6 +195,25 @@ class World(gymnasium.Env[NDArray[Any], NDArray[Any]]):
         space = copy.deepcopy(self.action_space)
         space.seed(int(seed.generate_state(1)[0]))
         return lambda _: space.sample()
+
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def _shown(method: F) -> F:
+    """The method, after which a world is shown if it is to be seen by humans."""
+
+    @functools.wraps(method)
+    def wrapped(self: World, *given: Any, **named: Any) -> Any:
+        result = method(self, *given, **named)
+        if self.render_mode == "human":
+            if self._show is None:
+                assert worlds.viewer is not None
+                self._show = worlds.viewer(self)
+            self._show()
+        return result
+
+    return cast(F, wrapped)
 
 
 def take_settings(kind: type[S], settings: WorldSettings | None, values: Mapping[str, Any]) -> S:

@@ -16,6 +16,7 @@ from sandlot.recordings.vocabulary import quantity
 from sandlot.settings import build
 from sandlot.worlds import load, world_id
 from sandlot.worlds.base import World
+from sandlot.worlds.picture import picture
 from sandlot.worlds.rollout import rollout
 from sandlot.worlds.video import Video, check_video
 
@@ -158,7 +159,7 @@ def record_world(
         film = None if video is None else stack.enter_context(Video(video, world.metadata["render_fps"], video_speed))
         for step in rollout(env, chosen, seed, steps, again=True):
             if film is not None:
-                film.add(world.render)
+                film.add(lambda: picture(world.scene()))
             if not step.began[0] and (step.number % 100 == 0 or step.number == steps):
                 progress(step.number, steps)
     facts = {"world": name, "controller": driver, "seed": seed, "steps": steps, "episodes": env.episodes}

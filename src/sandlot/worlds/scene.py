@@ -115,12 +115,14 @@ class Lines:
         ends: (n, 2, 3) both ends of each [m].
         colours: One for all, or one for each.
         width: [pixel]
+        height: If above 0, lines stand upright as walls of this height; a picture from above shows them as lines [m].
     """
 
     name: str
     ends: Array
     colours: Colour | tuple[Colour, ...]
     width: float = 1.0
+    height: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,6 +161,8 @@ class Camera:
     size: tuple[int, int] = (640, 420)
 
 
+SEEN = 0.35
+"""Radius that a viewer should see around the target of a camera, relative to the camera's distance."""
 Item: TypeAlias = Shape | HeightField | Points | Lines | Area
 
 
@@ -176,6 +180,8 @@ class Scene:
         camera: If given, `picture` shows the scene in perspective, and not from above.
         caption: Time and a few quantities, in one line.
         legend: What the colours mean: label and colour.
+        focus: (3,) what a viewer looks at if there is no camera, such as the robot [m]; if not given, the middle.
+        reach: Radius around the focus that a viewer should see [m]; if 0, all of a picture.
     """
 
     items: tuple[Item, ...]
@@ -187,6 +193,18 @@ class Scene:
     camera: Camera | None = None
     caption: str = ""
     legend: tuple[tuple[str, Colour], ...] = ()
+    focus: Array | None = None
+    reach: float = 0.0
+
+    @property
+    def looked_at(self) -> tuple[Array, float]:
+        """What a viewer in space looks at: (3,) [m], and the radius around it that it should see [m]."""
+        if self.camera is not None:
+            return np.nan_to_num(self.camera.target), SEEN * self.camera.distance
+        middle = np.zeros(3)
+        middle[list(self.axes)] = 0.5 * (self.low + self.high)
+        reach = self.reach or 0.5 * float(np.max(self.high - self.low))
+        return middle if self.focus is None else np.nan_to_num(self.focus), reach
 
     @property
     def axes(self) -> tuple[int, int]:

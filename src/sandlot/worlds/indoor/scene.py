@@ -40,10 +40,12 @@ PIXELS, BORDER = 640, 0.03
 """Longer side of a picture, and the border around the plan as a share of its longer side."""
 WIDEST = 36.0
 """A picture is at most so many times as wide as the robot."""
-WALL_HEIGHT, ROBOT_HEIGHT = 1.0, 0.5
-"""Half the height of round walls and of the robot, both chosen for drawing [m]."""
+WALL_HEIGHT, ROBOT_HEIGHT = 0.5, 0.5
+"""Height above the floor of walls and of the round robot, both chosen for drawing [m]."""
 PERSON_HEIGHT, ROVER_HEIGHT = 0.85, 0.1
 """The same of people and of the tracked rover [m]."""
+SEEN = 4.0
+"""Radius around the robot that a camera in space shows [m]."""
 NOSE_CORNERS = np.array([(0.85, 0.0), (0.25, 0.4), (0.25, -0.4)])
 """Of the mark that points forward, relative to the radius of the robot."""
 
@@ -69,11 +71,19 @@ def indoor_scene(task: IndoorTask, robot: int = 0) -> Scene:
         Points("returns", _flat(ends), 0.0025 * _extent(task.plan), RETURN),
         *around,
         *_body(task, pose),
-        Area("nose", _flat(nose), FRONT),
+        Area("nose", np.column_stack([nose, np.full(3, _top(task))]), FRONT),
     )
     low, high = _framed(task.plan, scene, pose[:2], radius)
     about, legend = _labels(task, robot)
-    return replace(scene, low=low, high=high, caption=f"{task.time[robot]:.1f} s   {about}", legend=legend)
+    return replace(
+        scene,
+        low=low,
+        high=high,
+        caption=f"{task.time[robot]:.1f} s   {about}",
+        legend=legend,
+        focus=np.array([*pose[:2], 0.0]),
+        reach=min(SEEN, 0.5 * _extent(task.plan)),
+    )
 
 
 def _framed(plan: Plan, scene: Scene, place: Array, radius: float) -> tuple[Array, Array]:
@@ -114,6 +124,11 @@ def _labels(task: IndoorTask, robot: int) -> tuple[str, tuple[tuple[str, Colour]
     if (task.plan.shine > 0.5).any():
         legend += [("shiny wall", GLASS)]
     return f"{about}   bumps {task.bumps[robot]}", tuple(legend)
+
+
+def _top(task: IndoorTask) -> float:
+    """Height of the robot [m]."""
+    return ROBOT_HEIGHT if isinstance(task.settings.robot, RoundRobot) else ROVER_HEIGHT
 
 
 def _goal(goal: Array, distance: float) -> Shape:
@@ -165,7 +180,7 @@ def _walls(plan: Plan) -> list[Item]:
         Shape(f"round wall {k}", "cylinder", (radius, WALL_HEIGHT), *upright(x, y), colours[straight + k])
         for k, (x, y, radius) in enumerate(plan.circles)
     ]
-    return [Lines("walls", ends, tuple(colours[:straight]), 2.0), *round_walls]
+    return [Lines("walls", ends, tuple(colours[:straight]), 2.0, WALL_HEIGHT), *round_walls]
 
 
 def _flat(points: Array) -> Array:

@@ -89,7 +89,7 @@ class Indoor(World):
     Settings: ClassVar[type[WorldSettings]] = IndoorSettings
     reward_units = "m^2"
     endless = True
-    metadata = {"render_modes": ["rgb_array"], "render_fps": 4}
+    metadata = {"render_modes": ["rgb_array", "human"], "render_fps": 4}
     outcome_quantities: ClassVar[Mapping[str, Quantity]] = {
         "covered": Quantity("m^2", "area of the floor that the robot's body has covered"),
         "covered_share": Quantity("1", "share of the floor within its reach that it has covered"),

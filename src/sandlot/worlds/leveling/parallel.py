@@ -7,7 +7,9 @@ from gymnasium.spaces import Box, MultiDiscrete
 from numpy.typing import NDArray
 from pettingzoo import ParallelEnv
 
+from sandlot.worlds.base import check_render_mode
 from sandlot.worlds.leveling.world import HIGHEST, Leveling
+from sandlot.worlds.picture import from_above
 
 Each = dict[str, Any]
 
@@ -24,7 +26,8 @@ class LevelingParallel(ParallelEnv[str, NDArray[np.float32], NDArray[Any]]):
 
     def __init__(self, render_mode: str | None = None, **given: Any) -> None:
         """Make the world; ``given`` are the settings of `Leveling`, as an object or as keywords."""
-        self.world = Leveling(render_mode, **given)
+        check_render_mode(render_mode, list(self.metadata["render_modes"]))
+        self.world = Leveling(**given)
         self.render_mode = render_mode
         self.possible_agents = [f"agent_{i}" for i in range(self.world.settings.agents)]
         self.agents: list[str] = []
@@ -58,7 +61,7 @@ class LevelingParallel(ParallelEnv[str, NDArray[np.float32], NDArray[Any]]):
 
     def render(self) -> NDArray[np.uint8]:
         """The terrain from above."""
-        return self.world.render()
+        return from_above(self.world.scene())
 
     def _each(self, rows: NDArray[Any]) -> Each:
         return dict(zip(self.possible_agents, rows, strict=True))

@@ -66,7 +66,7 @@ class Leveling(World):
 
     Settings: ClassVar[type[WorldSettings]] = LevelingSettings
     reward_units = "unit^2"
-    metadata = {"render_modes": ["rgb_array"], "render_fps": 30}
+    metadata = {"render_modes": ["rgb_array", "human"], "render_fps": 30}
     settings: LevelingSettings
 
     def __init__(self, render_mode: str | None = None, **given: Any) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.ndimage import gaussian_filter
 
+from sandlot.kernels import kernel
 from sandlot.robots.rover_shapes import DrawnShape
 from sandlot.typing import Array, Image
 from sandlot.worlds.scene import (
@@ -20,7 +21,6 @@ from sandlot.worlds.scene import (
     HeightField,
     Scene,
     Shape,
-    blend,
 )
 from sandlot.worlds.terrain.seam import Drive, Ground
 
@@ -30,6 +30,8 @@ DEEP = 0.02
 """A rut of this depth has 70% of the darkest colour, and a deeper one no more [m]."""
 NEAR, AZIMUTH, ELEVATION = 6.0, -125.0, 32.0
 """Of the camera: distance relative to the radius of a rover; counter-clockwise from x, above the horizon [degree]."""
+TINTS = np.array([SOIL_LOW, SOIL_HIGH, RUT], np.float64)
+"""Colours of the lowest and of the highest node, and of deep ruts."""
 HALF = {"box": np.full(3, 0.5), "cylinder": np.array([1.0, 0.5]), "sphere": np.ones(1), "mesh": np.ones(0)}
 """Scenes have half the sides of a box and half the length of a cylinder."""
 NOSE_CORNERS = np.array([(0.375, 0.0, 0.0), (0.2, 0.1, 0.0), (0.2, -0.1, 0.0)])
@@ -76,9 +78,30 @@ def _colours(ground: Ground, blur: float) -> Image:
     heights, initial = ground.heights, ground.initial
     if blur > 0.0:
         heights, initial = (0.95 * gaussian_filter(each, 2.0 * blur) + 0.05 * each for each in (heights, initial))
-    relief = blend(SOIL_LOW, SOIL_HIGH, (heights - heights.min()) / max(float(np.ptp(heights)), 1e-9))
-    rut = np.clip((initial - heights) / DEEP, 0.0, 0.7)[..., None]
-    return (relief * (1.0 - rut) + np.array(RUT) * rut).astype(np.uint8)
+    colours = np.empty((*heights.shape, 3), np.uint8)
+    shade(heights, initial, float(heights.min()), max(float(np.ptp(heights)), 1e-9), TINTS, colours)
+    return colours
+
+
+@kernel(error_model="numpy", allocates=False)
+def shade(heights: Array, initial: Array, low: float, span: float, tints: Array, colours: Image) -> None:
+    """Colour nodes by their height, and darker where they were pressed down.
+
+    Args:
+        heights: (ny, nx) [m]
+        initial: (ny, nx) before anything touched the ground [m].
+        low: Height of the lowest node [m].
+        span: From the lowest to the highest node [m].
+        tints: (3, 3) colours of the lowest, of the highest, and of deep ruts.
+        colours: (ny, nx, 3) receives the colours.
+    """
+    for i in range(heights.shape[0]):
+        for j in range(heights.shape[1]):
+            share = min(max((heights[i, j] - low) / span, 0.0), 1.0)
+            rut = min(max((initial[i, j] - heights[i, j]) / DEEP, 0.0), 0.7)
+            for k in range(3):
+                relief = np.floor(tints[0, k] + share * (tints[1, k] - tints[0, k]))
+                colours[i, j, k] = np.uint8(relief * (1.0 - rut) + tints[2, k] * rut)
 
 
 def _rover(number: int, drawn: Sequence[DrawnShape], position: Array, rotation: Array) -> list[Shape]:

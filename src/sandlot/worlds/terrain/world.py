@@ -87,7 +87,7 @@ class Terrain(World):
 
     Settings: ClassVar[type[WorldSettings]] = TerrainSettings
     reward_units = "m"
-    metadata = {"render_modes": ["rgb_array"], "render_fps": 100}
+    metadata = {"render_modes": ["rgb_array", "human"], "render_fps": 100}
     outcome_quantities: ClassVar[Mapping[str, Quantity]] = {
         "path_length": Quantity("m", "length of the path driven, forwards or backwards, mean of all rovers"),
         "distance": Quantity("m", "distance from the start, mean of all rovers"),

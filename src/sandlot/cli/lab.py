@@ -1,0 +1,86 @@
+"""Commands that open the lab, a page in the browser: ``lab`` and ``play``."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from sandlot.cli.work import Controller, Set, SettingsFile
+from sandlot.worlds import WORLDS
+
+if TYPE_CHECKING:
+    from sandlot.lab.lab import Lab
+
+Port = Annotated[int, typer.Option(min=0, max=65535, help="Of the page; 0 for any that is free.")]
+Host = Annotated[str, typer.Option(help="Address to listen at. Any but this machine's own needs --token.")]
+Token = Annotated[str | None, typer.Option(help="Secret that viewers must know.", show_default=False)]
+Browser = Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in the browser.")]
+DEFAULT_PORT, THIS_MACHINE = 8080, "127.0.0.1"
+
+
+def lab(
+    port: Port = DEFAULT_PORT,
+    host: Host = THIS_MACHINE,
+    token: Token = None,
+    browser: Browser = True,
+    runs: Annotated[Path, typer.Option(help="Directory in which studies run.")] = Path("runs"),
+) -> None:
+    """Open the lab: a page to watch and drive worlds, replay recordings, run studies and see a log being mapped.
+
+    It is served on this machine only, until Ctrl-C. To let others in, give --host and --token.
+    """
+    from sandlot.lab.lab import Lab
+
+    page = Lab(port, host, token, runs)
+    page.worlds.open("terrain")
+    _serve(page, browser)
+
+
+def play(
+    world: Annotated[
+        str, typer.Argument(help="Name of a world; see: sandlot worlds", autocompletion=lambda: [*WORLDS])
+    ],
+    fidelity: Annotated[str | None, typer.Option(help="Which physics.", show_default="the world's first")] = None,
+    controller: Controller = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of the first episode.")] = 0,
+    assignments: Set = None,
+    settings: SettingsFile = None,
+    port: Port = DEFAULT_PORT,
+    host: Host = THIS_MACHINE,
+    token: Token = None,
+    browser: Browser = True,
+) -> None:
+    """Watch a world in the lab, or drive it yourself: --controller keys.
+
+    Other worlds, and all else of the lab, are on the same page.
+    """
+    from sandlot.settings import read_settings
+    from sandlot.worlds import load
+
+    load(world)
+    values = read_settings(settings, assignments or ())
+
+    from sandlot.lab.lab import Lab
+
+    page = Lab(port, host, token)
+    try:
+        page.worlds.open(world, fidelity, controller, seed, values)
+    except BaseException:
+        page.close()
+        raise
+    _serve(page, browser)
+
+
+def _serve(page: "Lab", browser: bool) -> None:
+    """Say where the page is, and serve it until Ctrl-C."""
+    Console().print(f"The lab is at [bold]{escape(page.address)}[/bold]  (Ctrl-C ends it)", soft_wrap=True)
+    if browser:
+        import webbrowser
+
+        webbrowser.open(page.address)
+    try:
+        page.wait()
+    finally:
+        page.close()

@@ -1,0 +1,1 @@
+"""The web page on which worlds are watched and driven, recordings replayed, studies run and logs mapped."""

@@ -1,0 +1,212 @@
+"""Height fields on the page, cut into tiles: only tiles whose heights have changed are sent again.
+
+A tile is a mesh of few triangles with a texture that has a pixel for each node: its colour, and the light on its slope.
+Triangles are costly where a page is drawn without a graphics card, and pixels of a texture are not. A tile that changes
+is prepared out of sight and shown a moment later, because a browser needs some time to read a texture.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from sandlot.lab.glb import surface_glb
+from sandlot.typing import Array, Image, IntArray
+from sandlot.worlds.scene import HeightField
+
+TILE = 60
+"""Cells along each side of a tile."""
+NOTICED = 0.03
+"""A tile is drawn anew when a height in it has changed by more than this, relative to the spacing of nodes."""
+SUN = np.array([-0.5, -0.45, 0.74])
+"""Direction to the sun."""
+AMBIENT, DIFFUSE = 0.42, 0.82
+"""Light on every slope, and on one that faces the sun."""
+TRIANGLES = 12_000
+"""Of all tiles around the focus."""
+NEAR, FAR = (2, 3, 4, 5, 6, 10, 12, 15), 15
+"""Nodes between two vertices of a tile around the focus, the first that keeps to `TRIANGLES`, and of any other tile."""
+AT_ONCE = 16
+"""Tiles that are drawn anew in one frame; the others wait for the next."""
+HIDDEN = 0.4
+"""For so long a new tile is prepared out of sight [s]."""
+DOWN = 7.0
+"""A plain surface lies this far below, relative to the spacing; a slow browser shows it while it reads a new tile."""
+SKIRT = 4.0
+"""Edges of tiles are drawn down by this, relative to the spacing, to close gaps between fine and coarse tiles."""
+
+
+class Ground:
+    """A height field whose nodes are joined.
+
+    Attributes:
+        sent: Number of tiles that were drawn or drawn anew so far.
+    """
+
+    def __init__(self, scene: Any, name: str, field: HeightField) -> None:
+        """Prepare to draw it below ``name``."""
+        self._spacing, self.sent = field.spacing, 0
+        ny, nx = field.heights.shape
+        self._period = field.spacing * np.array([nx, ny]) if field.wrap else None
+        # A field that wraps has one more row and one more column, which join it to its other edge.
+        rows, columns = (np.arange(n + field.wrap) for n in (ny, nx))
+        self._tiles = [
+            _Tile(scene, f"{name}/{i // TILE} {j // TILE}", field, rows[i : i + TILE + 1], columns[j : j + TILE + 1])
+            for i in range(0, len(rows) - 1, TILE)
+            for j in range(0, len(columns) - 1, TILE)
+        ]
+        self._middles = np.array([tile.middle for tile in self._tiles])
+        self._offsets = np.zeros_like(self._middles)
+
+    def draw(self, field: HeightField, focus: Array, reach: float, now: float, crop: float | None = None) -> None:
+        """Draw tiles that have changed.
+
+        Args:
+            field: The field as it is now.
+            focus: (3,) around which the ground is drawn finely, and, if it wraps, drawn at all [m].
+            reach: As far from the focus as this [m].
+            now: Time by which new tiles are shown [s].
+            crop: Tiles further from the focus than this are hidden [m].
+        """
+        if self._period is not None:
+            self._move(self._period * np.rint((focus[:2] - self._middles) / self._period))
+        away = np.abs(self._middles + self._offsets - focus[:2]).max(axis=1)
+        near = away < 1.5 * reach + 0.5 * TILE * self._spacing
+        fine = next((each for each in NEAR if near.sum() * 2 * (TILE / each + 2) ** 2 <= TRIANGLES), FAR)
+        drawn = 0
+        for k in np.argsort(away):
+            tile = self._tiles[k]
+            tile.swap(now)
+            if crop is not None:
+                tile.frame.visible = bool(away[k] < crop)
+            if drawn < AT_ONCE or not tile.shown:
+                drawn += tile.draw(field, fine if near[k] else FAR, now)
+        self.sent += drawn
+
+    def settle(self, now: float) -> None:
+        """Show tiles that were prepared."""
+        for tile in self._tiles:
+            tile.swap(now)
+
+    def _move(self, offsets: Array) -> None:
+        for k in np.flatnonzero((offsets != self._offsets).any(axis=1)):
+            self._tiles[k].frame.position = (*offsets[k], 0.0)
+        self._offsets = offsets
+
+    def nearest(self, positions: Array, focus: Array) -> Array:
+        """Where things at ``positions`` (..., 3) [m] are drawn, so that they are on the ground that is drawn there."""
+        if self._period is None:
+            return positions
+        placed = positions.copy()
+        placed[..., :2] += self._period * np.rint((focus[:2] - positions[..., :2]) / self._period)
+        return placed
+
+    def remove(self) -> None:
+        """Take it off the page."""
+        for tile in self._tiles:
+            tile.frame.remove()
+
+
+class _Tile:
+    """A part of a field: two meshes, of which one is shown while the other is prepared.
+
+    Attributes:
+        middle: (2,) [m]
+        frame: Both meshes are below it.
+        shown: Number of the mesh that is shown, from 1; 0 if none is.
+    """
+
+    def __init__(self, scene: Any, name: str, field: HeightField, rows: IntArray, columns: IntArray) -> None:
+        ny, nx = field.heights.shape
+        self._scene, self._name, self._rows, self._columns = scene, name, rows, columns
+        # One node more on each side, for slopes.
+        around = [np.arange(each[0] - 1, each[-1] + 2) for each in (rows, columns)]
+        self._nodes = np.ix_(
+            *(each % n if field.wrap else np.clip(each, 0, n - 1) for each, n in zip(around, (ny, nx), strict=True))
+        )
+        self._corner, self._spacing = field.corner, field.spacing
+        self.middle = field.corner + 0.5 * field.spacing * np.array([columns[0] + columns[-1], rows[0] + rows[-1]])
+        self.frame = scene.add_frame(name, show_axes=False)
+        self._under(field)
+        self.shown, self._stride, self._ready = 0, 0, 0.0
+        self._meshes: dict[int, Any] = {}
+        self._drawn, self._painted = np.zeros((0, 0)), np.zeros((0, 0, 3), np.uint8)
+
+    def draw(self, field: HeightField, stride: int, now: float) -> bool:
+        """Prepare it anew, if it has changed and no other change is under way; whether it did."""
+        heights, colours = field.heights[self._nodes], field.colours[self._nodes]
+        changed = not self.shown or np.abs(heights - self._drawn).max() > NOTICED * self._spacing
+        # The colour of ground follows its height; a flat floor has only its colour.
+        changed = changed or (field.cells and not np.array_equal(colours, self._painted))
+        if self._ready or not (changed or stride != self._stride):
+            return False
+        self._drawn, self._painted, self._stride = heights, colours, stride
+        data = self._glb(heights, colours)
+        number = 2 if self.shown == 1 else 1
+        if number in self._meshes:
+            self._meshes[number].glb_data = data
+        else:
+            self._meshes[number] = self._scene.add_glb(
+                f"{self._name}/{number}", data, cast_shadow=False, visible=not self.shown
+            )
+        if self.shown:
+            self._ready = now + HIDDEN
+        else:
+            self.shown = number
+        return True
+
+    def swap(self, now: float) -> None:
+        """Show the mesh that was prepared, once a browser has read it."""
+        if self._ready and now >= self._ready:
+            self._ready = 0.0
+            self._meshes[3 - self.shown].visible = True
+            self._meshes[self.shown].visible = False
+            self.shown = 3 - self.shown
+
+    def _under(self, field: HeightField) -> None:
+        """Draw the plain surface below the tile."""
+        around = field.heights[self._nodes]
+        self._stride = FAR
+        vertices, _, faces = self._mesh(around)
+        light = self._lit(around, field.colours[self._nodes]).reshape(-1, 3).mean(axis=0)
+        self._scene.add_mesh_simple(
+            f"{self._name}/under",
+            vertices - (0.0, 0.0, DOWN * self._spacing),
+            faces,
+            color=tuple(light.astype(int).tolist()),
+            cast_shadow=False,
+        )
+
+    def _glb(self, heights: Array, colours: Image) -> bytes:
+        return surface_glb(*self._mesh(heights), self._lit(heights, colours))
+
+    def _mesh(self, heights: Array) -> tuple[Array, Array, IntArray]:
+        """Vertices (n, 3) [m], their places in the texture (n, 2), and triangles (m, 3)."""
+        rows, columns = (_every(len(each), self._stride) for each in (self._rows, self._columns))
+        z = heights[1:-1, 1:-1][np.ix_(rows, columns)]
+        z[[0, -1]] -= SKIRT * self._spacing
+        z[1:-1, [0, -1]] -= SKIRT * self._spacing
+        x = self._corner[0] + self._spacing * (self._columns[0] + columns)
+        y = self._corner[1] + self._spacing * (self._rows[0] + rows)
+        vertices = np.stack([*np.meshgrid(x, y), z], axis=-1).reshape(-1, 3)
+        u, v = np.meshgrid((columns + 0.5) / len(self._columns), (rows + 0.5) / len(self._rows))
+        return vertices, np.stack([u, v], axis=-1).reshape(-1, 2), quads(len(rows), len(columns))
+
+    def _lit(self, heights: Array, colours: Image) -> Image:
+        """The colours of the nodes, with the light on their slopes."""
+        dx = (heights[1:-1, 2:] - heights[1:-1, :-2]) / (2.0 * self._spacing)
+        dy = (heights[2:, 1:-1] - heights[:-2, 1:-1]) / (2.0 * self._spacing)
+        facing = (SUN[2] - SUN[0] * dx - SUN[1] * dy) / np.sqrt(1.0 + dx * dx + dy * dy)
+        light = AMBIENT + DIFFUSE * np.maximum(facing, 0.0)
+        return np.minimum(colours[1:-1, 1:-1] * light[..., None], 255.0).astype(np.uint8)
+
+
+def _every(count: int, stride: int) -> IntArray:
+    """Numbers of nodes from the first to the last; both ends twice, for the skirt."""
+    inner = np.unique(np.append(np.arange(0, count - 1, stride), count - 1))
+    return np.concatenate([inner[:1], inner, inner[-1:]])
+
+
+def quads(rows: int, columns: int) -> IntArray:
+    """Two triangles for each cell between nodes: (2 cells, 3) vertex indices."""
+    first = (columns * np.arange(rows - 1)[:, None] + np.arange(columns - 1)).reshape(-1, 1, 1)
+    return np.asarray((first + np.array([[0, 1, columns + 1], [0, columns + 1, columns]])).reshape(-1, 3))

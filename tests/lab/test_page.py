@@ -1,0 +1,119 @@
+"""The page in a real browser."""
+
+import re
+import time
+from io import BytesIO
+from urllib.parse import urlsplit
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from sandlot.lab.lab import Lab
+
+SIZE = {"width": 700, "height": 700}
+COARSE = "?fixedDpr=0.2"
+"""Few pixels: these tests share a processor with the drawing."""
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory):
+    made = Lab(0, runs=tmp_path_factory.mktemp("runs"))
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def page(browser, lab):
+    opened = browser.new_page(viewport=SIZE)
+    opened.problems = []
+    opened.on("pageerror", lambda error: opened.problems.append(str(error)))
+    opened.goto(lab.address + COARSE)
+    opened.get_by_role("tab", name="Worlds").wait_for(timeout=60_000)
+    yield opened
+    opened.close()
+
+
+def until(condition, seconds=40.0):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it did not happen in time"
+        time.sleep(0.05)
+
+
+def press(page, name):
+    """Click a button of the page, also while it is being drawn."""
+    page.get_by_role("button", name=name, exact=True).click(force=True)
+
+
+def choose(page, label, option):
+    """Choose from a list of the page."""
+    page.get_by_label(label, exact=True).first.click(force=True)
+    page.get_by_role("option", name=option, exact=True).click(force=True)
+
+
+def test_a_world_runs_and_stops(page, lab):
+    lab.worlds.open("water", start=False)
+    press(page, "start")
+    page.get_by_text(re.compile("running")).wait_for()
+    until(lambda: lab.worlds.simulation.runs[0].steps > 2)
+    press(page, "pause")
+    until(lambda: not lab.worlds.simulation.running)
+    time.sleep(0.2)
+    before = lab.worlds.simulation.runs[0].steps
+    press(page, "step")
+    until(lambda: lab.worlds.simulation.runs[0].steps == before + 1)
+    assert not page.problems
+
+
+def test_drive_with_the_keyboard(page, lab):
+    lab.worlds.open("indoor", controller="keys", settings={"plan": "arena", "people": 0, "start": [5.0, 5.0, 0.0]})
+    until(lambda: lab.worlds.simulation.running)
+    before = lab.worlds.simulation.latest.frames[0]
+    page.keyboard.down("w")
+    until(lambda: lab.worlds.simulation.latest.frames[0]["x"] > before["x"] + 0.2)
+    page.keyboard.up("w")
+    until(lambda: abs(lab.worlds.simulation.latest.frames[0]["speed"]) < 0.01)
+    press(page, "left")
+    until(lambda: lab.worlds.simulation.latest.frames[0]["yaw"] > before["yaw"] + 0.02)
+
+
+def test_pick_another_world_with_its_own_knobs(page, lab):
+    lab.worlds.open("water", start=False)
+    choose(page, "World", "leveling")
+    page.get_by_text("Agents").wait_for()
+    until(lambda: lab.worlds.simulation.latest.frames[0].get("cell_heights") is not None)
+    assert lab.worlds.simulation.running
+
+
+def test_two_fidelities_side_by_side(page, lab):
+    lab.worlds.open("obstacles", start=False)
+    choose(page, "Beside it", "reference")
+    until(lambda: len(lab.worlds.simulation.runs) == 2)
+    until(lambda: len(lab.stage._canvases) == 2)
+    lab.worlds.simulation.start()
+    until(lambda: lab.worlds.simulation.latest.time > 0.2)
+    lab.worlds.simulation.pause()
+
+
+def test_what_is_drawn_is_seen(page, lab):
+    """The canvas shows more than one colour once a scene is drawn."""
+    lab.worlds.open("leveling", start=False)
+    page.wait_for_timeout(1500)
+    shot = np.asarray(Image.open(BytesIO(page.locator("canvas").first.screenshot(timeout=60_000))).convert("RGB"))
+    assert len(np.unique(shot.reshape(-1, 3) // 16, axis=0)) > 10
+
+
+def test_a_wrong_token_shows_nothing(browser):
+    lab = Lab(0, "127.0.0.1", "abcdefgh1234", tabs=False)
+    try:
+        page = browser.new_context().new_page()
+        port = urlsplit(lab.address).port
+        page.goto(f"http://localhost:{port}/?token=wrong")
+        assert page.locator("body").inner_text().strip() == "403 Forbidden"
+        page.goto(lab.address)
+        page.locator("canvas").first.wait_for(timeout=60_000)
+        assert "token" not in page.url
+        page.context.close()
+    finally:
+        lab.close()
