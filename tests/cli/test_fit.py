@@ -222,3 +222,38 @@ def test_what_can_be_fitted_is_listed(fit):
         assert status == 2
         assert len(err.splitlines()) == 1
         assert said in err
+
+
+PLATE = "length_m,width_m,grid_m,sinkage_m,force_N\n" + "".join(
+    f"0.4,0.2,0.02,{depth},{0.08 * 2e5 * depth**1.1}\n" for depth in (0.005, 0.01, 0.02, 0.03, 0.04, 0.05)
+)
+
+
+@pytest.mark.skipif(bool(config.DISABLE_JIT), reason="MuJoCo is called by its address")
+def test_fit_soil_finds_bekkers_curve_of_a_plate_and_names_the_rest(fit, tmp_path):
+    (tmp_path / "plate.csv").write_text(PLATE)
+    status, out, _ = fit("fit", "soil", "plate.csv", "--out", "soil", "--workers", 1)
+    assert status == 0
+    assert "not identified:" in out
+    assert "Use it: sandlot record terrain --set soil=soil/soil.toml" in out
+    found = json.loads((tmp_path / "soil" / "fit.json").read_text())
+    assert found["parameters"]["exponent"]["value"] == pytest.approx(1.1, abs=0.1)
+    assert load_card(tmp_path / "soil" / "soil.toml").kind == "soil"
+    page = (tmp_path / "soil" / "report.html").read_text()
+    assert "Not identified" in page
+    assert "data:image/png;base64," in page
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("a", "--out", "new"), "a lacks wheel_speed_left, wheel_speed_right; to fit soil, a log needs"),
+        (("a", "--out", "b"), "b already exists"),
+        (("none.csv", "--out", "new"), "cannot read none.csv"),
+        (("a", "--out", "new", "--set", "rouns=3"), "no setting 'rouns'; did you mean 'rounds'?"),
+    ],
+)
+def test_mistakes_of_fit_soil_get_one_line(fit, words, message):
+    status, _, err = fit("fit", "soil", *words)
+    assert status == 2
+    assert message in err

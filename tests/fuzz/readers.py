@@ -25,6 +25,8 @@ from sandlot.mapping.grids.files import read_map
 from sandlot.models import store
 from sandlot.models.card import Card
 from sandlot.models.dense import forward, load_dense, make_dense, save_dense
+from sandlot.physics.soil import PRESETS
+from sandlot.physics.soil.files import load_soil, save_soil
 from sandlot.places.plans import load_plan
 from sandlot.places.terrains import from_image
 from sandlot.recordings.logs import FORMATS, Pose, Scan, Source, read_scans
@@ -40,6 +42,7 @@ from sandlot.surrogates import files as sensor_models
 from sandlot.surrogates.local import WIDE, Local
 from sandlot.surrogates.sensor_models import Headings
 from sandlot.surrogates.sensorgraph import Sensorgraph
+from sandlot.surrogates.soil.tables import read_columns, rig_of
 
 
 @dataclass(frozen=True)
@@ -93,6 +96,7 @@ ROVER5 = "".join(" ".join(map(str, [n, 2 * n, 182 * n, *range(360)])) + "\n" for
 TABLE = (
     "time,x,y,yaw,start,laser_x,laser_y,range_-0.5,range_0.5\n1.5,0.25,-3,0.125,7,0.1,0,2.5,1e1\n2,0.5,-3,0.25,,,,3,\n"
 )
+PLATE = "soil,length_m,width_m,grid_m,sinkage_m,force_N\nsoft,0.4,0.2,0.02,0.01,100\nsoft,0.4,0.2,0.02,0.02,250\n"
 SNAKE = Snake(links=4, mass=75.0)
 
 
@@ -289,6 +293,12 @@ READERS: dict[str, Reader] = {
     "model, ONNX": Reader(
         lambda folder: store.save(folder / "model", Card(kind="dense"), onnx=b"\x08\x07graph" * 20),
         lambda folder: store.load(seal(folder / "model")),
+    ),
+    "soil, TOML": Reader(
+        lambda folder: save_soil(folder / "a.toml", PRESETS["LETE sand"]), lambda folder: load_soil(folder / "a.toml")
+    ),
+    "table of a plate": Reader(
+        text("a.csv", PLATE), lambda folder: rig_of(read_columns(folder / "a.csv", "soft"), folder / "a.csv")
     ),
     "mesh, OBJ": Reader(text("a.obj", OBJ), read_mesh_of),
     "mesh, STL": Reader(make_stl, read_mesh_of),

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from sandlot.cli import fit_rover
+from sandlot.cli import fit_rover, fit_soil
 from sandlot.cli.show import Json, print_json
 from sandlot.cli.work import progress_bar
 
@@ -55,6 +55,7 @@ def fit() -> None:
 
 app.command()(fit_rover.motion)
 app.command()(fit_rover.ground)
+app.command()(fit_soil.soil)
 
 
 @app.command()

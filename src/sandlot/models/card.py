@@ -14,6 +14,7 @@ KINDS = {
     "dense": "feed-forward neural net",
     "motion": "how a rover moves and stands on the ground",
     "ground": "how a rover changes the ground",
+    "soil": "soil, by its parameters",
 }
 """Every kind of model. To keep a new kind, add a line here, and save and load it with `sandlot.models.store`."""
 FORMAT_VERSION = 1

@@ -1,18 +1,20 @@
 """What a user says of soil, checked: each mistake gets one line that says what is allowed."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sandlot.errors import SettingError
+from sandlot.physics.soil.files import SUFFIX, load_soil
 from sandlot.physics.soil.ground import KindArray
 from sandlot.physics.soil.kinds import PRESETS, SoilKind
 from sandlot.typing import Array
 
 Kind = str | SoilKind
-"""Name of a preset, or what ground is made of."""
+"""Name of a preset, the path of a ``.toml`` file, or what ground is made of."""
 MAX_KINDS = 256
 """Most kinds on one ground: their numbers are stored in a byte."""
 
@@ -80,11 +82,22 @@ def read_kinds(kind: Kind | Sequence[Kind], which: object) -> tuple[SoilKind, ..
     if not 1 <= len(given) <= MAX_KINDS:
         raise SettingError(f"kind is a list of {len(given)}; allowed: 1 to {MAX_KINDS} kinds of soil")
     for each in given:
-        if isinstance(each, str) and each not in PRESETS:
-            raise SettingError(f"unknown soil {each!r}; allowed: {', '.join(PRESETS)}")
         if not isinstance(each, str | SoilKind):
             raise SettingError(f"kind={each!r} is not possible; allowed: a SoilKind, or {', '.join(PRESETS)}")
-    return tuple(PRESETS[each] if isinstance(each, str) else each for each in given)
+    return tuple(named_kind(each) if isinstance(each, str) else each for each in given)
+
+
+def named_kind(name: str) -> SoilKind:
+    """A preset by its name, or the soil in a ``.toml`` file.
+
+    Raises:
+        SandlotError: If there is no such preset, or the file is no soil.
+    """
+    if name in PRESETS:
+        return PRESETS[name]
+    if name.endswith(SUFFIX):
+        return load_soil(Path(name))
+    raise SettingError(f"unknown soil {name!r}; allowed: {', '.join(PRESETS)}, or a {SUFFIX} file")
 
 
 def read_which(which: ArrayLike | None, kinds: int, shape: tuple[int, ...]) -> NDArray[np.intp]:

@@ -1,6 +1,5 @@
 """Rovers in one MuJoCo model, on ground that moves with them."""
 
-import math
 from collections.abc import Sequence
 from contextlib import suppress
 
@@ -12,16 +11,14 @@ from sandlot.geometry.rotations import rotation_matrix
 from sandlot.physics.height_map import height_between
 from sandlot.robots.rover import load_rover
 from sandlot.robots.rover_model import build_model, drive, move_belts
+from sandlot.robots.rover_placing import SETTLING, extents, pose_on, put
 from sandlot.robots.rover_reader import RoverReader
 from sandlot.robots.rover_shapes import DrawnShape, drawn_shapes
 from sandlot.typing import Array
 from sandlot.worlds.terrain.grid import Grid
 from sandlot.worlds.terrain.ground import MujocoGround
-from sandlot.worlds.terrain.places import SETTLING, check_places, side_by_side
+from sandlot.worlds.terrain.places import check_places, side_by_side
 from sandlot.worlds.terrain.settings import TerrainSettings
-
-CLEARANCE = 0.002
-"""Rovers are put down this high above the ground [m]."""
 
 
 class MujocoFleet:
@@ -51,26 +48,12 @@ class MujocoFleet:
         self.wheel_radius = np.array([each.radius for each in parts])
         self.shapes: Sequence[Sequence[DrawnShape]] = [drawn_shapes(each.layout) for each in parts]
         self._belts_touch = any(each.tracks for each in parts) and self.count > 1
-        self._measure()
+        self.reach, self._below = extents(self.model, self.data)
         self.poses = side_by_side(self.reach) if settings.poses is None else np.array(settings.poses, np.float64)
         self._check_start(ground.grid)
         ground.attach(self.model)
         self._reader = RoverReader(self.model, self.data)
         self.state = self._reader.read()
-
-    def _measure(self) -> None:
-        """Measure how far the solid parts of each rover reach around and below its chassis."""
-        model, data = self.model.model, self.data
-        mujoco.mj_kinematics(model, data)
-        self.reach, self._below = np.zeros(self.count), np.zeros(self.count)
-        corners = np.array([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
-        solid, roots = (model.geom_contype | model.geom_conaffinity) != 0, model.body_rootid[model.geom_bodyid]
-        for k, parts in enumerate(self.model.rovers):
-            for geom in np.flatnonzero(solid & (roots == model.body_rootid[parts.chassis])):
-                box = model.geom_aabb[geom, :3] + corners * model.geom_aabb[geom, 3:]
-                points = box @ data.geom_xmat[geom].reshape(3, 3).T + data.geom_xpos[geom] - data.xpos[parts.chassis]
-                self.reach[k] = max(self.reach[k], np.hypot(points[:, 0], points[:, 1]).max())
-                self._below[k] = max(self._below[k], -points[:, 2].min())
 
     def _check_start(self, grid: Grid) -> None:
         check_places(grid, self.poses, self.reach)
@@ -85,7 +68,7 @@ class MujocoFleet:
         """Put rovers at these poses, and refuse them if two touch."""
         model, data = self.model.model, self.data
         for k, pose in enumerate(poses):
-            self._put(k, np.array([*pose[:2], 0.0]), rotation_matrix(0.0, 0.0, pose[2]))
+            put(self.model, data, k, np.array([*pose[:2], 0.0]), rotation_matrix(0.0, 0.0, pose[2]))
         mujoco.mj_kinematics(model, data)
         mujoco.mj_collision(model, data)
         if data.ncon:
@@ -93,29 +76,18 @@ class MujocoFleet:
             one, two = (int(np.flatnonzero([p.chassis == body for p in self.model.rovers])[0]) for body in bodies)
             raise PlaceError(f"rovers {one} and {two} start inside each other{why}; put their poses further apart")
 
-    def _put(self, rover: int, position: Array, rotation: Array) -> None:
-        start = self.model.rovers[rover].qpos
-        self.data.qpos[start : start + 3] = position
-        mujoco.mju_mat2Quat(self.data.qpos[start + 3 : start + 7], np.ascontiguousarray(rotation).ravel())
-
     def restart(self) -> None:
         """Put all rovers on the ground, tilted as it slopes under each of them, and let them stand for a moment."""
         mujoco.mj_resetData(self.model.model, self.data)
         self._commands = np.zeros((self.count, 2)).tobytes()
         grid, heights = self.ground.grid, self.ground.heights
+
+        def height_at(places: Array) -> Array:
+            nodes = (places - grid.corner) / grid.spacing
+            return np.array([height_between(heights, row, column, grid.wrap) for column, row in nodes])
+
         for k, (x, y, yaw) in enumerate(self.poses):
-            steps = np.linspace(-self.reach[k], self.reach[k], 15)
-            spots = np.array([(a, b) for a in steps for b in steps if np.hypot(a, b) <= self.reach[k]])
-            nodes = (spots + np.array([x, y]) - grid.corner) / grid.spacing
-            under = np.array([height_between(heights, row, column, grid.wrap) for column, row in nodes])
-            (a, b, c), *_ = np.linalg.lstsq(np.column_stack([spots, np.ones(len(spots))]), under, rcond=None)
-            above = float(np.max(under - spots @ (a, b) - c))
-            up = np.array([-a, -b, 1.0]) / math.sqrt(1.0 + a * a + b * b)
-            ahead = np.array([math.cos(yaw), math.sin(yaw), 0.0])
-            ahead -= ahead @ up * up
-            ahead /= np.linalg.norm(ahead)
-            rotation = np.column_stack([ahead, np.cross(up, ahead), up])
-            self._put(k, np.array([x, y, c + above]) + (self._below[k] + CLEARANCE) * up, rotation)
+            put(self.model, self.data, k, *pose_on(height_at, x, y, yaw, self.reach[k], self._below[k]))
         self._step(round(SETTLING / self.model.model.opt.timestep))
 
     def drive(self, commands: Array) -> None:

@@ -10,8 +10,6 @@ from sandlot.worlds.terrain.grid import Grid
 
 GAP = 0.1
 """Between rovers that start side by side [m]."""
-SETTLING = 0.3
-"""Rovers stand still for this time before the first frame [s]."""
 
 
 def side_by_side(reach: Array) -> Array:

@@ -9,6 +9,7 @@ from pydantic import Field, field_validator, model_validator
 
 from sandlot.errors import SandlotError
 from sandlot.physics.soil import PRESETS, SoilKind
+from sandlot.physics.soil.files import SUFFIX, load_soil
 from sandlot.places.terrains import TERRAINS, from_image, hills
 from sandlot.sensing.encoders import Encoders
 from sandlot.sensing.imu import Imu
@@ -70,7 +71,8 @@ class TerrainSettings(WorldSettings):
         fidelity: ``reference``: MuJoCo with a soil or particle model; ``learned``: nets move the rovers, and their
             footprints change the ground.
         ground: ``soil``, which yields; ``particles``, many small spheres; or ``rigid``.
-        soil: For ``soil``: a preset (``soft``, ``mid``, ``LETE sand``, ``rigid``), or a table of its parameters.
+        soil: For ``soil``: a preset (``soft``, ``mid``, ``LETE sand``, ``rigid``), a table of its parameters, or the
+            path of a ``.toml`` file with them, as ``sandlot fit soil`` writes it.
         particles: For ``particles``: their material.
         terrain: ``A``, wide gentle hills, or ``B``, short rough bumps, which are always the same; ``hills``, random at
             each reset; ``flat``; or the path of a grayscale image, 8 or 16 bit, one node for each pixel.
@@ -127,8 +129,11 @@ class TerrainSettings(WorldSettings):
     @field_validator("soil", mode="before")
     @classmethod
     def _explained_soil(cls, soil: Any) -> Any:
-        # Built by itself, so that the message names the wrong key of a table.
+        # Built by itself, so that the message names the wrong key of a table. A file is read here, so that recordings
+        # hold its parameters.
         try:
+            if isinstance(soil, str) and soil.endswith(SUFFIX):
+                return load_soil(Path(soil))
             return build(SoilKind, soil) if isinstance(soil, Mapping) else soil
         except SandlotError as error:
             raise ValueError(str(error)) from None
