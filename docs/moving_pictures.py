@@ -162,14 +162,14 @@ def stairs() -> Iterator[Scene]:
 
 def box() -> Iterator[Scene]:
     """The same robot climbs a box of 45 cm, at half the speed of reality."""
-    yield from climb({"kind": "box", "height": 0.45}, every=1)
+    yield from climb({"kind": "box", "height": 0.45}, first=35, every=1)
 
 
-def climb(course: dict[str, object], every: int = 2) -> Iterator[Scene]:
-    """The trained controller on a course."""
+def climb(course: dict[str, object], first: int = 20, every: int = 2) -> Iterator[Scene]:
+    """The trained controller on a course, from its step ``first`` on."""
     world = Obstacles(course=course)
     for step in rollout(world, world.controller("trained"), 1, 1200):
-        if step.number % every == 0:
+        if step.number >= first and step.number % every == 0:
             yield world.scene()
 
 
