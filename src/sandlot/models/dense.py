@@ -1,6 +1,6 @@
 """Feed-forward neural nets, compiled: all rows of a batch in one call."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -58,6 +58,15 @@ def make_dense(weights: Sequence[Array], biases: Sequence[Array], activations: S
     codes = np.array([ACTIVATIONS.index(each) for each in activations], np.int64)
     flat = np.concatenate([np.ravel(each) for each in weights]).astype(np.float64)
     return Dense(np.array(sizes, np.int64), codes, flat, np.concatenate(biases).astype(np.float64))
+
+
+def layers_of(net: Dense) -> Iterator[tuple[Array, Array]]:
+    """Weights (inputs, neurons) and biases (neurons,) of each layer."""
+    weight, bias = 0, 0
+    for inputs, neurons in zip(net.sizes[:-1].tolist(), net.sizes[1:].tolist(), strict=True):
+        end = weight + inputs * neurons
+        yield net.weights[weight:end].reshape(inputs, neurons), net.biases[bias : bias + neurons]
+        weight, bias = end, bias + neurons
 
 
 @kernel(error_model="numpy", allocates=False)
@@ -196,11 +205,8 @@ def save_dense(path: Path, net: Dense, card: Card) -> None:
     names = [ACTIVATIONS[code] for code in net.activations]
     card = card.model_copy(update={"kind": "dense", "settings": {**card.settings, "activations": names}})
     arrays: dict[str, NDArray[np.float64]] = {}
-    weight, bias = 0, 0
-    for k, (inputs, neurons) in enumerate(zip(net.sizes[:-1].tolist(), net.sizes[1:].tolist(), strict=True)):
-        arrays[f"weights.{k}"] = net.weights[weight : weight + inputs * neurons].reshape(inputs, neurons)
-        arrays[f"biases.{k}"] = net.biases[bias : bias + neurons]
-        weight, bias = weight + inputs * neurons, bias + neurons
+    for k, (weights, biases) in enumerate(layers_of(net)):
+        arrays[f"weights.{k}"], arrays[f"biases.{k}"] = weights, biases
     save(path, card, arrays)
 
 
