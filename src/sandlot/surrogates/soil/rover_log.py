@@ -163,7 +163,8 @@ def make_log(
     commands = together(COMMANDS) if simulated else None
     tilt = together(TILT) if ground is not None else None
     about = _level_ground(position) if ground is None else ground
-    return RoverLog(path.name, interval, position, np.unwrap(columns["yaw"]), together(WHEELS), commands, tilt, **about)
+    yaw: Array = np.unwrap(columns["yaw"]).astype(np.float64, copy=False)
+    return RoverLog(path.name, interval, position, yaw, together(WHEELS), commands, tilt, **about)
 
 
 def _recorded_ground(recording: xr.Dataset, first: int, end: int, every: int) -> dict[str, Any]:
