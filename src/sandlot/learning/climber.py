@@ -34,7 +34,7 @@ class ClimberTraining(Settings):
     ppo: Ppo = Ppo()
     randomness: Randomness = Randomness()
     reward: Reward = Reward()
-    courses: int = Field(40, ge=1)
+    courses: int = Field(60, ge=1)
     seed: int = Field(0, ge=0)
 
 

@@ -116,7 +116,7 @@ class ClimbBatch:
         randomness: Randomness | None = None,
         reward: Reward | None = None,
         each: int = 40,
-        seconds: float = 20.0,
+        seconds: float = 30.0,
         step: float = 0.005,
         threads: int = 1,
     ) -> None:
@@ -188,13 +188,13 @@ class ClimbBatch:
         over = np.flatnonzero(ended | late)
         if over.size:
             np.add.at(self.outcomes, self.kinds[over], np.stack([np.ones(over.size, np.int64), passed[over]], 1))
-            self._promote(over, passed[over])
+            self._promote(over, passed[over], late[over])
             self._begin(over)
         return self._observe(), gained, ended, late
 
-    def _promote(self, which: IntArray, passed: BoolArray) -> None:
-        """Choose the level of the next obstacles; past the highest any level."""
-        levels = self.levels[which] + np.where(passed, 1, -1)
+    def _promote(self, which: IntArray, passed: BoolArray, late: BoolArray) -> None:
+        """Choose the level of the next obstacles; past the highest any level. Those who ran out of time keep theirs."""
+        levels = self.levels[which] + np.where(passed, 1, np.where(late, 0, -1))
         anywhere = self._rng.integers(0, LEVELS, which.size)
         self.levels[which] = np.where(levels >= LEVELS, anywhere, np.maximum(levels, 0))
 

@@ -27,14 +27,14 @@ def _step(level: float, rng: np.random.Generator) -> Kind:
 
 
 def _stairs(level: float, rng: np.random.Generator) -> Kind:
-    """Up to 45 degrees, and up to risers of 0.35 m."""
-    tread = rng.uniform(0.15, 0.5) if rng.uniform() < 0.5 else rng.uniform(0.24, 0.32)
-    riser = _size(0.06, min(0.35, tread), level, rng)
+    """Up to 52 degrees, and up to risers of 0.42 m; the shortest treads are a quarter of a track's length."""
+    tread = rng.uniform(0.1, 0.75) if rng.uniform() < 0.65 else rng.uniform(0.24, 0.32)
+    riser = _size(0.06, min(0.42, 1.28 * tread), level, rng)
     return Stairs(
         distance=DISTANCE,
         riser=riser,
         tread=tread,
-        steps=int(rng.integers(2, 7)),
+        steps=int(rng.integers(2, 7 if tread < 0.4 else 5)),
         landing=rng.uniform(0.6, 1.0),
         way=rng.choice(["both", "up", "down"], p=[0.5, 0.3, 0.2]),
         risers=riser < 0.1 or rng.uniform() > 0.15,
@@ -61,12 +61,12 @@ def _size(low: float, high: float, level: float, rng: np.random.Generator) -> fl
 
 
 KINDS: dict[str, tuple[Draw, float]] = {
-    "box": (_box, 0.26),
-    "step": (_step, 0.08),
-    "stairs": (_stairs, 0.36),
-    "ramp": (_ramp, 0.04),
-    "trench": (_trench, 0.06),
-    "rubble": (_rubble, 0.20),
+    "box": (_box, 0.24),
+    "step": (_step, 0.06),
+    "stairs": (_stairs, 0.46),
+    "ramp": (_ramp, 0.03),
+    "trench": (_trench, 0.05),
+    "rubble": (_rubble, 0.16),
 }
 """How each kind is drawn at a level from 0 to 1, and its share of the robots."""
 

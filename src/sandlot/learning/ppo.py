@@ -52,7 +52,7 @@ class Ppo(Settings):
         seconds: The search ends after this long [s]; 0 for no limit. With a limit, results depend on the machine.
     """
 
-    iterations: int = Field(300, ge=1)
+    iterations: int = Field(480, ge=1)
     horizon: int = Field(32, ge=2)
     epochs: int = Field(4, ge=1)
     batches: int = Field(8, ge=1)

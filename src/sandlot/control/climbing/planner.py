@@ -1,10 +1,10 @@
 """A planner without learning: a path over an obstacle through shapes that the robot can hold at rest.
 
 It estimates what geometry, friction and motors allow a robot that moves slowly; momentum may carry one further. It
-searches a grid of x and both axle angles. At each of its points the robot rests at certain pitches
-(`sandlot.control.climbing.resting`). It moves on to a neighbour, or rocks to another pitch, if contact forces can hold
-it there (`sandlot.control.climbing.statics`). If it drives, the belts must also overcome the friction of its body. Gaps
-below tracks that half a step of the grid closes count as contacts, so a coarse grid overestimates heights.
+searches a grid of x and both axle angles. At each of its points the robot rests at certain pitches, which are looked
+for only where a path leads (`sandlot.control.climbing.resting`). It moves on to a neighbour, or rocks to another pitch,
+if contact forces can hold it there (`sandlot.control.climbing.statics`). If it drives, the belts must also overcome the
+friction of its body. Small gaps below tracks count as contacts, as belts give.
 """
 
 import math
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sandlot.control.climbing.resting import RESTS, come_down, hulls, rests
+from sandlot.control.climbing.resting import RESTS, STEEPEST, come_down, hulls, rests
 from sandlot.control.climbing.statics import COLUMNS, ROWS, stands
 from sandlot.errors import PlaceError
 from sandlot.kernels import kernel
@@ -31,9 +31,14 @@ ADVANCE = 0.02
 BEND = math.radians(5.0)
 """Step of the axle angles, and of the pitch at which contacts are compared, on the coarsest grid [rad]."""
 ROCK = math.radians(10.0)
-"""Largest change of the pitch from one rest to the next [rad]."""
+"""Largest change of the pitch from one rest to the next, and the range in which rests are looked for at once [rad]."""
+SECTORS = round(2.0 * STEEPEST / ROCK)
+"""Number of these ranges."""
 FALL = 0.05
 """Largest fall of the mass centre from one rest to the next [m]; it rises at most as a step of an axle can lift it."""
+GIVE = 0.002
+"""Largest gap of a contact of a track, by which its belt gives [m]. It is the same on all grids: gaps that half a step
+of the axles closes, 16 mm on the coarsest grid, would raise heights by centimetres."""
 CLOSE = 0.001
 """Largest gap of a contact of the body [m]."""
 AROUND = 6
@@ -51,7 +56,7 @@ class Grid(NamedTuple):
         slices: Number of them.
         bend: Step of the axle angles [rad].
         bends: Number of angles of each axle, around stretched.
-        gap: Largest gap of a contact of a track [m].
+        lift: Largest rise of the mass centre in a step, by one step of an axle [m].
     """
 
     begin: float
@@ -59,15 +64,16 @@ class Grid(NamedTuple):
     slices: int
     bend: float
     bends: int
-    gap: float
+    lift: float
 
 
 class Rests(NamedTuple):
     """The rests that a search has found so far.
 
     Attributes:
-        first: (points of the grid,) first rest of each, -1 if it was not looked at.
-        count: (points,) number of rests of each.
+        first: (points of the grid, SECTORS) one more than the first rest of each range of the pitch, 0 if it was not
+            looked at.
+        count: (points, SECTORS) number of rests of each.
         point: (rests,) the point of each.
         angle: (rests,) of the body, counter-clockwise [rad].
         height: (rests,) of the mass centre [m].
@@ -117,13 +123,13 @@ def plan(climber: Climber, course: Course, fine: int = 1) -> Plan | None:
     advance, bend = ADVANCE / fine, BEND / fine
     begin = course.near - climber.reach - advance
     slices = math.ceil((course.end + climber.reach - begin) / advance) + 1
-    gap = 0.5 * bend * (climber.track.reach + climber.track.tip)
-    grid = Grid(begin, advance, slices, bend, 2 * round(AXLE_LIMIT / bend) + 1, gap)
+    lift = bend * (climber.track.reach + climber.track.tip)
+    grid = Grid(begin, advance, slices, bend, 2 * round(AXLE_LIMIT / bend) + 1, lift)
     points = slices * grid.bends**2
     size = AROUND * points  # of this, the operating system gives memory only to what is written
     found = Rests(
-        np.full(points, -1, np.int32),
-        np.zeros(points, np.int8),
+        np.zeros((points, SECTORS), np.int32),
+        np.zeros((points, SECTORS), np.int8),
         np.empty(size, np.int32),
         np.empty(size),
         np.empty(size),
@@ -202,7 +208,8 @@ def search(robot: Any, segments: Array, cells: IntArray, extent: Array, grid: Gr
     shapes = bends * bends
     stack, waiting, total = np.empty(room, np.int32), 0, 0
     first = bends // 2 * bends + bends // 2  # stretched, in the first slice
-    total = _look(robot, segments, grid, found, first, angles, total)
+    for sector in range(_sector(-0.5 * grid.bend), _sector(0.5 * grid.bend) + 1):
+        total = _look(robot, segments, grid, found, first, sector, angles, total)
     for rest in range(total):
         if abs(found.angle[rest]) < 0.5 * grid.bend:
             found.before[rest], stack[waiting], waiting = START, rest, waiting + 1
@@ -224,26 +231,39 @@ def search(robot: Any, segments: Array, cells: IntArray, extent: Array, grid: Gr
                 robot, segments, cells, extent, grid, found, rest, move, touching, labels, tableau, basis
             ):
                 continue
-            if found.first[to] < 0:
-                if total + RESTS > room:
-                    return -2
-                total = _look(robot, segments, grid, found, to, angles, total)
-            for other in range(found.first[to], found.first[to] + found.count[to]):
-                rise = found.height[other] - found.height[rest]
-                near = abs(found.angle[other] - found.angle[rest]) <= ROCK and -FALL <= rise <= 2.0 * grid.gap
-                if not near or found.before[other] != NOT_REACHED:
-                    continue
-                if holds(robot, segments, cells, extent, grid, found, other, move, touching, labels, tableau, basis):
-                    found.before[other], stack[waiting], waiting = rest, other, waiting + 1
+            for sector in range(_sector(found.angle[rest] - ROCK), _sector(found.angle[rest] + ROCK) + 1):
+                if found.first[to, sector] == 0:
+                    if total + RESTS > room:
+                        return -2
+                    total = _look(robot, segments, grid, found, to, sector, angles, total)
+                begin = found.first[to, sector] - 1
+                for other in range(begin, begin + found.count[to, sector]):
+                    rise = found.height[other] - found.height[rest]
+                    near = abs(found.angle[other] - found.angle[rest]) <= ROCK and -FALL <= rise <= grid.lift
+                    if not near or found.before[other] != NOT_REACHED:
+                        continue
+                    if holds(
+                        robot, segments, cells, extent, grid, found, other, move, touching, labels, tableau, basis
+                    ):
+                        found.before[other], stack[waiting], waiting = rest, other, waiting + 1
     return -1
 
 
 @kernel(error_model="numpy", allocates=False)
-def _look(robot: Any, segments: Array, grid: Grid, found: Rests, point: int, angles: Array, total: int) -> int:
-    """Add the rests of a point to the ``total`` ones that are known; returns the new total."""
+def _sector(angle: float) -> int:
+    """Number of the range of the pitch in which an angle of the body lies [rad]."""
+    return min(max(int((angle + STEEPEST) / ROCK), 0), SECTORS - 1)
+
+
+@kernel(error_model="numpy", allocates=False)
+def _look(
+    robot: Any, segments: Array, grid: Grid, found: Rests, point: int, sector: int, angles: Array, total: int
+) -> int:
+    """Add the rests of a point in a range of the pitch to the ``total`` ones that are known; returns the new total."""
     x, front, back = _shape(grid, point)
-    count = rests(robot, segments, x, front, back, grid.bend, angles)
-    found.first[point], found.count[point] = total, count
+    begin, turns = sector * ROCK - STEEPEST, round(ROCK / grid.bend)
+    count = rests(robot, segments, x, front, back, begin, ROCK / turns, turns, angles)
+    found.first[point, sector], found.count[point, sector] = total + 1, count
     for k in range(count):
         rest, body = total + k, angles[k]
         z, _ = come_down(robot, segments, x, body, body + front, body + back)
@@ -285,7 +305,7 @@ def holds(
         count = 0
         for part in range(3):
             hull = hulls(robot, x, z, body, front, back, part)
-            gap = CLOSE if part == 2 else grid.gap
+            gap = CLOSE if part == 2 else GIVE
             count = find(segments, cells, extent, hull, gap, part, touching, labels, count)
         count = min(count, CONTACTS)
         held = stands(robot, pose, touching, labels, count, move, tableau, basis)

@@ -16,7 +16,7 @@ STEEPEST = math.radians(120.0)
 HALVINGS = 14
 """Of the interval of the pitch in which contacts change."""
 RESTS = 64
-"""At most so many of one shape at one x."""
+"""At most so many of one shape at one x in one range of the pitch."""
 
 
 @kernel(error_model="numpy", allocates=False)
@@ -114,8 +114,18 @@ def come_down(robot: Any, segments: Array, x: float, body: float, front: float, 
 
 
 @kernel(error_model="numpy", allocates=False)
-def rests(robot: Any, segments: Array, x: float, front: float, back: float, turn: float, found: Array) -> int:
-    """Find the pitches at which a robot of a given shape rests.
+def rests(
+    robot: Any,
+    segments: Array,
+    x: float,
+    front: float,
+    back: float,
+    begin: float,
+    turn: float,
+    turns: int,
+    found: Array,
+) -> int:
+    """Find the pitches in a range at which a robot of a given shape rests.
 
     Where a contact gives way to another that is higher by a jump, as at the edge of a wall, the robot rests against the
     wall, so the lower of both counts.
@@ -126,16 +136,18 @@ def rests(robot: Any, segments: Array, x: float, front: float, back: float, turn
         x: Of the middle of the body [m].
         front: Angle of the front axle, counter-clockwise from the body [rad].
         back: Of the rear axle [rad].
-        turn: Step of the angle of the body at which contacts are compared [rad].
+        begin: First angle of the body, counter-clockwise [rad].
+        turn: Step of this angle at which contacts are compared [rad].
+        turns: Number of steps.
         found: (RESTS,) angles of the body, counter-clockwise, are written here, ascending [rad].
 
     Returns:
         How many there are.
     """
-    count, low = 0, -STEEPEST
+    count, low = 0, begin
     low_z, low_touching = come_down(robot, segments, x, low, low + front, low + back)
-    for k in range(1, round(2.0 * STEEPEST / turn) + 1):
-        end = -STEEPEST + k * turn
+    for k in range(1, turns + 1):
+        end = begin + k * turn
         end_z, end_touching = come_down(robot, segments, x, end, end + front, end + back)
         while low_touching != end_touching and count < len(found):
             high, high_z, high_touching = end, end_z, end_touching

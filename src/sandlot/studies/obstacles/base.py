@@ -153,10 +153,7 @@ class LimitStudy(Study):
         return np.asarray(mine["limit"].median("lane", skipna=True).values[0])
 
     def allowed(self, results: xr.Dataset) -> Array:
-        """What geometry allows by the planner with its first grid: (across,), NaN without a planner.
-
-        Finer grids lower it, so that more is asked of controllers than with those.
-        """
+        """What geometry allows by the planner with its first grid: (across,), NaN without a planner."""
         grid = self.grids[0] if self.grids else 0
         return self.reached(results, PLANNER, f"grid {grid}")
 

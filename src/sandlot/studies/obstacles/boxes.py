@@ -50,7 +50,7 @@ class Boxes(LimitStudy):
         0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0,
     )  # fmt: skip
     highest: float = Field(1.0, ge=0.05, le=3.0)
-    refined: tuple[int, ...] = (4, 8)
+    refined: tuple[int, ...] = (0, 4, 8)
 
     def across(self) -> Sequence[float]:
         """Depths [m]."""

@@ -56,8 +56,7 @@ class Stairs(LimitStudy):
     )
     attempts: int = Field(3, ge=1, le=100)
     seconds: float = Field(90.0, gt=0.0, le=1e4)
-    reference: Annotated[tuple[Name, ...], AfterValidator(distinct)] = ()
-    refined: tuple[int, ...] = (10,)
+    refined: tuple[int, ...] = (3, 10)
 
     def across(self) -> Sequence[float]:
         """Depths of treads [m]."""
