@@ -10,6 +10,7 @@ import pytest
 from PIL import Image
 
 from sandlot.lab.lab import Lab
+from sandlot.worlds.record import record_world
 
 SIZE = {"width": 700, "height": 700}
 COARSE = "?fixedDpr=0.2"
@@ -102,6 +103,45 @@ def test_what_is_drawn_is_seen(page, lab):
     page.wait_for_timeout(1500)
     shot = np.asarray(Image.open(BytesIO(page.locator("canvas").first.screenshot(timeout=60_000))).convert("RGB"))
     assert len(np.unique(shot.reshape(-1, 3) // 16, axis=0)) > 10
+
+
+def test_replay_a_recording_and_scrub(page, lab, tmp_path):
+    record_world("water", tmp_path / "water", 100, "swim")
+    page.get_by_role("tab", name="Replay").click(force=True)
+    lab.replay._path.value = str(tmp_path / "water")
+    press(page, "Open")
+    until(lambda: len(lab.replay.moments) == 101)
+    until(lambda: lab.stage.shows(lab.replay))
+    thumb = page.get_by_role("slider").locator("visible=true").first
+    thumb.press("End")
+    until(lambda: lab.replay.position == 100)
+    thumb.press("ArrowLeft")
+    until(lambda: lab.replay.position == 99)
+    press(page, "back")
+    until(lambda: lab.replay.position < 95)
+    press(page, "pause")
+    page.get_by_text(re.compile("episode 1")).wait_for()
+
+
+def test_run_a_study(page, lab):
+    page.get_by_role("tab", name="Studies").click(force=True)
+    lab.studies.choose("leveling.probabilities")
+    page.get_by_text(re.compile("Full size")).wait_for()
+    lab.studies._settings.value = "world.shape=[12,12] replicates=2 probabilities=[0.5,0.3,0.1]"
+    press(page, "run")
+    page.get_by_text(re.compile("claims hold")).wait_for(timeout=90_000)
+    address = page.get_by_text("Open the report").get_attribute("href")
+    assert page.request.get(lab.address.rstrip("/") + address).ok
+
+
+def test_map_a_log(page, lab, tmp_path):
+    record_world("indoor", tmp_path / "log", 60, settings={"plan": "arena"})
+    page.get_by_role("tab", name="Maps").click(force=True)
+    lab.maps._path.value = str(tmp_path / "log")
+    press(page, "map")
+    page.get_by_text(re.compile("61 of 61 scans")).wait_for(timeout=60_000)
+    assert lab.stage.shows(lab.maps)
+    assert len(lab.maps.mapper.keyframes) > 2
 
 
 def test_a_wrong_token_shows_nothing(browser):

@@ -11,7 +11,10 @@ from sandlot.errors import SandlotError
 from sandlot.extras import need
 from sandlot.lab.door import Door, guarded
 from sandlot.lab.keys import Keys, handle
+from sandlot.lab.maps_tab import MapsTab
+from sandlot.lab.replay_tab import ReplayTab
 from sandlot.lab.stage import Stage
+from sandlot.lab.studies_tab import StudiesTab
 from sandlot.lab.worlds_tab import WorldsTab
 
 PORT = 8080
@@ -30,7 +33,10 @@ class Lab:
         door: Who may see it.
         server: The server of viser.
         stage: What is drawn.
-        worlds: The tab of worlds.
+        worlds: The tab of worlds; as the next three, only on a page with tabs.
+        replay: The tab of recordings.
+        studies: The tab of studies.
+        maps: The tab of logs.
     """
 
     def __init__(
@@ -77,7 +83,13 @@ class Lab:
         group = gui.add_tab_group()
         with group.add_tab("Worlds"):
             self.worlds = WorldsTab(self.server, self.stage, keys)
-        self._tabs = [self.worlds]
+        with group.add_tab("Replay"):
+            self.replay = ReplayTab(self.server, self.stage)
+        with group.add_tab("Studies"):
+            self.studies = StudiesTab(self.server, self.door, runs)
+        with group.add_tab("Maps"):
+            self.maps = MapsTab(self.server, self.stage)
+        self._tabs = [self.worlds, self.replay, self.studies, self.maps]
 
     def wait(self) -> None:
         """Serve until interrupted."""

@@ -30,7 +30,7 @@
     socket.onclose = () => setTimeout(connect, 2000);
   };
   if (location.protocol.startsWith("http")) connect();
-  const typing = (element) => element && /INPUT|TEXTAREA|SELECT/.test(element.tagName);
+  const typing = (element) => element && (/INPUT|TEXTAREA|SELECT/.test(element.tagName) || element.role === "slider");
   const listen = (event) => {
     if (!codes.has(event.code) || event.ctrlKey || event.metaKey || event.altKey || typing(document.activeElement)) return;
     if (event.type === "keydown") held.add(event.code);

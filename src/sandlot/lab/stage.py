@@ -51,11 +51,7 @@ class Stage:
         self._framed: tuple[float, bool] | None = None
         self._lock = threading.RLock()
         self._closed = False
-        server.scene.configure_environment_map(None)
-        server.scene.set_background_image(_sky(), format="png")
-        server.scene.add_light_ambient("/light/sky", intensity=1.2)
-        self._sun = server.scene.add_light_directional("/light/sun", intensity=1.8, position=tuple(10.0 * SUN))
-        server.scene.configure_default_lights(False)
+        self._sun = light(server)
         server.initial_camera.fov = FIELD_OF_VIEW
         self._thread = threading.Thread(target=self._loop, name="stage", daemon=True)
         self._thread.start()
@@ -166,6 +162,16 @@ class Stage:
                 position=(0.0, 0.0, -2e-3 * scenes[0].looked_at[1]),
                 cast_shadow=False,
             )
+
+
+def light(server: Any) -> Any:
+    """Give a server of viser a sky and a sun; returns the sun."""
+    scene = server.scene
+    scene.configure_environment_map(None)
+    scene.configure_default_lights(False)
+    scene.set_background_image(_sky(), format="png")
+    scene.add_light_ambient("/light/sky", intensity=1.2)
+    return scene.add_light_directional("/light/sun", intensity=1.8, position=tuple(10.0 * SUN))
 
 
 def _beside(k: int, scenes: Sequence[Scene]) -> Array:

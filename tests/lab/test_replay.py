@@ -1,0 +1,55 @@
+"""Recordings on the page, and as one HTML file."""
+
+import base64
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sandlot.errors import RecordingError
+from sandlot.lab.replay import read_moments, to_html, trail
+from sandlot.worlds.record import record_world
+from sandlot.worlds.replay import moments
+
+
+@pytest.fixture(scope="module")
+def recording(tmp_path_factory):
+    path = tmp_path_factory.mktemp("recordings") / "water"
+    record_world("water", path, 60, "swim")
+    return path
+
+
+def test_moments_are_those_of_the_recording(recording):
+    kept = read_moments(recording)
+    assert [each.number for each in kept] == list(range(61))
+    for mine, other in zip(kept, moments(recording), strict=True):
+        assert mine.time == other.time
+        assert mine.numbers == other.numbers
+
+
+def test_long_recordings_are_thinned(recording, monkeypatch):
+    monkeypatch.setattr("sandlot.lab.replay.MOST", 20)
+    assert [each.number for each in read_moments(recording)] == list(range(0, 61, 4))
+
+
+def test_the_path_is_coloured_by_a_quantity(recording):
+    kept = read_moments(recording)
+    line = trail(kept, "x")
+    assert line.ends.shape == (60, 2, 3)
+    np.testing.assert_array_equal(line.ends[0, 0], kept[0].scene.looked_at[0])
+    assert len(set(line.colours)) > 10
+    assert trail(kept, "no such quantity") is None
+
+
+def test_one_file_holds_everything(recording):
+    page = to_html(read_moments(recording)[::6])
+    assert "<title>Sandlot</title>" in page
+    data = re.search(r'__VISER_EMBED_DATA__="([^"]+)"', page).group(1)
+    assert len(base64.b64decode(data)) > 1000
+    assert not re.search(r'<(script|link)[^>]+(src|href)="https?:', page)
+
+
+def test_what_is_no_recording_is_explained(tmp_path):
+    with pytest.raises(RecordingError):
+        read_moments(Path(tmp_path / "nothing"))
