@@ -43,13 +43,16 @@ def test_a_study_that_a_program_registers_is_found(monkeypatch):
 
 
 def test_a_study_that_is_not_listed_yet_is_found_in_the_sources(monkeypatch):
-    monkeypatch.setattr("sandlot.studies.catalogue._shipped", dict)
+    listed = {name: each for name, each in catalogue().items() if name != "leveling.memetic"}
+    monkeypatch.setattr("sandlot.studies.catalogue._shipped", lambda: listed)
     monkeypatch.setattr("sandlot.studies.base.STUDIES", {})
     assert module_of("leveling.memetic") == "sandlot.studies.leveling"
     assert module_of("leveling.memetics") is None
     assert module_of("elsewhere.memetic") is None
     with pytest.raises(SettingError, match="no study"):
         find("leveling.memetics")
+    monkeypatch.setattr("sandlot.studies.MODULES", ("sandlot.studies.elsewhere",))
+    assert module_of("elsewhere.memetic") == "sandlot.studies.elsewhere", "its package is imported to find out"
 
 
 @pytest.mark.parametrize(

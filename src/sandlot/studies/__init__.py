@@ -48,13 +48,13 @@ def find(name: str) -> "type[Study]":
     """
     from sandlot.studies.catalogue import catalogue, module_of
 
-    module = module_of(name)
-    if module is None:
-        raise SettingError(f"no study {quote(name)!r}; {_hint(name, list(catalogue()))}")
-    importlib.import_module(module)
-    from sandlot.studies.base import STUDIES
+    if module := module_of(name):
+        importlib.import_module(module)
+        from sandlot.studies.base import STUDIES
 
-    return STUDIES[name]
+        if name in STUDIES:
+            return STUDIES[name]
+    raise SettingError(f"no study {quote(name)!r}; {_hint(name, list(catalogue()))}")
 
 
 def _hint(name: str, known: list[str]) -> str:

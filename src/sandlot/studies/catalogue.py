@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sandlot.studies import MODULES
+from sandlot import studies
 
 if TYPE_CHECKING:
     from sandlot.studies.base import Study
@@ -79,14 +79,18 @@ def module_of(name: str) -> str | None:
     if found := catalogue().get(name):
         return found.module
     package = f"sandlot.studies.{name.partition('.')[0]}"
-    sources = (FOLDER / package.rpartition(".")[2]).glob("*.py") if package in MODULES else ()
+    if package not in studies.MODULES:
+        return None
+    if package not in {each.module for each in _shipped().values()}:
+        return package
+    sources = (FOLDER / package.rpartition(".")[2]).glob("*.py")
     return package if any(f'@study("{name}"' in each.read_text(encoding="utf-8") for each in sources) else None
 
 
 def entry(study: "type[Study]", took: tuple[float, int] | None = None) -> Entry:
     """A study for the list, with the time [s] and the number of jobs of its kept run."""
     package = study.__module__.rpartition(".")[0]
-    module = package if package in MODULES else study.__module__
+    module = package if package in studies.MODULES else study.__module__
     seconds, jobs = (round(took[0], 1), took[1]) if took else (None, 0)
     return Entry(study.name, module, study.question(), study.source, seconds, jobs)
 
