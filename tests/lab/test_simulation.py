@@ -48,7 +48,7 @@ def test_single_steps(start):
     for count in (1, 2, 3):
         simulation.step()
         until(lambda count=count: simulation.runs[0].steps == count)
-    assert simulation.latest.time == pytest.approx(0.06)
+    until(lambda: simulation.latest.time == pytest.approx(0.06))
 
 
 def test_an_episode_is_that_of_a_rollout(start):
@@ -64,10 +64,11 @@ def test_an_episode_is_that_of_a_rollout(start):
 
 def test_speed_is_kept(start):
     simulation = start(make_run(), speed=2.0)
+    began = time.monotonic()
     simulation.start()
-    time.sleep(1.0)
+    until(lambda: simulation.latest.time > 1.0)
     simulation.pause()
-    assert 0.6 < simulation.latest.time < 2.6
+    assert simulation.latest.time < 2.0 * (time.monotonic() - began) + 0.1, "never faster than that"
 
 
 def test_two_fidelities_go_side_by_side(start):

@@ -4,6 +4,7 @@ import pytest
 
 from sandlot.studies.base import Claim
 from sandlot.studies.leveling.curves import Probabilities
+from sandlot.studies.terrain.steps import Steps
 from sandlot.studies.verdicts import judge, smaller
 
 CLAIMS = [Claim("It holds.", 1.0, 1.0, True), Claim("It does not.", 1.0, 2.0, False)]
@@ -35,6 +36,10 @@ def test_a_smaller_run_does_not_decide_what_fails(change, why):
     assert smaller(study) == [why]
     assert verdicts(study) == ["holds", "undecided"]
     assert judge(study, CLAIMS)[1].undecided == f"a smaller run: {why}"
+
+
+def test_a_finer_step_is_not_a_smaller_run():
+    assert smaller(Steps(step=0.5 * Steps().step)) == []
 
 
 def test_a_study_may_say_itself_what_is_undecided():

@@ -131,9 +131,10 @@ def export(
 
 
 def _export_scenes(recording: Path, to: "Target", out: Path | None, speed: float, as_json: bool) -> None:
+    from sandlot.recordings.names import beside
     from sandlot.worlds.viewers.exporting import SUFFIXES, export_scenes
 
-    path = out or recording.with_name(f"{recording.name}{SUFFIXES[to]}")
+    path = out or beside(recording, SUFFIXES[to])
     with progress_bar("frame") as show:
         count = export_scenes(recording, to, path, show(f"exporting {recording.name}"), speed)
     if as_json:

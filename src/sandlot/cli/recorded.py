@@ -22,12 +22,16 @@ def show(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Show a recording: a picture of its path and quantities, the outcomes of its episodes, and what to do next."""
+    """Show a recording: a picture of its path and quantities, the outcomes of its episodes, and what to do next.
+
+    A picture of that name that exists is replaced.
+    """
     from sandlot.errors import RecordingError
+    from sandlot.recordings.names import beside
     from sandlot.studies.plots import check_picture, save_figure
     from sandlot.worlds.overview import overview
 
-    path = out or recording.with_name(f"{recording.name}.png")
+    path = out or beside(recording, ".png")
     check_picture(path, RecordingError)
     found = overview(recording)
     save_figure(found.figure, path, dpi=110, error=RecordingError)

@@ -28,6 +28,8 @@ FILES = "/files/"
 """Below it are files that the lab shows, such as reports of studies."""
 SCRIPT = Path(__file__).with_name("page.js")
 TITLE = "<title>Viser</title>"
+STARTING = threading.Lock()
+"""One server at a time is started: `guarded` replaces a function of a library."""
 
 
 class Door:
@@ -61,7 +63,10 @@ class Door:
         if origin and urlsplit(origin).netloc != host:
             return http.HTTPStatus.FORBIDDEN, {}
         if self.token is None:
-            local = urlsplit(f"//{host}").hostname in LOCAL
+            try:
+                local = urlsplit(f"//{host}").hostname in LOCAL
+            except ValueError:  # not an address at all
+                local = False
             return None if local else (http.HTTPStatus.FORBIDDEN, {})
         parts = urlsplit(target)
         given = parse_qs(parts.query).get("token", [])
@@ -86,7 +91,11 @@ class Door:
         from websockets.http11 import Response
 
         def answer(status: http.HTTPStatus, headers: dict[str, str], body: bytes = b"") -> Any:
-            headers = {"Content-Length": str(len(body)), "Cache-Control": "no-store", **headers}
+            fixed = {
+                "Cache-Control": "no-store",
+                "X-Frame-Options": "DENY",
+            }  # no other page may show this one in a frame
+            headers = {"Content-Length": str(len(body)), **fixed, **headers}
             return Response(status.value, status.phrase, Headers(headers), body)
 
         def process(connection: Any, request: Any) -> Any:
@@ -144,16 +153,17 @@ def guarded(door: Door) -> Iterator[None]:
         SandlotError: If a server was started without it.
     """
     module = need("websockets.asyncio.server", "lab")
-    original, used = module.serve, []
+    used: list[bool] = []
 
     def serve(handler: Any, *where: Any, process_request: Any, **options: Any) -> Any:
         used.append(True)
         return original(door.handler(handler), *where, process_request=door.request(process_request), **options)
 
-    module.serve = serve
-    try:
-        yield
-    finally:
-        module.serve = original
+    with STARTING:
+        original, module.serve = module.serve, serve
+        try:
+            yield
+        finally:
+            module.serve = original
     if not used:
         raise SandlotError("this version of viser cannot be guarded; install the one of sandlot[lab]")

@@ -61,7 +61,7 @@ class Lab:
         """
         if token is None and host not in ("127.0.0.1", "localhost"):
             raise SandlotError(f"--host {host} lets others in; give them a secret with --token, or leave --host out")
-        if token is not None and (not token.isalnum() or len(token) < SHORTEST):
+        if token is not None and (not token.isalnum() or not token.isascii() or len(token) < SHORTEST):
             raise SandlotError(f"--token needs at least {SHORTEST} letters and digits, and nothing else")
         viser = need("viser", "lab")
         _check_free(host, port)
@@ -69,8 +69,9 @@ class Lab:
         self.door = Door(token, handle(keys))
         with guarded(self.door), contextlib.redirect_stdout(io.StringIO()):
             self.server: Any = viser.ViserServer(host=host, port=port, label="Sandlot lab", verbose=False)
-        shown = "localhost" if host in ("127.0.0.1", "0.0.0.0") else host
+        shown = {"127.0.0.1": "localhost", "0.0.0.0": socket.gethostname()}.get(host, host)
         self.address = f"http://{shown}:{self.server.get_port()}/" + (f"?token={token}" if token else "")
+        self.server.request_share_url = lambda *_, **__: None  # viser would open a tunnel to its public server
         gui = self.server.gui
         gui.configure_theme(show_logo=False, show_share_button=False, brand_color=BRAND)
         self.stage = Stage(self.server)

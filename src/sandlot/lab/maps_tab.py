@@ -1,5 +1,6 @@
 """The tab "Maps": the log of a robot being mapped, live."""
 
+import html
 import threading
 import time
 from pathlib import Path
@@ -38,6 +39,7 @@ class MapsTab:
         self.mapper: Mapper | None = None
         self._scene: Scene | None = None
         self._stopped, self._paused = True, False
+        self._turn = 0
         self._lock = threading.Lock()
         gui = server.gui
         self._path = gui.add_text("Log", "", hint="ROS bag, MCAP, CARMEN log, or a recording of the indoor world")
@@ -49,10 +51,10 @@ class MapsTab:
 
     def open(self, path: Path) -> None:
         """Map a log, in a thread of its own."""
-        self._stop()
         self._path.value = str(path)
+        self._turn += 1  # whoever maps another log stops
         self._stopped = self._paused = False
-        threading.Thread(target=self._work, args=(path,), name="mapping", daemon=True).start()
+        threading.Thread(target=self._work, args=(path, self._turn), name="mapping", daemon=True).start()
 
     def close(self) -> None:
         """Stop mapping."""
@@ -70,23 +72,22 @@ class MapsTab:
     def _stop(self) -> None:
         self._stopped = True
 
-    def _work(self, path: Path) -> None:
+    def _work(self, path: Path, turn: int) -> None:
         with self._lock:  # one log at a time
-            self._stopped = False
             try:
-                self._run(path)
+                self._run(path, turn)
             except (SandlotError, OSError) as error:
-                self._status.content = f"**Not possible:** {error}"
+                self._status.content = f"**Not possible:** {html.escape(str(error))}"
 
-    def _run(self, path: Path) -> None:
+    def _run(self, path: Path, turn: int) -> None:
         self._status.content = "Reading the log ..."
         log = read_scans(path)
         self.mapper = mapper = Mapper(self._odometry.value, log.mount)
         shown = 0.0
         for number, scan in enumerate(log.scans):
-            while self._paused and not self._stopped:
+            while self._paused and not self._stopped and turn == self._turn:
                 time.sleep(0.05)
-            if self._stopped:
+            if self._stopped or turn != self._turn:
                 return
             mapper.add(scan)
             now = time.monotonic()

@@ -32,10 +32,12 @@
   if (location.protocol.startsWith("http")) connect();
   const typing = (element) => element && (/INPUT|TEXTAREA|SELECT/.test(element.tagName) || element.role === "slider");
   const listen = (event) => {
+    if (event.type === "keyup" && held.delete(event.code)) tell(); // also while typing: no key may stay pressed
     if (!codes.has(event.code) || event.ctrlKey || event.metaKey || event.altKey || typing(document.activeElement)) return;
-    if (event.type === "keydown") held.add(event.code);
-    else held.delete(event.code);
-    if (!event.repeat) tell();
+    if (event.type === "keydown" && !event.repeat) {
+      held.add(event.code);
+      tell();
+    }
     event.stopImmediatePropagation(); // viser would move the camera
     event.preventDefault();
   };

@@ -1,5 +1,6 @@
 """The tab "Replay": a recording with a time line, forwards and backwards, and as one HTML file."""
 
+import html
 import threading
 import time
 from pathlib import Path
@@ -59,7 +60,7 @@ class ReplayTab:
         self._line.max, self._line.value = max(len(self.moments) - 1, 1), 0
         names = dict.fromkeys(name for each in self.moments[:50] for name in each.numbers)
         self._colour.options, self._colour.value = (NOTHING, *names), NOTHING
-        self._trail = None
+        self._trail = self._shown = None
         self._stage.show(self, self._scenes)
         self._say()
 
@@ -90,7 +91,7 @@ class ReplayTab:
         try:
             what()
         except SandlotError as error:
-            self._status.content = f"**Not possible:** {error}"
+            self._status.content = f"**Not possible:** {html.escape(str(error))}"
 
     def _scrub(self, event: Any) -> None:
         if event.client is not None:  # a viewer, and not the tab itself

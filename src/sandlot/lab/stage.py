@@ -4,6 +4,7 @@ What a scene looks at is drawn at the origin: when the robot moves, the world mo
 camera follows the robot, and each viewer may turn and zoom without being disturbed.
 """
 
+import logging
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -112,7 +113,11 @@ class Stage:
             began = time.monotonic()
             with self._lock:
                 if self._source is not None:
-                    self._draw(list(self._source()), began)
+                    try:
+                        self._draw(list(self._source()), began)
+                    except Exception:  # a scene that cannot be drawn must not end the drawing of all others
+                        logging.getLogger("sandlot").exception("a scene cannot be drawn")
+                        self._source = None
             time.sleep(max(1.0 / RATE - (time.monotonic() - began), 0.005))
 
     def _draw(self, scenes: list[Scene], now: float) -> None:

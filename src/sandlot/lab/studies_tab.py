@@ -1,12 +1,15 @@
 """The tab "Studies": what there is, how long it takes, and a run with its progress, figure and claims."""
 
+import hashlib
+import html
 import io
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from PIL import Image as Pillow
@@ -33,6 +36,7 @@ class StudiesTab:
         """Put the tab's elements on the page, where the present context of viser is; runs are below ``runs``."""
         self._door, self._runs = door, runs
         self._process: subprocess.Popen[str] | None = None
+        self._directory = runs
         self._gui = gui = server.gui
         self._entries = catalogue()
         self._study = gui.add_dropdown("Study", tuple(sorted(self._entries)), initial_value="leveling.probabilities")
@@ -60,21 +64,26 @@ class StudiesTab:
             f"Last run here: {row['last_run'] or 'none'}."
         )
         self._figure.visible, self._claims.content, self._progress.value, self._status.content = False, "", 0.0, ""
-        if (self._runs / name).is_dir():
+        self._directory = self._runs / name
+        if self._directory.is_dir():
             self._finish(name)
 
     def run(self) -> None:
         """Run the study that is chosen, or resume it, in a process of its own."""
         if self._process is not None:
             return
-        name = self._study.value
-        words = ["run", name, "--out", str(self._runs / name)]
-        words += [word for each in self._settings.value.split() for word in ("--set", each)]
+        name, given = self._study.value, self._settings.value.split()
+        self._directory = self._runs / name
+        if given:  # a directory keeps runs of one set of settings
+            self._directory = self._runs / f"{name}-{hashlib.sha256(repr(sorted(given)).encode()).hexdigest()[:8]}"
+        words = ["run", name, "--out", str(self._directory)]
+        words += [word for each in given for word in ("--set", each)]
         self._status.content = "Starting ..."
+        said = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115 - a pipe would fill up
         self._process = subprocess.Popen(
-            [sys.executable, "-c", COMMAND, *words], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+            [sys.executable, "-c", COMMAND, *words], stdout=subprocess.DEVNULL, stderr=said, text=True
         )
-        threading.Thread(target=self._follow, args=(name, self._process), name="study", daemon=True).start()
+        threading.Thread(target=self._follow, args=(name, self._process, said), name="study", daemon=True).start()
 
     def stop(self) -> None:
         """Stop the run; finished jobs are kept, and running it again goes on."""
@@ -85,37 +94,44 @@ class StudiesTab:
         """Stop the run."""
         self.stop()
 
-    def _follow(self, name: str, process: "subprocess.Popen[str]") -> None:
+    def _follow(self, name: str, process: "subprocess.Popen[str]", output: IO[str]) -> None:
         began = time.monotonic()
         while process.poll() is None:
             time.sleep(POLLED)
             try:
-                _, done, total = progress_of(self._runs / name)
+                _, done, total = progress_of(self._directory)
             except SandlotError:  # the run has not begun to write yet
+                continue
+            if self._study.value != name:
                 continue
             self._progress.value = 100.0 * done / max(total, 1)
             spent = time.monotonic() - began
             left = f", about {in_words(spent * (total - done) / done)} left" if done else ""
             self._status.content = f"{done:,} of {total:,} jobs{left}"
         self._process = None
-        said = (process.stderr.read() if process.stderr else "").strip().splitlines()
+        with output:
+            output.seek(0)
+            said = output.read().strip().splitlines()
+        if self._study.value != name:  # another study is shown; its run is found when it is chosen again
+            return
         if process.returncode == 0:
             self._progress.value = 100.0
             self._finish(name)
         else:
-            self._status.content = f"**Stopped.** {said[-1] if said else ''}"
+            self._status.content = f"**Stopped.** {html.escape(said[-1]) if said else ''}"
 
     def _finish(self, name: str) -> None:
         """Show the figure and the claims of a finished run."""
         try:
-            outcome = load(self._runs / name)
+            outcome = load(self._directory)
         except SandlotError as error:
-            self._status.content = str(error)
+            self._status.content = html.escape(str(error))
             return
-        report = self._runs / name / "index.html"
+        report = self._directory / "index.html"
         link = ""
         if report.is_file():
-            link = f" <a href='{self._door.offer(f'{name}/index.html', report)}' target='_blank'>Open the report</a>"
+            address = self._door.offer(f"{self._directory.name}/index.html", report)
+            link = f" <a href='{address}' target='_blank'>Open the report</a>"
         holds = sum(claim.verdict == "holds" for claim in outcome.claims)
         self._status.content = f"Done: {holds} of {len(outcome.claims)} claims hold.{link}"
         lines = [f"- **{claim.verdict}**: {claim.text}" for claim in outcome.claims[:LONGEST]]

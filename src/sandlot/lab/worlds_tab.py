@@ -1,5 +1,6 @@
 """The tab "Worlds": pick a world, let it run, drive it, turn its knobs, and compare two of its fidelities."""
 
+import html
 import threading
 import time
 from collections.abc import Mapping
@@ -21,7 +22,7 @@ from sandlot.worlds.water.settings import WaterSettings
 from sandlot.worlds.water.world import Water
 
 DRIVE = "keys"
-"""Name of the controller that is you."""
+"""Name of the controller that the keyboard drives."""
 SPEEDS = ("0.1x", "0.25x", "0.5x", "1x", "2x", "5x", "10x", "50x", "fastest")
 NOTHING = "nothing"
 PAD = {"left": "ArrowLeft", "forward": "ArrowUp", "back": "ArrowDown", "right": "ArrowRight"}
@@ -46,7 +47,7 @@ class WorldsTab:
         self._lock = threading.RLock()
         self._knobs: dict[str, Any] = {}
         self._removable: list[Any] = []
-        self._name = ""
+        self._name, self._problem = "", ""
         self._build()
         threading.Thread(target=self._watch, name="worlds tab", daemon=True).start()
 
@@ -123,10 +124,11 @@ class WorldsTab:
         if self._quiet:
             return
         with self._lock:
+            self._problem = ""
             try:
                 what()
             except SandlotError as error:
-                self._status.content = f"**Not possible:** {error}"
+                self._problem = self._status.content = f"**Not possible:** {html.escape(str(error))}"
 
     def _silently(self, what: Any) -> None:
         self._quiet = True
@@ -267,8 +269,10 @@ class WorldsTab:
 
     def _say(self, simulation: Simulation) -> None:
         snapshot = simulation.latest
-        if simulation.error:
-            text = f"**Stopped:** {simulation.error}"
+        if self._problem:  # stays until something else is chosen
+            text = self._problem
+        elif simulation.error:
+            text = f"**Stopped:** {html.escape(simulation.error)}"
         else:
             state = snapshot.ended or ("running" if simulation.running else "paused")
             pace = f", {snapshot.pace:.2g}x real time" if simulation.running and not snapshot.ended else ""

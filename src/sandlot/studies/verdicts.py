@@ -6,6 +6,9 @@ from typing import Any
 
 from sandlot.studies.base import Claim, Study
 
+NOT_SIZES = {"seed", "step", "spacing", "interval", "resolution", "tolerance"}
+"""Settings of which a lower number does not make a run smaller."""
+
 
 def judge(study: Study, claims: Sequence[Claim]) -> list[Claim]:
     """Mark claims that fail as undecided if the study was run with smaller settings than its own.
@@ -30,7 +33,7 @@ def _compare(name: str, mine: Any, usual: Any) -> list[str]:
         return [each for part in parts for each in part]
     if isinstance(mine, list) and isinstance(usual, list):
         return [f"{name} {len(mine)} of {len(usual)}"] if len(mine) < len(usual) else []
-    if name == "seed" or isinstance(mine, bool) or isinstance(usual, bool):
+    if name.rpartition(".")[2] in NOT_SIZES or isinstance(mine, bool) or isinstance(usual, bool):
         return []
     if isinstance(mine, int | float) and isinstance(usual, int | float) and mine < usual:
         return [f"{name} {mine:,} of {usual:,}"]
