@@ -1,6 +1,7 @@
 """The commands ``map`` and ``locate``, on a small simulated log."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -87,3 +88,6 @@ def test_a_robot_in_another_building_is_reported(sandlot_, drive, tmp_path):
     assert sandlot_("map", drive, "--out", "made").status == 0
     record(tmp_path / "other", scans_along(ring(), around(0.2)[60:63]))
     one_line(sandlot_("locate", tmp_path / "other", "--map", "made/map.yaml"), "no scan of 3 was located")
+    both = [*scans_along(cluttered_room(3), POSES[:2]), *scans_along(ring(), around(0.2)[60:63])]
+    record(tmp_path / "both", [replace(scan, time=float(k)) for k, scan in enumerate(both)])
+    one_line(sandlot_("locate", tmp_path / "both", "--map", "made/map.yaml"), "only 2 of 5 scans fit")

@@ -26,7 +26,7 @@ from sandlot.recordings.scans import Pose
 from sandlot.writing import drafted
 
 MAX_REFUSED = 0.5
-"""If a larger share of the scans is refused, mapping fails."""
+"""If a larger share of the scans is refused, mapping fails, and so does locating from an unknown start."""
 Progress = Callable[[int, int], None]
 
 
@@ -208,7 +208,8 @@ def locate_log(
         progress: Called with the number of scans that were located, and all.
 
     Raises:
-        MapError: No scan fits the map.
+        MapError: No scan fits the map; or, without a start, fewer than half of them do: some scans of any building fit
+            somewhere.
     """
     localiser, reason = Localiser.read(path, start, odometry, log.mount), ""
     times, poses = [], []
@@ -222,4 +223,7 @@ def locate_log(
             progress(number + 1, len(log.scans))
     if not poses:
         raise MapError(f"no scan of {len(log.scans):,} was located in {quote(path)}: {reason}")
+    if start is None and len(poses) < (1.0 - MAX_REFUSED) * len(log.scans):
+        message = f"only {len(poses):,} of {len(log.scans):,} scans fit {quote(path)}: is it a map of that place?"
+        raise MapError(f"{message} If it is, give --start")
     return Located(Trajectory(np.array(times), np.array(poses)), len(log.scans), localiser.searches, reason)

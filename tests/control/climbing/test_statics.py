@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sandlot.control.climbing.resting import RESTS, come_down, hulls, rests
+from sandlot.control.climbing.resting import RESTS, STEEPEST, come_down, hulls, rests
 from sandlot.control.climbing.statics import COLUMNS, ROWS, stands
 from sandlot.physics.climbing.contacts import find
 from sandlot.physics.climbing.ground import empty_ground, set_ground
@@ -37,17 +37,17 @@ def test_a_robot_that_was_lifted_just_touches_the_ground():
 
 def test_a_robot_at_rest_touches_the_ground_with_two_parts_of_its_outline():
     """Or with one that turns into another: a slightly other pitch touches elsewhere."""
-    found, number = np.empty(RESTS), 0
+    found, number, turn = np.empty(RESTS), 0, np.radians(5.0)
     for ground, (x, _, body, front, back) in poses(10):
         robot, segments = record(CLIMBER)[0], ground.segments[0]
         shape = front - body, back - body
-        count = rests(robot, segments, x, *shape, np.radians(5.0), found)
+        count = rests(robot, segments, x, *shape, -STEEPEST, turn, round(2.0 * STEEPEST / turn), found)
         assert (np.diff(found[:count]) > 0.0).all()
         for angle in found[:count]:
             sides = [angle - 1e-4, angle + 1e-4]
-            one, other = (come_down(robot, segments, x, each, *(each + turn for turn in shape)) for each in sides)
+            one, other = (come_down(robot, segments, x, each, *(each + axle for axle in shape)) for each in sides)
             assert one[1] != other[1]
-            z, _ = come_down(robot, segments, x, angle, *(angle + turn for turn in shape))
+            z, _ = come_down(robot, segments, x, angle, *(angle + axle for axle in shape))
             assert z <= max(one[0], other[0]) + 1e-9
             assert depth(CLIMBER, COURSE, np.array([x, z]), -angle, shape) < 1e-6
             number += 1

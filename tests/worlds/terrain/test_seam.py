@@ -26,7 +26,7 @@ class KinematicDrive:
     def __init__(self, settings, ground):
         layouts = [find_layout(load_rover(name)) for name in settings.rovers]
         self.count, self._interval, self._ground = len(layouts), settings.interval, ground
-        self._start = np.array(settings.poses)
+        self._start = self.poses = np.array(settings.poses)
         self.wheel_radius = np.array([layout.radius for layout in layouts])
         self.top_speeds = np.tile([0.25, 2.0], (self.count, 1))
         self.shapes = [drawn_shapes(layout) for layout in layouts]

@@ -168,7 +168,8 @@ def test_a_frame_is_pure_and_does_not_change_later():
 
 def test_the_session_has_as_many_frames_as_steps():
     world = Terrain(**SMALL)
-    assert list(world.controllers()) == ["session", "varied", "straight", "random"]
+    leveling = ["walk", "charge", "spin", "memory", "shared"]
+    assert list(world.controllers()) == ["session", "varied", "straight", *leveling, "random"]
     session = world.controller("session", 800)
     assert isinstance(session, Session)
     assert session.frames == 800
