@@ -134,8 +134,7 @@ def test_replay_a_recording_and_scrub(page, lab, tmp_path):
     until(lambda: len(lab.replay.moments) == 101)
     until(lambda: lab.stage.shows(lab.replay))
     thumb = page.get_by_role("slider").locator("visible=true").first
-    thumb.press("End")
-    until(lambda: lab.replay.position == 100)
+    until(lambda: thumb.press("End") or lab.replay.position == 100)  # again, until the page knows how long it is
     thumb.press("ArrowLeft")
     until(lambda: lab.replay.position == 99)
     press(page, "back")

@@ -8,6 +8,7 @@ was not used.
 
 import hmac
 import http
+import logging
 import mimetypes
 import threading
 from collections.abc import Callable, Iterator
@@ -159,6 +160,8 @@ def guarded(door: Door) -> Iterator[None]:
         used.append(True)
         return original(door.handler(handler), *where, process_request=door.request(process_request), **options)
 
+    # Browsers open connections that they do not use; each would print a traceback.
+    logging.getLogger("websockets.server").setLevel(logging.CRITICAL)
     with STARTING:
         original, module.serve = module.serve, serve
         try:
