@@ -23,13 +23,14 @@ class Discretisation(NamedTuple):
     """How scans become grids.
 
     Attributes:
-        size: Side of the square grid around the robot [m]; the source shows 7.
+        size: Side of the square grid around the robot, the source's maximum range [m]. Its figure has 7, of which a
+            third or more slides out of view during a move of 2 m; the default is the range of the lidar.
         resolution: Side of a cell, the source's resolution division [m]; 10 mm in its tests.
         blur: Standard deviation of the Gaussian blur [m]. It is the same for any resolution, as in the source, which
             does not give a number.
     """
 
-    size: float = 7.0
+    size: float = 12.0
     resolution: float = 0.01
     blur: float = 0.05
 
@@ -56,7 +57,7 @@ class Offset(NamedTuple):
 
 def discretise(points: Array, how: Discretisation = DEFAULT) -> Array:
     """A grid (cells, cells) of the points (n, 2) in the robot's frame [m]: rows lie along x, columns along y."""
-    grid = np.zeros((how.cells, how.cells))
+    grid = np.zeros((how.cells, how.cells), np.float32)
     rows, columns = np.floor((points + how.size / 2.0) / how.resolution).astype(np.int64).T
     inside = (rows >= 0) & (rows < how.cells) & (columns >= 0) & (columns < how.cells)
     grid[rows[inside], columns[inside]] = FILLED
@@ -79,7 +80,7 @@ def rotated(grid: Array, angle: float, how: Discretisation = DEFAULT) -> Array:
 
 
 def translation_error(
-    before: Array, after: Array, distance: float, how: Discretisation = DEFAULT, limit: float = 0.25
+    before: Array, after: Array, distance: float, how: Discretisation = DEFAULT, limit: float = 0.25, first: float = 0.0
 ) -> Offset:
     """Compare scans before and after a drive forward.
 
@@ -89,18 +90,24 @@ def translation_error(
         distance: Commanded [m], negative for backward.
         how: Discretisation.
         limit: Offsets are searched up to this share of the grid, forward and backward.
+        first: Offset in the middle of those that are searched [m].
     """
     sigma, size = how.blur / how.resolution, how.cells
-    earlier, later = (gaussian_filter(discretise(points, how), sigma) for points in (before, after))
-    commanded, most = round(distance / how.resolution), int(limit * size)
-    best = Offset(0.0, math.inf)
-    for k in sorted(range(-most, most + 1), key=abs):
-        rows = commanded + k
-        if abs(rows) >= size:
+    commanded, middle, most = (round(each / how.resolution) for each in (distance, first, limit * how.size))
+    later = discretise(after, how)
+    later[max(size - max(commanded, 0), 0) :] = 0.0  # rows that were out of view before say nothing
+    later[: max(-commanded, 0)] = 0.0
+    expected, later = (
+        gaussian_filter(grid, sigma) for grid in (shifted(discretise(before, how), distance, how), later)
+    )
+    filled, best = expected.sum(axis=1), Offset(0.0, math.inf)
+    for k in sorted(range(middle - most, middle + most + 1), key=lambda each: abs(each - middle)):
+        if abs(k) >= size:
             continue
-        # Rows that were out of view before say nothing, so only the others are compared.
-        then, now = earlier[max(rows, 0) : size + min(rows, 0)], later[max(-rows, 0) : size - max(rows, 0)]
-        difference = float(np.abs(then - now).mean())
+        # The later grid slides by k rows; rows of the expected one beside it are compared with empty ones.
+        low, high = max(k, 0), size + min(k, 0)
+        overlap = np.abs(expected[low:high] - later[low - k : high - k]).sum()
+        difference = float(overlap + filled[:low].sum() + filled[high:].sum()) / size**2
         if difference < best.difference:
             best = Offset(k * how.resolution, difference)
     return best

@@ -173,7 +173,7 @@ def compare_moves(before: Scan, after: Scan, distance: float) -> float:
     one, other = scan_points(before), scan_points(after)
     coarse = translation_error(one, other, distance, COARSE).value
     near = 2.0 * COARSE.resolution / DEFAULT.size
-    return coarse + translation_error(one, other, distance + coarse, DEFAULT, near).value
+    return translation_error(one, other, distance, DEFAULT, near, coarse).value
 
 
 def compare_turns(before: Scan, after: Scan, angle: float) -> float:
