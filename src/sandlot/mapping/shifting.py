@@ -7,13 +7,16 @@ or a pure rotation, so sideways motion spoils the result; `sandlot.mapping.match
 """
 
 import math
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter
 
 from sandlot.geometry.planar import rotate
 from sandlot.typing import Array
+
+Cells: TypeAlias = NDArray[np.float32]
 
 FILLED = 255.0
 """Value of a cell with at least one point."""
@@ -55,7 +58,7 @@ class Offset(NamedTuple):
     difference: float
 
 
-def discretise(points: Array, how: Discretisation = DEFAULT) -> Array:
+def discretise(points: Array, how: Discretisation = DEFAULT) -> Cells:
     """A grid (cells, cells) of the points (n, 2) in the robot's frame [m]: rows lie along x, columns along y."""
     grid = np.zeros((how.cells, how.cells), np.float32)
     rows, columns = np.floor((points + how.size / 2.0) / how.resolution).astype(np.int64).T
@@ -64,7 +67,7 @@ def discretise(points: Array, how: Discretisation = DEFAULT) -> Array:
     return grid
 
 
-def shifted(grid: Array, distance: float, how: Discretisation = DEFAULT) -> Array:
+def shifted(grid: Cells, distance: float, how: Discretisation = DEFAULT) -> Cells:
     """The grid that is expected after a drive forward by this [m]; the rows that come into view are empty."""
     rows = int(abs(distance) / how.resolution + 1e-9) * (1 if distance > 0.0 else -1)
     found = np.zeros_like(grid)
@@ -73,7 +76,7 @@ def shifted(grid: Array, distance: float, how: Discretisation = DEFAULT) -> Arra
     return found
 
 
-def rotated(grid: Array, angle: float, how: Discretisation = DEFAULT) -> Array:
+def rotated(grid: Cells, angle: float, how: Discretisation = DEFAULT) -> Cells:
     """The grid that is expected after a turn to the left [rad]: each filled cell moves to the one at its new place."""
     centres = (np.argwhere(grid > 0.0) + 0.5) * how.resolution - how.size / 2.0
     return discretise(rotate(centres, -angle), how)
