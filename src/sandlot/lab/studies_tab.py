@@ -9,7 +9,7 @@ import tempfile
 import threading
 import time
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 from PIL import Image as Pillow
@@ -36,6 +36,7 @@ class StudiesTab:
         """Put the tab's elements on the page, where the present context of viser is; runs are below ``runs``."""
         self._door, self._runs = door, runs
         self._process: subprocess.Popen[str] | None = None
+        self._worker: threading.Thread | None = None
         self._directory = runs
         self._gui = gui = server.gui
         self._entries = catalogue()
@@ -70,7 +71,7 @@ class StudiesTab:
 
     def run(self) -> None:
         """Run the study that is chosen, or resume it, in a process of its own."""
-        if self._process is not None:
+        if self._worker is not None and self._worker.is_alive():
             return
         name, given = self._study.value, self._settings.value.split()
         self._directory = self._runs / name
@@ -79,11 +80,10 @@ class StudiesTab:
         words = ["run", name, "--out", str(self._directory)]
         words += [word for each in given for word in ("--set", each)]
         self._status.content = "Starting ..."
-        said = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115 - a pipe would fill up
-        self._process = subprocess.Popen(
-            [sys.executable, "-c", COMMAND, *words], stdout=subprocess.DEVNULL, stderr=said, text=True
+        self._worker = threading.Thread(
+            target=self._work, args=(name, self._directory, words), name="study", daemon=True
         )
-        threading.Thread(target=self._follow, args=(name, self._process, said), name="study", daemon=True).start()
+        self._worker.start()
 
     def stop(self) -> None:
         """Stop the run; finished jobs are kept, and running it again goes on."""
@@ -94,12 +94,30 @@ class StudiesTab:
         """Stop the run."""
         self.stop()
 
-    def _follow(self, name: str, process: "subprocess.Popen[str]", output: IO[str]) -> None:
+    def _work(self, name: str, directory: Path, words: list[str]) -> None:
+        """Run a study in a process, and show how far it is."""
+        command = [sys.executable, "-c", COMMAND, *words]
+        with tempfile.TemporaryFile("w+", encoding="utf-8") as output:  # a pipe that nobody reads would fill up
+            self._process = process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=output, text=True)
+            self._follow(name, directory, process)
+            self._process = None
+            output.seek(0)
+            said = output.read().strip().splitlines()
+        if self._study.value != name:  # another study is shown; this run is found when its study is chosen again
+            return
+        if process.returncode == 0:
+            self._progress.value, self._directory = 100.0, directory
+            self._finish(name)
+        else:
+            self._status.content = f"**Stopped.** {html.escape(said[-1]) if said else ''}"
+
+    def _follow(self, name: str, directory: Path, process: "subprocess.Popen[str]") -> None:
+        """Show the progress of a run until it ends."""
         began = time.monotonic()
         while process.poll() is None:
             time.sleep(POLLED)
             try:
-                _, done, total = progress_of(self._directory)
+                _, done, total = progress_of(directory)
             except SandlotError:  # the run has not begun to write yet
                 continue
             if self._study.value != name:
@@ -108,17 +126,6 @@ class StudiesTab:
             spent = time.monotonic() - began
             left = f", about {in_words(spent * (total - done) / done)} left" if done else ""
             self._status.content = f"{done:,} of {total:,} jobs{left}"
-        self._process = None
-        with output:
-            output.seek(0)
-            said = output.read().strip().splitlines()
-        if self._study.value != name:  # another study is shown; its run is found when it is chosen again
-            return
-        if process.returncode == 0:
-            self._progress.value = 100.0
-            self._finish(name)
-        else:
-            self._status.content = f"**Stopped.** {html.escape(said[-1]) if said else ''}"
 
     def _finish(self, name: str) -> None:
         """Show the figure and the claims of a finished run."""
