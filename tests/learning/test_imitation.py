@@ -56,7 +56,7 @@ def test_the_net_imitates_and_climbs(lessons):
         trained.errors[-1],
         rtol=1e-6,
     )
-    world = ObstaclesVector(num_envs=2, autoreset=False, rows=5)
+    world = ObstaclesVector(num_envs=2, autoreset_mode="Disabled", rows=5)
     kinds, passed = [Box(distance=0.8, height=0.1), Box(distance=0.8, height=0.15)], np.zeros(2, np.bool_)
     for step in rollout(world, Neural(CLIMBER, net), 3, 600, options={"courses": kinds}):
         passed |= step.ended & world.task.passed

@@ -1,5 +1,7 @@
 """What must be true of every registered world, at every fidelity, in its single and in its vector form."""
 
+import copy
+import pickle
 from importlib.metadata import entry_points
 
 import gymnasium
@@ -7,10 +9,11 @@ import imageio_ffmpeg
 import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
+from gymnasium.vector import AutoresetMode
 from gymnasium.wrappers import RecordVideo
 from stable_baselines3.common.env_checker import check_env as check_env_for_stable_baselines
 
-from same import assert_same
+from same import assert_same, assert_same_step
 from sandlot import recordings
 from sandlot.control.controller import as_controller
 from sandlot.errors import SandlotError, SettingError
@@ -36,6 +39,7 @@ MODEL = {}
 CASES = [(name, fidelity) for name in WORLDS for fidelity in load(name).fidelities()]
 every_world = pytest.mark.parametrize("name", WORLDS)
 every_fidelity = pytest.mark.parametrize(("name", "fidelity"), CASES)
+every_compiled = pytest.mark.parametrize(("name", "fidelity"), [case for case in CASES if case[0] in VECTORS])
 STEPS = 30
 
 
@@ -45,6 +49,10 @@ def sensor_model(tmp_path_factory):
     path = tmp_path_factory.mktemp("models") / "model"
     save(Headings(2).fit(explore(IndoorSettings(**SMALL["indoor"]), 60)), path)
     MODEL["model"] = path
+
+
+def pickle_copy(world):
+    return pickle.loads(pickle.dumps(world))
 
 
 def settings(name, fidelity):
@@ -112,8 +120,8 @@ def test_reading_a_frame_changes_nothing(name, fidelity):
         if one.number % 7 == 0:
             assert_same(copies(seldom.frame()), copies(first))
     assert_same(copies(never.frame()), copies(first))
-    for frame, copy in kept:
-        assert_same(copies(frame), copy)
+    for frame, before in kept:
+        assert_same(copies(frame), before)
 
 
 def copies(frame):
@@ -231,6 +239,86 @@ def test_settings_are_taken_as_an_object_or_as_keywords(name, fidelity):
     assert load(name)(**keywords).settings == given
     if name in VECTORS:
         assert gymnasium.make_vec(world_id(name), num_envs=2, settings=given).unwrapped.settings == given
+
+
+@every_fidelity
+@pytest.mark.parametrize("copied", [pickle_copy, copy.deepcopy])
+def test_a_copy_has_the_same_future(name, fidelity, copied):
+    """As a subprocess that gets a pickle, or a planner that tries actions on copies, needs it."""
+    world = make(name, fidelity)
+    for _ in rollout(world, world.controller("random"), 5, 5):
+        pass
+    twin, actions = copied(world), [world.action_space.sample() for _ in range(10)]
+    ahead = [(world.step(action), copies(world.frame())) for action in actions]
+    for action, (step, frame) in zip(actions, ahead, strict=True):
+        assert_same(step[0], twin.step(action)[0])
+        assert_same(frame, copies(twin.frame()))
+
+
+@every_compiled
+def test_a_copy_of_a_vector_has_the_same_future(name, fidelity):
+    vector = make_vector(name, fidelity)
+    vector.action_space.seed(1)
+    vector.reset(seed=3)
+    vector.step(vector.action_space.sample())
+    twin, actions = pickle_copy(vector), [vector.action_space.sample() for _ in range(5)]
+    for one, other in zip([vector.step(a) for a in actions], [twin.step(a) for a in actions], strict=True):
+        assert_same_step(one, other)
+
+
+@every_compiled
+@pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP])
+def test_a_vector_resets_members_as_gymnasium_does(name, fidelity, mode):
+    """Step by step as ``SyncVectorEnv``, with episodes that end at different times."""
+    given = {**settings(name, fidelity), "max_episode_steps": 4}
+    one = gymnasium.make_vec(world_id(name), num_envs=3, autoreset_mode=mode, **given)
+    sync = {"vectorization_mode": "sync", "vector_kwargs": {"autoreset_mode": mode}}
+    other = gymnasium.make_vec(world_id(name), num_envs=3, **sync, **given)
+    assert one.metadata["autoreset_mode"] is other.metadata["autoreset_mode"] is mode
+    one.reset(seed=7)
+    other.reset(seed=7)
+    assert one.np_random_seed == other.np_random_seed == (7, 8, 9)
+    one.action_space.seed(2)
+    for number in range(11):
+        if number == 2:  # so that members end at different times
+            only = np.array([False, True, False])
+            for each in (one, other):
+                each.reset(options={"reset_mask": only.copy()})
+        actions = one.action_space.sample()
+        assert_same_step(one.step(actions), other.step(actions))
+
+
+@every_compiled
+def test_the_last_info_of_an_episode_has_its_outcomes(name, fidelity):
+    vector = make_vector(name, fidelity, max_episode_steps=3)
+    single = make(name, fidelity)
+    single.reset(seed=4)
+    vector.reset(seed=4)
+    vector.action_space.seed(5)
+    for _ in range(3):
+        actions = vector.action_space.sample()
+        *_, info = vector.step(actions)
+        single.step(actions[0])
+    assert info["_outcomes"].all()
+    for key, value in single.outcomes().items():
+        np.testing.assert_array_equal(info["outcomes"][key][0], value)
+
+
+@every_fidelity
+def test_a_step_before_the_reset_is_refused(name, fidelity):
+    world = make(name, fidelity)
+    with pytest.raises(SandlotError, match=r"^before the first step, reset the world$"):
+        world.step(world.action_space.sample())
+
+
+@every_world
+def test_episodes_have_a_limit(name):
+    assert gymnasium.spec(world_id(name)).max_episode_steps > 0
+
+
+def test_an_unknown_autoreset_mode_is_explained():
+    with pytest.raises(SettingError, match=r"autoreset_mode=later.*allowed: NextStep, SameStep, Disabled"):
+        gymnasium.make_vec(world_id("water"), num_envs=2, autoreset_mode="later")
 
 
 @every_world

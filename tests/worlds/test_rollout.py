@@ -86,7 +86,7 @@ def test_a_controller_may_have_seeds_of_its_own():
 
 
 def test_members_that_have_ended_are_not_asked_and_keep_their_values():
-    world = WaterVector(3, snake=SMALL, autoreset=False)
+    world = WaterVector(3, snake=SMALL, autoreset_mode="Disabled")
     log, targets = Logger(np.full(3, 0.1)), np.array([(30.0, 0.0), (30.0, 1.0), (30.0, 2.0)])
     count = 0
 
@@ -130,6 +130,6 @@ def test_wrong_seeds_and_worlds_are_refused():
     with pytest.raises(SettingError, match="2 seeds and 1 controller seeds for 2 worlds"):
         next(rollout(WaterVector(2), STILL, 1, 1, controller_seeds=[np.random.SeedSequence(0)]))
     with pytest.raises(SettingError, match="needs autoreset mode NEXT_STEP"):
-        next(rollout(WaterVector(2, autoreset=False), STILL, 1, 1, again=True))
-    with pytest.raises(SettingError, match="needs a world made with autoreset=False"):
+        next(rollout(WaterVector(2, autoreset_mode="Disabled"), STILL, 1, 1, again=True))
+    with pytest.raises(SettingError, match="needs a world made with autoreset_mode=Disabled"):
         next(rollout(WaterVector(2), STILL, 1, 1, until=lambda: np.zeros(2, bool)))

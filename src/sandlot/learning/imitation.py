@@ -84,7 +84,9 @@ def teach(teacher: Controller, kinds: Sequence[Kind], settings: ObstaclesSetting
         settings: Of the world.
         seed: Of the first course's episode; the next ones have the next seeds.
     """
-    world = ObstaclesVector(num_envs=len(kinds), autoreset=False, **settings.model_dump(exclude_defaults=True))
+    world = ObstaclesVector(
+        num_envs=len(kinds), autoreset_mode="Disabled", **settings.model_dump(exclude_defaults=True)
+    )
     seen, done, running = [], [], []
     before = np.zeros((len(kinds), 0))
     steps = math.ceil(settings.seconds / INTERVAL)

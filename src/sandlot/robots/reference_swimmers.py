@@ -7,6 +7,7 @@ contacts, so that neither lags behind the other, and a motor cannot give more en
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import mujoco
 import numpy as np
@@ -36,6 +37,9 @@ more than this times the energy that its motors could give at the joint rates be
 0.8. It is above 1 because rates may be higher between commands."""
 ROUNDING = 1e-3
 """Share of its energy that a body may gain on top, by rounding: without drag a gliding body keeps it only roughly."""
+
+BOUND = {"_batch", "_position", "_velocity", "_forces", "_constraints"}
+"""Attributes that are MuJoCo's batch and views of it."""
 
 SATURATED = 1.0 - 1e-9
 """Share of its largest torque beyond which a motor counts as at its limit."""
@@ -73,9 +77,8 @@ class ReferenceSwimmers(Swimmers):
         self.solid_balls, self._step = balls is not None, snake.step / REFINE
         check_stable(snake, ball.damping / ball.mass if self.solid_balls else 0.0)
         model = mujoco.MjModel.from_xml_string(mjcf(snake, ball if self.solid_balls else None, contact, self._step))
-        self._batch = Batch(model, count, threads)
-        self._position, self._velocity = self._batch.bind("qpos"), self._batch.bind("qvel")
-        self._forces, self._constraints = self._batch.bind("qfrc_applied"), self._batch.bind("qfrc_constraint")
+        self._made = model, count, threads
+        self._bind()
         self._body = snake.record()
         dry = (ball.mass, ball.inertia, ball.damping) if self.solid_balls else (0.0, 0.0, 0.0)
         simulation = np.zeros(1, SIMULATION).view(np.recarray)
@@ -88,6 +91,24 @@ class ReferenceSwimmers(Swimmers):
         self._lost = np.zeros(count, np.bool_)
         # The whole of a simulation: position, velocity, time, applied forces, and the solver's warm start.
         self._start = self._batch.state.copy()
+
+    def _bind(self) -> None:
+        """Make the simulations, and take views of their arrays."""
+        self._batch = Batch(*self._made)
+        self._position, self._velocity = self._batch.bind("qpos"), self._batch.bind("qvel")
+        self._forces, self._constraints = self._batch.bind("qfrc_applied"), self._batch.bind("qfrc_constraint")
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Everything but MuJoCo's batch, which cannot be copied; its state is kept instead."""
+        kept = {name: value for name, value in self.__dict__.items() if name not in BOUND}
+        return {**kept, "state": self._batch.state.copy()}
+
+    def __setstate__(self, kept: dict[str, Any]) -> None:
+        """Make the simulations again, in the state that was kept."""
+        state = kept.pop("state")
+        self.__dict__.update(kept)
+        self._bind()
+        self._batch.state[:] = state
 
     def command(self, targets: Array) -> None:
         """Simulate until the next command; bodies that explode go back to where they were before it, and stay there."""

@@ -28,6 +28,8 @@ VECTORS = {
 }
 """Short name to the compiled vector form, which ``gymnasium.make_vec`` gives."""
 
+LIMITS = {"indoor": 5000, "leveling": 20_000, "obstacles": 1200, "terrain": 6000, "water": 12_000}
+"""Steps after which Gymnasium truncates an episode, unless ``max_episode_steps`` is given; -1 for never."""
 
 viewer: "Callable[[World], Callable[[], None]] | None" = None
 """Opens a view of a world for ``render_mode="human"``, and returns what shows each step; the lab puts it here."""
@@ -42,7 +44,12 @@ def register() -> None:
     """Register every world with Gymnasium; may be called more than once."""
     for name, entry_point in WORLDS.items():
         if world_id(name) not in gymnasium.registry:
-            gymnasium.register(world_id(name), entry_point=entry_point, vector_entry_point=VECTORS.get(name))
+            gymnasium.register(
+                world_id(name),
+                entry_point=entry_point,
+                vector_entry_point=VECTORS.get(name),
+                max_episode_steps=LIMITS.get(name),
+            )
 
 
 def check_name(name: str) -> None:

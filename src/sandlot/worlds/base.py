@@ -15,7 +15,7 @@ from pydantic import model_validator
 
 from sandlot import worlds
 from sandlot.control.controller import Controller, Policy, Separate
-from sandlot.errors import ModelError, SettingError, quote
+from sandlot.errors import ModelError, SandlotError, SettingError, quote
 from sandlot.models.store import is_model
 from sandlot.recordings import Frame, Quantity
 from sandlot.settings import Settings, build, nearest
@@ -80,8 +80,10 @@ class World(gymnasium.Env[NDArray[Any], NDArray[Any]]):
     A subclass names its settings, makes its spaces and quantities in ``__init__``, and adds ``reset``, ``step``,
     ``frame`` and ``scene``. Time limits and recording are wrappers. Its docstring is its documentation page.
 
-    With ``render_mode="human"``, a page in the browser shows each reset and each step, no faster than real time: a
-    subclass's ``reset`` and ``step`` are wrapped for that when the class is made.
+    A subclass's ``reset`` and ``step`` are wrapped when the class is made. A step before the first reset is refused. If
+    a step ends the episode, its info has the ``outcomes``; after an end by Gymnasium's time limit, which the world does
+    not know of, ``env.unwrapped.outcomes()`` has them. With ``render_mode="human"``, a page in the browser shows each
+    reset and each step, no faster than real time.
 
     Attributes:
         settings: What this world was made with.
@@ -98,6 +100,7 @@ class World(gymnasium.Env[NDArray[Any], NDArray[Any]]):
     quantities: Mapping[str, Quantity]
     settings: WorldSettings
     _show: Callable[[], None] | None
+    _begun: bool
 
     def __init__(self, render_mode: str | None = None, settings: WorldSettings | None = None, **values: Any) -> None:
         """Make a world.
@@ -111,15 +114,27 @@ class World(gymnasium.Env[NDArray[Any], NDArray[Any]]):
             SandlotError: If a setting is unknown or impossible.
         """
         check_render_mode(render_mode, self.metadata["render_modes"])
-        self.render_mode, self._show = render_mode, None
+        self.render_mode, self._show, self._begun = render_mode, None, False
         self.settings = take_settings(self.Settings, settings, values)
 
     def __init_subclass__(cls, **options: Any) -> None:
-        """Let ``reset`` and ``step`` show the world afterwards, if it is to be seen by humans."""
+        """Let ``reset`` and ``step`` do what they do in every world: see `_reset` and `_step`."""
         super().__init_subclass__(**options)
-        for name in ("reset", "step"):
+        for name, wrap in {"reset": _reset, "step": _step}.items():
             if name in cls.__dict__:
-                setattr(cls, name, _shown(cls.__dict__[name]))
+                setattr(cls, name, wrap(cls.__dict__[name]))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Everything but the page that shows this world: a copy opens its own."""
+        return {**self.__dict__, "_show": None}
+
+    def _present(self) -> None:
+        """Show the world, if it is to be seen by humans."""
+        if self.render_mode == "human":
+            if self._show is None:
+                assert worlds.viewer is not None
+                self._show = worlds.viewer(self)
+            self._show()
 
     @classmethod
     def fidelities(cls) -> list[str]:
@@ -200,17 +215,30 @@ class World(gymnasium.Env[NDArray[Any], NDArray[Any]]):
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def _shown(method: F) -> F:
-    """The method, after which a world is shown if it is to be seen by humans."""
+def _reset(method: F) -> F:
+    """A world's ``reset``, after which it is shown and may be stepped."""
 
     @functools.wraps(method)
     def wrapped(self: World, *given: Any, **named: Any) -> Any:
         result = method(self, *given, **named)
-        if self.render_mode == "human":
-            if self._show is None:
-                assert worlds.viewer is not None
-                self._show = worlds.viewer(self)
-            self._show()
+        self._begun = True
+        self._present()
+        return result
+
+    return cast(F, wrapped)
+
+
+def _step(method: F) -> F:
+    """A world's ``step``: refused before a reset; the last info of an episode has its outcomes; then it is shown."""
+
+    @functools.wraps(method)
+    def wrapped(self: World, action: NDArray[Any]) -> Any:
+        if not self._begun:
+            raise SandlotError("before the first step, reset the world")
+        result = method(self, action)
+        if result[2] or result[3]:
+            result[4]["outcomes"] = self.outcomes()
+        self._present()
         return result
 
     return cast(F, wrapped)

@@ -79,7 +79,7 @@ def rollout(
             given. Later episodes get children of these.
         options: Options of the first reset.
         until: Which members (members,) have reached their goal; replaces the world's own termination. A vector world
-            must then be made with ``autoreset=False``.
+            must then be made with ``autoreset_mode="Disabled"``.
 
     Yields:
         The state after the first reset, and after every step. When a single world is reset, the state after that too.
@@ -92,7 +92,7 @@ def rollout(
     if again and mode not in (None, AutoresetMode.NEXT_STEP):
         raise SettingError(f"a vector world that begins episodes again needs autoreset mode NEXT_STEP, not {mode}")
     if until is not None and mode not in (None, AutoresetMode.DISABLED):
-        raise SettingError("a rollout of a vector world with `until` needs a world made with autoreset=False")
+        raise SettingError("a rollout of a vector world with `until` needs a world made with autoreset_mode=Disabled")
     count = batch.num_envs
     seeds = [int(seed) + k for k in range(count)] if isinstance(seed, int | np.integer) else list(seed)
     first = [np.random.SeedSequence(each) for each in seeds] if controller_seeds is None else list(controller_seeds)

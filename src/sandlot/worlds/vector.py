@@ -11,7 +11,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from sandlot.errors import SandlotError, SettingError
+from sandlot.errors import SandlotError, SettingError, quote
 from sandlot.typing import Array, BoolArray, Image, IntArray
 from sandlot.worlds.actions import check_action
 from sandlot.worlds.base import WorldSettings, check_render_mode, take_settings
@@ -30,20 +30,27 @@ class Task(Protocol):
     def values(self) -> Mapping[str, NDArray[Any]]:
         """Infos by name: (members,) each."""
 
+    def outcomes(self) -> Mapping[str, Array]:
+        """Results of the episodes so far, as the single world names them: (members,) each."""
+
 
 class CompiledVector(VectorEnv[Seen, Array, NDArray[Any]]):
     """Many worlds of one kind as one vector world.
 
     Member k is seeded with ``seed + k``, as in Gymnasium's ``SyncVectorEnv``, and draws its random numbers from its own
-    generator in the same order as the single world: results are the same, bit for bit. A member whose episode has ended
-    is reset in the next step, which ignores its action and gives it no reward.
+    generator in the same order as the single world: results are the same, bit for bit.
+
+    When a member's episode has ended, ``autoreset_mode`` says what happens, as in Gymnasium: ``NextStep`` resets it in
+    the next step, which ignores its action and gives it no reward; ``SameStep`` resets it at once, with its last
+    observation in ``info["final_obs"]`` and its last info in ``info["final_info"]``; with ``Disabled`` it goes on. The
+    last info of an episode has its ``outcomes``.
 
     A subclass adds the abstract methods.
 
     Attributes:
         settings: What the worlds were made with.
         max_episode_steps: Episodes are truncated after so many steps; None for never.
-        autoreset: Whether members are reset by themselves. If not, they go on after the end of their episode.
+        autoreset_mode: When members are reset after the end of their episode.
         task: What the members do, made by ``_make``.
         generators: Random generator of each member that has been reset.
     """
@@ -60,7 +67,7 @@ class CompiledVector(VectorEnv[Seen, Array, NDArray[Any]]):
         render_mode: str | None = None,
         max_episode_steps: int | None = None,
         threads: int = 1,
-        autoreset: bool = True,
+        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         settings: WorldSettings | None = None,
         **values: Any,
     ) -> None:
@@ -71,7 +78,8 @@ class CompiledVector(VectorEnv[Seen, Array, NDArray[Any]]):
             render_mode: None or ``rgb_array``.
             max_episode_steps: Truncate episodes after so many steps.
             threads: Number of threads, if the world can use more than one; results do not depend on it.
-            autoreset: Whether members are reset by themselves.
+            autoreset_mode: When members are reset after the end of their episode: ``NextStep``, ``SameStep`` or
+                ``Disabled``.
             settings: The settings of the single world as an object, or
             values: as keywords.
 
@@ -84,11 +92,11 @@ class CompiledVector(VectorEnv[Seen, Array, NDArray[Any]]):
                 raise SettingError(f"{name}={value} is not possible; allowed: a whole number at least 1")
         check_render_mode(render_mode, self.metadata["render_modes"])
         self.num_envs, self.render_mode, self.max_episode_steps = num_envs, render_mode, limit
-        self.autoreset = autoreset
-        if not autoreset:
-            self.metadata = {**self.metadata, "autoreset_mode": AutoresetMode.DISABLED}
+        self.autoreset_mode = read_mode(autoreset_mode)
+        self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
         self.settings = take_settings(self.Settings, settings, values)
         self.generators: dict[int, np.random.Generator] = {}
+        self._seeds: dict[int, int] = {}
         self._begun, self._ended = np.zeros((2, num_envs), np.bool_)
         self._steps = np.zeros(num_envs, np.int64)
         self.single_observation_space, self.single_action_space = self._make(threads)
@@ -116,12 +124,31 @@ class CompiledVector(VectorEnv[Seen, Array, NDArray[Any]]):
         if ended.any():
             self._restart(ended, self._check_start({}))
             rewards[ended] = 0.0
-        observations = self._observe(np.ones(self.num_envs, np.bool_))
+        everyone = np.ones(self.num_envs, np.bool_)
+        observations = self._observe(everyone)
         terminated, truncated = (each & ~ended for each in self.task.ends())
         if self.max_episode_steps is not None:
             truncated = truncated | (self._steps >= self.max_episode_steps)
-        self._ended = (terminated | truncated) & self.autoreset
-        return observations, rewards, terminated, truncated, self._info(np.ones(self.num_envs, np.bool_))
+        over = terminated | truncated
+        if self.autoreset_mode is AutoresetMode.SAME_STEP:
+            if not over.any():
+                return observations, rewards, terminated, truncated, self._info(everyone)
+            final = {"final_obs": _final(observations, over), "final_info": self._info(over, over)}
+            self._restart(over, self._check_start({}))
+            infos = final | {f"_{key}": over.copy() for key in final}
+            return self._observe(over), rewards, terminated, truncated, infos | self._info(everyone)
+        self._ended = over & (self.autoreset_mode is AutoresetMode.NEXT_STEP)
+        return observations, rewards, terminated, truncated, self._info(everyone, over)
+
+    @property
+    def np_random_seed(self) -> tuple[int, ...]:  # type: ignore[override]
+        """Seed of each member, as in Gymnasium's ``SyncVectorEnv``; -1 for one that was never reset."""
+        return tuple(self._seeds.get(k, -1) for k in range(self.num_envs))
+
+    @property
+    def np_random(self) -> tuple[np.random.Generator, ...]:  # type: ignore[override]
+        """Random generator of each member that has been reset, as in Gymnasium's ``SyncVectorEnv``."""
+        return tuple(self.generators[k] for k in sorted(self.generators))
 
     @abstractmethod
     def scenes(self) -> Iterator[Scene]:
@@ -170,7 +197,7 @@ class CompiledVector(VectorEnv[Seen, Array, NDArray[Any]]):
             raise SettingError(f"{len(seeds)} seeds for {self.num_envs} worlds")
         for k in np.flatnonzero(mask).tolist():
             if seeds[k] is not None or k not in self.generators:
-                self.generators[k] = seeding.np_random(seeds[k])[0]
+                self.generators[k], self._seeds[k] = seeding.np_random(seeds[k])
         return mask
 
     def _restart(self, mask: BoolArray, start: Any) -> None:
@@ -179,8 +206,41 @@ class CompiledVector(VectorEnv[Seen, Array, NDArray[Any]]):
         self._begun, self._ended = self._begun | mask, self._ended & ~mask
         self._steps[mask] = 0
 
-    def _info(self, mask: BoolArray) -> dict[str, Any]:
-        """Infos as Gymnasium wants them: values, and which members have them."""
-        values = self.task.values()
-        found = {key: np.where(mask, value, np.zeros_like(value)) for key, value in values.items()}
-        return found | {f"_{key}": mask.copy() for key in values}
+    def _info(self, mask: BoolArray, over: BoolArray | None = None) -> dict[str, Any]:
+        """Infos as Gymnasium wants them: values, and which members have them.
+
+        Args:
+            mask: (num_envs,) members with infos.
+            over: (num_envs,) members whose episode has just ended: they also have outcomes.
+        """
+        found = _masked(self.task.values(), mask)
+        if over is not None and over.any():
+            found |= {"outcomes": _masked(self.task.outcomes(), over), "_outcomes": over.copy()}
+        return found
+
+
+def read_mode(mode: AutoresetMode | str) -> AutoresetMode:
+    """The autoreset mode of this name.
+
+    Raises:
+        SettingError: If there is none.
+    """
+    try:
+        return AutoresetMode(mode)
+    except ValueError:
+        allowed = ", ".join(each.value for each in AutoresetMode)
+        raise SettingError(f"autoreset_mode={quote(mode)} is not possible; allowed: {allowed}") from None
+
+
+def _masked(values: Mapping[str, NDArray[Any]], mask: BoolArray) -> dict[str, NDArray[Any]]:
+    """The values of the members of a mask, with zeros elsewhere, and for each name which members have one."""
+    found = {key: np.where(mask, value, np.zeros_like(value)) for key, value in values.items()}
+    return found | {f"_{key}": mask.copy() for key in values}
+
+
+def _final(observations: NDArray[Any], over: BoolArray) -> NDArray[np.object_]:
+    """The last observation of each member whose episode has ended, and None for the others: (members,)."""
+    found = np.full(len(over), None, np.object_)
+    for k in np.flatnonzero(over).tolist():
+        found[k] = observations[k].copy()
+    return found

@@ -23,7 +23,7 @@ SIGNS = np.array([-1, 1, 1, -1, 1, -1, 1, -1, 1, 1])
 
 
 def world(count=1, **given):
-    return ObstaclesVector(count, fidelity="reference", rows=19, autoreset=False, **given)
+    return ObstaclesVector(count, fidelity="reference", rows=19, autoreset_mode="Disabled", **given)
 
 
 def steered(inner=None):

@@ -31,7 +31,7 @@ def observation(angles: Any = 0.0, target: Any = FAR, time: float = 0.0, centre:
 def fetch(targets: Any, settings: FetchSettings, seconds: float, current: tuple[float, float] = (0.0, 0.0)):
     """Let snakes fetch until all have delivered and retreat; returns when each did, and the fetchers."""
     marks = np.array(targets, np.float64)
-    world = WaterVector(len(marks), fidelity="reference", current=current, autoreset=False)
+    world = WaterVector(len(marks), fidelity="reference", current=current, autoreset_mode="Disabled")
     controller = Separate(lambda _: Fetcher(SNAKE, settings))
     when = np.full(len(marks), np.nan)
 

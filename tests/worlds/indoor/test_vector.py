@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from numba import config
 
-from same import assert_same, assert_stands_in
+from same import assert_same, assert_same_step, assert_stands_in
 from sandlot.errors import SandlotError
 from sandlot.surrogates.files import save
 from sandlot.surrogates.local import WIDE, Local
@@ -34,8 +34,7 @@ def assert_same_episodes(one, other, steps, seed=11):
         actions = one.action_space.sample()
         actions[:, 0] = abs(actions[:, 0])  # to go somewhere, and bump
         a, b = one.step(actions), other.step(actions)
-        for x, y in zip(a, b, strict=True):
-            assert_same(x, y)
+        assert_same_step(a, b)
         assert not a[2].any()
         ends += a[3]
     return ends

@@ -80,6 +80,10 @@ class Soil:
         self._prepared: Prepared | None = None
         self._enqueue_steep()
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Everything but addresses and views of the simulation that was stepped last."""
+        return {**self.__dict__, "_prepared": None}
+
     def _enqueue_steep(self) -> None:
         """Queue every node of a slope of undisturbed ground that is steeper than the angle of repose."""
         repose = self._soils["repose"][self._ground.marks["kind"]].reshape(self._heights.shape)

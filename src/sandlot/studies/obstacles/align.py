@@ -95,7 +95,7 @@ class Align(Study):
             patience=self.patience,
             seconds=self.seconds,
         )
-        world = ObstaclesVector(num_envs=1, autoreset=False, settings=settings)
+        world = ObstaclesVector(num_envs=1, autoreset_mode="Disabled", settings=settings)
         yaw, seeds = math.radians(float(given["yaw"])), job.seed.generate_state(self.runs).tolist()
         kinds = [obstacle(str(given["obstacle"]), np.random.default_rng(seed)) for seed in seeds]
         inner = controller(name, climber)

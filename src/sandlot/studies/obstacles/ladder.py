@@ -91,7 +91,7 @@ def climb(
         (across, lanes) the highest level that each robot passed; 0 if none.
     """
     count = len(across) * lanes
-    world = ObstaclesVector(num_envs=count, autoreset=False, settings=settings)
+    world = ObstaclesVector(num_envs=count, autoreset_mode="Disabled", settings=settings)
     level, failures = np.zeros(count, np.int64), np.zeros(count, np.int64)
     width = np.repeat(np.asarray(across), lanes)
     trials = 0

@@ -27,7 +27,7 @@ def strip(name: str, kind: Kind, caption: str, seconds: float = 5.0) -> Picture:
         seconds: Between the first picture and the last [s], unless the robot passes before; the first shows it after
             1 s.
     """
-    world = ObstaclesVector(num_envs=1, autoreset=False, settings=ObstaclesSettings(rows=map_rows(name)))
+    world = ObstaclesVector(num_envs=1, autoreset_mode="Disabled", settings=ObstaclesSettings(rows=map_rows(name)))
     first, last = round(1.0 / INTERVAL), round((1.0 + seconds) / INTERVAL)
     shots = [
         (step.number, obstacles_scene(world.task))

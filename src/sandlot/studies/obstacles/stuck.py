@@ -79,7 +79,7 @@ class Stuck(Study):
         situation, count = SITUATIONS[letter], len(SITUATIONS[letter].kinds)
         total = self.seconds + self.patience
         settings = ObstaclesSettings(rows=ROWS, perception=situation.perception, patience=total, seconds=2.0 * total)
-        world = ObstaclesVector(num_envs=count, autoreset=False, settings=settings)
+        world = ObstaclesVector(num_envs=count, autoreset_mode="Disabled", settings=settings)
         handover = Handover(load_climber(), str(job.parameters["controller"]))
         seed = np.random.SeedSequence(self.seed, spawn_key=(list(SITUATIONS).index(letter),)).generate_state(1)[0]
         since, mark, at = np.zeros(count), np.full(count, -np.inf), np.full(count, np.nan)

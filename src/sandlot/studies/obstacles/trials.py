@@ -32,7 +32,7 @@ def endings(name: str, kinds: Sequence[Kind], fidelity: str, seed: int) -> Array
         seed: Of the first run; the next ones have the next seeds.
     """
     settings = ObstaclesSettings(fidelity=fidelity, rows=map_rows(name))
-    world = ObstaclesVector(num_envs=len(kinds), autoreset=False, settings=settings)
+    world = ObstaclesVector(num_envs=len(kinds), autoreset_mode="Disabled", settings=settings)
     controller = make_controller(name, load_climber())
     found = np.full(len(kinds), float(OUT_OF_TIME))
     for step in rollout(world, controller, seed, round(settings.seconds / INTERVAL), options={"courses": list(kinds)}):

@@ -60,7 +60,7 @@ def act(
     Returns:
         ``when`` (n,) each was done [s], NaN if never; ``exploded`` (n,); and the paths.
     """
-    world = WaterVector(len(marks), settings=settings, autoreset=False)
+    world = WaterVector(len(marks), settings=settings, autoreset_mode="Disabled")
     task = world.task
     when, lost = np.full(len(marks), np.nan), np.zeros(len(marks), np.bool_)
     commands = round(seconds / settings.snake.interval)

@@ -2,15 +2,18 @@
 
 import functools
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
 from sandlot.errors import ModelError
 from sandlot.places.plans import Plan
+from sandlot.sensing.laser import Chance
 from sandlot.surrogates.files import load
 from sandlot.surrogates.local import Local
 from sandlot.surrogates.sensor_models import SensorModel
 from sandlot.surrogates.sensorgraph import Sensorgraph
+from sandlot.typing import Array, IntArray
 from sandlot.worlds.indoor.settings import IndoorSettings
 from sandlot.worlds.indoor.task import Sensor
 from sandlot.worlds.indoor.world import Indoor
@@ -64,7 +67,24 @@ def learned_laser(settings: IndoorSettings, plan: Plan) -> Sensor:
             "here it is centred straight ahead"
         )
     segment = np.arange(settings.laser.beams) * model.segments // settings.laser.beams  # of each beam
-    return lambda poses, rng: model.predict(poses)[:, segment]
+    return LearnedLaser(model, segment)
+
+
+@dataclass(frozen=True)
+class LearnedLaser:
+    """A sensor model in place of a laser.
+
+    Attributes:
+        model: Predicts the median ranges of segments of the field of view.
+        segment: (beams,) the segment of each beam.
+    """
+
+    model: SensorModel
+    segment: IntArray
+
+    def __call__(self, poses: Array, rng: Chance) -> Array:
+        """Poses (n, 3) in, ranges (n, beams) [m] out."""
+        return self.model.predict(poses)[:, self.segment]
 
 
 def usable_with(graph: Sensorgraph, model: str) -> dict[str, str] | None:

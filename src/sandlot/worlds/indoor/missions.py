@@ -56,6 +56,10 @@ class Cover:
         """What ``info`` holds of the task: (count,) each."""
         return {}
 
+    def outcomes(self) -> Mapping[str, Array]:
+        """Results of the task so far: (count,) each."""
+        return {}
+
     def late(self, time: Array) -> BoolArray:
         """Which robots have used up their time: (count,)."""
         over: BoolArray = time >= self._settings.time_limit - 1e-9
@@ -116,7 +120,11 @@ class Reach(Cover):
 
     def values(self) -> Mapping[str, NDArray[Any]]:
         """Whether the goal is reached."""
-        return {"reached": self.reached.copy()}
+        return {"reached": self.reached.copy(), "is_success": self.reached.copy()}
+
+    def outcomes(self) -> Mapping[str, Array]:
+        """Whether the goal is reached, and the shortest path left to it [m]."""
+        return {"reached": self.reached.astype(np.float64), "goal_path": self.left.copy()}
 
 
 class Explore(Cover):
@@ -154,12 +162,21 @@ class Explore(Cover):
 
     def ends(self, time: Array, bumped: BoolArray) -> tuple[BoolArray, BoolArray]:
         """When enough was seen; cut off when time is up."""
-        over = self.area >= self._settings.enough * self.total - 1e-9
-        return over, self.late(time) & ~over
+        return self._enough, self.late(time) & ~self._enough
+
+    @property
+    def _enough(self) -> BoolArray:
+        """Which robots have seen enough: (count,)."""
+        enough: BoolArray = self.area >= self._settings.enough * self.total - 1e-9
+        return enough
 
     def values(self) -> Mapping[str, NDArray[Any]]:
-        """The area that was seen [m^2]."""
-        return {"seen": self.area.copy()}
+        """The area that was seen [m^2], and whether that is enough."""
+        return {"seen": self.area.copy(), "is_success": self._enough}
+
+    def outcomes(self) -> Mapping[str, Array]:
+        """Share of the floor that was seen."""
+        return {"seen_share": self.area / self.total}
 
 
 MISSIONS: dict[str, type[Cover]] = {"cover": Cover, "goal": Reach, "explore": Explore}

@@ -5,6 +5,7 @@ Robots do not meet: each has the floor for itself, and its own people.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -44,6 +45,7 @@ class IndoorTask:
         steps: (count,) since the start.
         bumped: (count,) whether each touched a wall or a person in its last step.
         bumps: (count,) number of steps in which it did.
+        path_lengths: (count,) length of the path that it has driven [m].
         covered: (count,) area of the floor that its body has covered [m^2].
     """
 
@@ -61,7 +63,7 @@ class IndoorTask:
         self.settings = settings
         self.plan = find_plan(settings)
         self.floor = Floor(self.plan, settings.robot.radius, count)
-        self.laser: Sensor = lambda poses, rng: settings.laser.scan(self.plan, poses, rng, threads)
+        self.laser: Sensor = partial(settings.laser.scan, self.plan, threads=threads)
         if settings.fidelity == "learned":
             from sandlot.worlds.indoor.learned import learned_laser  # imports this module, to record a log in the world
 
@@ -80,7 +82,7 @@ class IndoorTask:
         self.mission = MISSIONS[settings.task](settings, self.floor, count)
         self.ranges = np.full((count, settings.scanner.beams), np.nan, np.float32)
         self.steps, self.bumps = np.zeros((2, count), np.int64)
-        self.bumped, self.covered = np.zeros(count, np.bool_), np.zeros(count)
+        self.bumped, self.covered, self.path_lengths = np.zeros(count, np.bool_), np.zeros(count), np.zeros(count)
         self._observed = spaces(settings)[0]
 
     @property
@@ -111,7 +113,7 @@ class IndoorTask:
         """Put some robots at poses (n, 3) [m, m, rad], at rest, and let them scan; each has its own generator."""
         self.body.restart(which, poses, rng)
         self.steps[which] = self.bumps[which] = 0
-        self.bumped[which] = False
+        self.bumped[which], self.path_lengths[which] = False, 0.0
         self.floor.forget(which)
         self.covered[which] = self.floor.cover(which, np.ascontiguousarray(poses[:, :2]))
         for k, pose, chance in zip(which.tolist(), poses, rng, strict=True):
@@ -142,7 +144,7 @@ class IndoorTask:
         Returns:
             (count,) rewards.
         """
-        period = self.settings.period
+        period, before = self.settings.period, self.poses[:, :2]
         if self.settings.people:
             self.bumped = np.zeros(len(self.all), np.bool_)
             for k in self.all.tolist():
@@ -154,6 +156,7 @@ class IndoorTask:
             self.bumped = self.body.drive(slice(None), wanted, rng, self.plan.walls, period)
         self.steps += 1
         self.bumps += self.bumped
+        self.path_lengths += np.hypot(*(self.poses[:, :2] - before).T)
         new = self.floor.cover(self.all, np.ascontiguousarray(self.poses[:, :2]))
         self.covered += new
         running = np.array([k for k, each in enumerate(rng) if each is not None], np.int64)
@@ -224,6 +227,19 @@ class IndoorTask:
         """What ``info`` holds: (count,) each."""
         common = {"time": self.time, "bumped": self.bumped, "bumps": self.bumps, "covered": self.covered}
         return {**common, **self.mission.values()}
+
+    def outcomes(self) -> dict[str, Array]:
+        """Results so far, as `Indoor` names them: (count,) each."""
+        away, nothing = self.poses[:, :2] - self.odometry[:, :2], np.full(len(self.all), np.nan)
+        return {
+            "covered": self.covered.copy(),
+            "covered_share": self.covered / self.floor.area,
+            "path_length": self.path_lengths.copy(),
+            "bumps": self.bumps.astype(np.float64),
+            "drift": np.hypot(*away.T),
+            **dict.fromkeys(("reached", "goal_path", "seen_share"), nothing),
+            **self.mission.outcomes(),
+        }
 
 
 def walk_around(task: IndoorTask, robot: int, interval: float) -> None:

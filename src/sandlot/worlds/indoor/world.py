@@ -1,6 +1,5 @@
 """The indoor world: a round robot with a laser, or a tracked rover with a lidar, in a floor plan."""
 
-import math
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -15,7 +14,6 @@ from sandlot.recordings.vocabulary import quantity
 from sandlot.typing import Array
 from sandlot.worlds.actions import check_action
 from sandlot.worlds.base import World, WorldSettings
-from sandlot.worlds.indoor.missions import Explore, Reach
 from sandlot.worlds.indoor.scene import indoor_scene
 from sandlot.worlds.indoor.settings import IndoorSettings
 from sandlot.worlds.indoor.task import ACTION, IndoorTask, Sensor, spaces
@@ -131,14 +129,11 @@ class Indoor(World):
         start = (options or {}).get("start", self.settings.start)
         pose = self.floor.draw_pose(self.np_random) if start is None else self.task.check(start)
         self.task.restart(self.task.all, pose[None], [self.np_random])
-        self._path_length = 0.0
         return self.task.observe()[0], self._info()
 
     def step(self, action: NDArray[Any]) -> tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]:
         """Drive for one interval, and scan."""
-        wanted, before = check_action(action, (2,), ACTION), self.pose
-        rewards = self.task.drive(wanted[None], [self.np_random])
-        self._path_length += math.dist(before[:2], self.pose[:2])
+        rewards = self.task.drive(check_action(action, (2,), ACTION)[None], [self.np_random])
         terminated, truncated = self.task.ends()
         return self.task.observe()[0], float(rewards[0]), bool(terminated[0]), bool(truncated[0]), self._info()
 
@@ -163,17 +158,7 @@ class Indoor(World):
 
     def outcomes(self) -> dict[str, float]:
         """Results of the episode so far, as named in ``outcome_quantities``."""
-        covered, mission = float(self.task.covered[0]), self.task.mission
-        return {
-            "covered": covered,
-            "covered_share": covered / self.floor.area,
-            "path_length": self._path_length,
-            "bumps": float(self.task.bumps[0]),
-            "drift": math.dist(self.pose[:2], self.task.odometry[0, :2]),
-            "reached": float(mission.reached[0]) if isinstance(mission, Reach) else math.nan,
-            "goal_path": float(mission.left[0]) if isinstance(mission, Reach) else math.nan,
-            "seen_share": float(mission.area[0]) / mission.total if isinstance(mission, Explore) else math.nan,
-        }
+        return {name: float(value[0]) for name, value in self.task.outcomes().items()}
 
     def frame(self) -> Frame:
         """True pose, odometry, the last scan, and where people are."""

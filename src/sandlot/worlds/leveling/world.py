@@ -193,4 +193,5 @@ class Leveling(World):
             "cycles": self.cycles,
             "height_range": int(tally[HIGH] - tally[LOW]),
             "units_moved": int(tally[MOVED]),
+            "is_success": self.flat,
         }

@@ -131,7 +131,17 @@ class ObstaclesTask:
     def values(self) -> Mapping[str, NDArray[Any]]:
         """What ``info`` holds: (count,) each."""
         names = {"passed": self.passed, "overturned": self.overturned, "stuck": self.stuck, "exploded": self.exploded}
-        return {"time": self.climbers.time, **names}
+        return {"time": self.climbers.time, **names, "is_success": self.passed & ~self.exploded}
+
+    def outcomes(self) -> dict[str, Array]:
+        """Results so far, as `Obstacles` names them: (count,) each."""
+        ends = {"passed": self.passed, "overturned": self.overturned, "stuck": self.stuck}
+        return {
+            **{name: value.astype(np.float64) for name, value in ends.items()},
+            "pass_time": np.where(self.passed, self.climbers.time, np.nan),
+            "advance": np.minimum(self.furthest, self.finish),
+            "steepest": np.arccos(np.clip(self.steepest, -1.0, 1.0)),
+        }
 
     def observe(self) -> Array:
         """The observations, as `Obstacles` describes them: (count, 10 + rows * cells)."""

@@ -140,16 +140,7 @@ class Obstacles(World):
 
     def outcomes(self) -> dict[str, float]:
         """Results of the episode so far, as named in ``outcome_quantities``."""
-        task = self.task
-        passed = bool(task.passed[0])
-        return {
-            "passed": float(passed),
-            "overturned": float(task.overturned[0]),
-            "stuck": float(task.stuck[0]),
-            "pass_time": float(task.climbers.time[0]) if passed else np.nan,
-            "advance": float(min(task.furthest[0], task.finish[0])),
-            "steepest": float(np.arccos(np.clip(task.steepest[0], -1.0, 1.0))),
-        }
+        return {name: float(value[0]) for name, value in self.task.outcomes().items()}
 
     def frame(self) -> Frame:
         """The robot, its motors, and the elevation ahead."""

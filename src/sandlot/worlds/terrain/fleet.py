@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
+from typing import Any
 
 import mujoco
 import numpy as np
@@ -54,6 +55,14 @@ class MujocoFleet:
         ground.attach(self.model)
         self._reader = RoverReader(self.model, self.data)
         self.state = self._reader.read()
+
+    def __setstate__(self, kept: dict[str, Any]) -> None:
+        """Give a copy's data the copy's model: MuJoCo copies data with a model of its own, which no ground knows."""
+        self.__dict__.update(kept)
+        model, data = self.model.model, self.data
+        self.data = mujoco.MjData(model)
+        mujoco.mj_copyData(self.data, model, data)
+        self._reader = RoverReader(self.model, self.data)
 
     def _check_start(self, grid: Grid) -> None:
         check_places(grid, self.poses, self.reach)

@@ -178,7 +178,23 @@ class WaterTask:
 
     def values(self) -> Mapping[str, NDArray[Any]]:
         """What ``info`` holds: (count,) each."""
-        return {"time": self.swimmers.time, "exploded": self.exploded}
+        succeeded = self.done & ~self.exploded
+        return {"time": self.swimmers.time, "exploded": self.exploded, "is_success": succeeded}
+
+    def outcomes(self) -> dict[str, Array]:
+        """Results so far, as `Water` names them: (count,) each."""
+        arrived, nothing = self.arrived, np.full(self.count, np.nan)
+        time, x, y, direction, drive = np.where(arrived[:, None], self.arrival, self.progress()).T
+        distance = np.hypot(x + 0.5 * self.settings.snake.arclength, y)
+        return {
+            "distance": distance,
+            "speed": np.divide(distance, time, out=np.zeros(self.count), where=time > 0.0),
+            "turn": direction,
+            "drive": drive,
+            "reached": arrived.astype(np.float64),
+            "reach_time": np.where(arrived, time, np.nan),
+            "delivered": self.delivered.astype(np.float64) if self.swimmers.solid_balls else nothing,
+        }
 
     def progress(self) -> Array:
         """Time [s], centre of mass [m], mean yaw of the links [rad] and drive: (count, 5)."""

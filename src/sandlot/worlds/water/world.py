@@ -159,19 +159,7 @@ class Water(World):
 
     def outcomes(self) -> dict[str, float]:
         """Results of the episode so far, as named in ``outcome_quantities``."""
-        task = self.task
-        arrived = bool(task.arrived[0])
-        time, x, y, direction, drive = task.arrival[0] if arrived else task.progress()[0]
-        distance = float(np.hypot(x + 0.5 * self.settings.snake.arclength, y))
-        return {
-            "distance": distance,
-            "speed": float(distance / time) if time > 0.0 else 0.0,
-            "turn": float(direction),
-            "drive": float(drive),
-            "reached": float(arrived),
-            "reach_time": float(time) if arrived else np.nan,
-            "delivered": float(self.delivered) if self.task.swimmers.solid_balls else np.nan,
-        }
+        return {name: float(value[0]) for name, value in self.task.outcomes().items()}
 
     def frame(self) -> Frame:
         """The body, and the target."""
