@@ -35,7 +35,9 @@ SettingsFile = Annotated[
 Controller = Annotated[
     str | None,
     typer.Option(
-        help="What acts: a name, a file (.toml, .json), or the directory of a model.", show_default="the world's first"
+        help="What acts: a name, a file (.toml, .json), the directory of a model, or your own: module:Class, "
+        "file.py:function.",
+        show_default="the world's first",
     ),
 ]
 Workers = Annotated[int | None, typer.Option(min=1, help="Jobs at a time.", show_default="all cores")]

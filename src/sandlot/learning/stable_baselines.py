@@ -12,7 +12,7 @@ from sandlot.extras import need
 from sandlot.typing import BoolArray, Image
 from sandlot.worlds.vector import CompiledVector
 
-vec_env = need("stable_baselines3.common.vec_env", "learn")
+VecEnv: Any = need("stable_baselines3.common.vec_env", "learn").VecEnv
 
 Steps = tuple[NDArray[Any], NDArray[np.float32], BoolArray, list[dict[str, Any]]]
 
@@ -36,7 +36,7 @@ def as_sb3(vector: VectorEnv[Any, Any, Any]) -> "CompiledVecEnv":
     return CompiledVecEnv(compiled)
 
 
-class CompiledVecEnv(vec_env.VecEnv):
+class CompiledVecEnv(VecEnv):
     """A compiled vector world with the interface of Stable-Baselines3.
 
     Infos are filled only for members whose episode has ended: ``terminal_observation``, ``TimeLimit.truncated``,

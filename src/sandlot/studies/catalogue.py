@@ -2,17 +2,23 @@
 
 ``catalogue.json`` lists them, and how long their kept runs took; ``make docs-pages`` writes it, and a test fails if it
 is out of date. A study that is not listed yet is found by its name in the sources.
+
+Another installed package adds studies with an entry point of the group ``sandlot.studies``, whose value is a module
+that registers them. Such modules are imported for the list.
 """
 
 import functools
+import importlib
 import json
 import sys
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sandlot import studies
+from sandlot.errors import SettingError, quote
 
 if TYPE_CHECKING:
     from sandlot.studies.base import Study
@@ -63,10 +69,25 @@ def in_words(seconds: float | None) -> str:
 
 
 def catalogue() -> dict[str, Entry]:
-    """Every study by name: those that are shipped, then those that this program has registered."""
+    """Every study by name: those that are shipped, then those of other packages and of this program."""
+    _import_installed()
     base = sys.modules.get("sandlot.studies.base")
     known: Mapping[str, type[Study]] = {} if base is None else base.STUDIES
     return {**_shipped(), **{name: entry(cls) for name, cls in known.items() if name not in _shipped()}}
+
+
+@functools.cache
+def _import_installed() -> None:
+    """Import the studies of other packages.
+
+    Raises:
+        SettingError: If one cannot be imported.
+    """
+    for point in entry_points(group="sandlot.studies"):
+        try:
+            importlib.import_module(point.module)
+        except ImportError as error:
+            raise SettingError(f"cannot import the studies of {quote(point.value)}: {error}") from error
 
 
 @functools.cache

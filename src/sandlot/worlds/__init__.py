@@ -1,6 +1,11 @@
-"""The worlds: Gymnasium environments that compose the rooms below."""
+"""The worlds: Gymnasium environments that compose the rooms below.
+
+Another installed package adds a world with an entry point of the group ``sandlot.worlds``: a short name, and where its
+class is, such as ``cart = "my_package.cart:Cart"``.
+"""
 
 import importlib
+from importlib.metadata import entry_points
 from typing import TYPE_CHECKING
 
 import gymnasium
@@ -20,6 +25,9 @@ WORLDS = {
     "water": "sandlot.worlds.water.world:Water",
 }
 """Short name to class. Classes are imported when used, so that ``import sandlot`` is fast."""
+SHIPPED = tuple(WORLDS)
+"""Names of the worlds of this package; those of other packages follow in `WORLDS`."""
+WORLDS |= {each.name: each.value for each in entry_points(group="sandlot.worlds") if each.name not in SHIPPED}
 
 VECTORS = {
     "indoor": "sandlot.worlds.indoor.vector:IndoorVector",
@@ -70,9 +78,14 @@ def load(name: str) -> "type[World]":
     """The class of a world.
 
     Raises:
-        SettingError: If there is no world of that name.
+        SettingError: If there is no world of that name, or another package's cannot be imported.
     """
     check_name(name)
     module, _, attribute = WORLDS[name].partition(":")
-    world: type[World] = getattr(importlib.import_module(module), attribute)
+    try:
+        world: type[World] = getattr(importlib.import_module(module), attribute)
+    except (ImportError, AttributeError) as error:
+        if name in SHIPPED:
+            raise
+        raise SettingError(f"cannot import the world {quote(name)!r} from {quote(WORLDS[name])}: {error}") from error
     return world

@@ -15,6 +15,7 @@ from pydantic import model_validator
 
 from sandlot import worlds
 from sandlot.control.controller import Controller, Policy, Separate
+from sandlot.control.imported import import_controller
 from sandlot.errors import ModelError, SandlotError, SettingError, quote
 from sandlot.models.store import is_model
 from sandlot.recordings import Frame, Quantity
@@ -183,7 +184,8 @@ class World(gymnasium.Env[NDArray[Any], NDArray[Any]]):
         """Make one of the ready controllers, or load one from disk.
 
         Args:
-            name: Name of a ready controller, or the path of a file or of the directory of a model.
+            name: Name of a ready controller, the path of a file or of the directory of a model, or where your own is:
+                ``module:Class`` or ``file.py:function``, as `sandlot.control.imported` explains.
             steps: How many steps there will be, if that is known; for controllers that plan ahead.
 
         Raises:
@@ -194,6 +196,8 @@ class World(gymnasium.Env[NDArray[Any], NDArray[Any]]):
             return known[name]
         if is_model(path):
             return self.load_controller(path)
+        if ":" in name:
+            return import_controller(name, self)
         if path.suffix or path.parent != Path():
             raise ModelError(f"no controller at {quote(path)}; ready controllers: {', '.join(known)}")
         raise SettingError(f"no controller {quote(name)!r}; {nearest(name, list(known))}")

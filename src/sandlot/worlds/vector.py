@@ -145,11 +145,6 @@ class CompiledVector(VectorEnv[Seen, Array, NDArray[Any]]):
         """Seed of each member, as in Gymnasium's ``SyncVectorEnv``; -1 for one that was never reset."""
         return tuple(self._seeds.get(k, -1) for k in range(self.num_envs))
 
-    @property
-    def np_random(self) -> tuple[np.random.Generator, ...]:  # type: ignore[override]
-        """Random generator of each member that has been reset, as in Gymnasium's ``SyncVectorEnv``."""
-        return tuple(self.generators[k] for k in sorted(self.generators))
-
     @abstractmethod
     def scenes(self) -> Iterator[Scene]:
         """What there is to draw of each member."""
@@ -213,7 +208,7 @@ class CompiledVector(VectorEnv[Seen, Array, NDArray[Any]]):
             mask: (num_envs,) members with infos.
             over: (num_envs,) members whose episode has just ended: they also have outcomes.
         """
-        found = _masked(self.task.values(), mask)
+        found: dict[str, Any] = dict(_masked(self.task.values(), mask))
         if over is not None and over.any():
             found |= {"outcomes": _masked(self.task.outcomes(), over), "_outcomes": over.copy()}
         return found

@@ -1,0 +1,65 @@
+"""Worlds and studies of another installed package are found by their entry points."""
+
+import subprocess
+import sys
+
+import pytest
+
+WORLD = """
+from typing import ClassVar, Literal
+
+from sandlot.worlds.base import WorldSettings
+from sandlot.worlds.leveling.settings import LevelingSettings
+from sandlot.worlds.leveling.world import Leveling
+
+
+class Garden(Leveling):
+    \"\"\"A garden is dug over.\"\"\"
+"""
+STUDY = """
+from sandlot.studies import Study, study
+
+
+@study("garden.dig", source="a test")
+class Dig(Study):
+    \"\"\"How long does it take to dig?\"\"\"
+"""
+POINTS = """
+[sandlot.worlds]
+garden = garden.world:Garden
+broken = garden.missing:Broken
+[sandlot.studies]
+garden = garden.study
+"""
+
+
+@pytest.fixture
+def sandlot(tmp_path, monkeypatch):
+    package, about = tmp_path / "garden", tmp_path / "garden-1.0.dist-info"
+    for folder in (package, about):
+        folder.mkdir()
+    files = {package / "__init__.py": "", package / "world.py": WORLD, package / "study.py": STUDY}
+    files |= {about / "METADATA": "Metadata-Version: 2.1\nName: garden\nVersion: 1.0\n"}
+    files |= {about / "entry_points.txt": POINTS}
+    for path, text in files.items():
+        path.write_text(text)
+
+    def run(*words):
+        code = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); from sandlot.cli import main; main()"
+        return subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, cwd=tmp_path)
+
+    return run
+
+
+def test_they_are_listed_and_used(sandlot):
+    done = sandlot("record", "garden", "--set", "shape=[8,8]", "--set", "agents=2", "--steps", "5", "--out", "a")
+    assert done.returncode == 0, done.stderr
+    assert "garden.dig" in sandlot("studies").stdout
+    assert "How long does it take to dig?" in sandlot("studies").stdout
+
+
+def test_one_that_cannot_be_imported_gets_one_line(sandlot):
+    done = sandlot("record", "broken", "--steps", "5", "--out", "a")
+    assert done.returncode == 2
+    assert "cannot import the world 'broken' from garden.missing:Broken: No module named" in done.stderr
+    assert "Traceback" not in done.stderr
