@@ -149,6 +149,11 @@ def centred(ground, rows, kind, size, pos, rotation):
     return moved
 
 
+def rebound_share(apart):
+    """Share of the elastic stress that is left at a speed of separation [m/s]."""
+    return max(1.0 - max(apart, 0.0) / REBOUND_SPEED, 0.0) ** 2
+
+
 class TwinNode:
     """A node of soil under a body: elastic up to Bekker's pressure, Janosi and Hanamoto's shear, Mohr-Coulomb limit."""
 
@@ -217,7 +222,7 @@ class TwinNode:
             self.shear = np.zeros(3)
             return np.zeros(3), away + more
         damped = kind.damping * min(-apart, (end - firm) / dt)
-        pressure = max(pressure / (1.0 + max(apart, 0.0) / REBOUND_SPEED) + damped, 0.0)
+        pressure = max(pressure * rebound_share(apart) + damped, 0.0)
         slip = velocity - (velocity @ self.normal) * self.normal
         speed = np.linalg.norm(slip)
         if speed > 0.0:

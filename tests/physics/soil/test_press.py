@@ -185,8 +185,9 @@ def test_damping_never_pulls(kind):
     push = Batch(1, z=-0.01).press(kind, (0, 0, -0.1, 0, 0, 0))[0, 2]
     assert held < push <= held + damping * (1.0 + 1e-9)
     if np.isinf(kind.kphi):
-        push = Batch(1, z=-0.01).press(kind, (0, 0, 0.1, 0, 0, 0))[0, 2]
-        assert push == pytest.approx(max(held / (1.0 + 0.1 / REBOUND_SPEED) - damping, 0.0), rel=1e-6)
+        push = Batch(1, z=-0.01).press(kind, (0, 0, 0.5 * REBOUND_SPEED, 0, 0, 0))[0, 2]
+        assert push == pytest.approx(0.25 * held - 5.0 * REBOUND_SPEED * damping, rel=1e-6)
+        assert Batch(1, z=-0.01).press(kind, (0, 0, REBOUND_SPEED, 0, 0, 0))[0, 2] == 0.0
 
 
 @kinds
