@@ -15,12 +15,14 @@ EXACT = {"ninf", "nnan", "nsz"}
 """Flags of ``fastmath`` that change no sum or product of numbers; ``nsz`` may change the sign of a zero."""
 
 
-def kernel(allocates: bool = True, **options: Any) -> Callable[[F], F]:
+def kernel(allocates: bool = True, helper: str = "", **options: Any) -> Callable[[F], F]:
     """Compile a pure function on arrays.
 
     Args:
         allocates: Whether it makes arrays. One that does not needs no reference counts, and is compiled and run more
             quickly if it says so.
+        helper: Name of a module that compiles some of the kernels that it calls, in a second process, while this one
+            compiles the others: see `sandlot.kernels.helper`.
         options: Those of ``numba.njit``. Of ``fastmath``, only flags that keep results bit for bit are allowed. With
             ``contract`` or ``reassoc``, a kernel that was just compiled gives other last digits than the same kernel
             loaded from disk: which of several compiled copies of an inner kernel runs depends on what was loaded first.
@@ -36,7 +38,7 @@ def kernel(allocates: bool = True, **options: Any) -> Callable[[F], F]:
         compiled: Any = numba.njit(**given)(function)
         if compiled is not function:  # as it is when NUMBA_DISABLE_JIT is set
             compiled._cache = KernelCache(function)
-            link_inner(compiled, function, given)
+            link_inner(compiled, function, given, helper)
         return compiled
 
     return compile_

@@ -98,6 +98,14 @@ class KernelCache(NullCache):
         """Where the machine code lies."""
         return str(self._directory)
 
+    def name(self, signature: Any, context: Any) -> str:
+        """Name of the file for a signature, the same in every process."""
+        return self._file(signature, context.codegen()).name
+
+    def has(self, signature: Any, context: Any) -> bool:
+        """Whether there is a file for a signature."""
+        return self._file(signature, context.codegen()).is_file()
+
     def load_overload(self, signature: Any, context: Any) -> Any:
         """The compiled kernel for a signature; None if it has to be compiled."""
         context.refresh()

@@ -17,9 +17,12 @@ import numba
 from llvmlite.binding import Linkage
 from numba.core import types
 from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import cpu_target
 
 from sandlot.kernels.cache import KernelCache
+from sandlot.kernels.helper import helper_process
+from sandlot.kernels.operators import remembered_types
 
 NO_WRAPPERS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
@@ -89,33 +92,37 @@ def without_collection() -> Iterator[None]:
             gc.enable()
 
 
-def compile_as(dispatcher: Any, kind: type[JITCodeLibrary]) -> None:
-    """Let a kernel be compiled to, or loaded as, a library of some kind."""
+def compile_as(dispatcher: Any, kind: type[JITCodeLibrary], helper: str = "") -> None:
+    """Let a kernel be compiled to, or loaded as, a library of some kind, perhaps with the help of another process."""
     compile_ = dispatcher.compile
 
     def compiled(signature: Any) -> Any:
-        with libraries(kind), without_collection():
-            return compile_(signature)
+        # The kind of library belongs to the process, so one thread at a time sets it.
+        with global_compiler_lock, libraries(kind), without_collection(), remembered_types():
+            kept = signature in dispatcher.overloads or dispatcher._cache.has(signature, cpu_target.target_context)
+            with helper_process("" if kept else helper, dispatcher._cache.name(signature, cpu_target.target_context)):
+                return compile_(signature)
 
     dispatcher.compile = compiled
 
 
-def link_inner(outer: Any, function: Callable[..., Any], options: dict[str, Any]) -> None:
+def link_inner(outer: Any, function: Callable[..., Any], options: dict[str, Any], helper: str = "") -> None:
     """Let kernels that call a kernel link its inner form.
 
     Args:
         outer: The kernel as Python calls it.
         function: Its source.
         options: Those of ``numba.njit``.
+        helper: As for `sandlot.kernels.kernel`.
     """
     inner: Any = numba.njit(**{**options, **NO_WRAPPERS})(function)
     inner._cache = KernelCache(function, "inner")
     compile_as(inner, InnerLibrary)
-    compile_as(outer, OuterLibrary)
+    compile_as(outer, OuterLibrary, helper)
 
     def template(args: Any, kws: Any) -> Any:
         # In the first pass of Numba's type inference, a variable that begins as 0 is the literal 0: it would be
         # compiled for that, and once more for whole numbers.
         return inner.get_call_template([types.unliteral(each) for each in args], kws)
 
-    outer.get_call_template, outer.get_overload = template, inner.get_overload
+    outer.get_call_template, outer.get_overload, outer.inner = template, inner.get_overload, inner

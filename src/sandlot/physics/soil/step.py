@@ -224,7 +224,7 @@ def most_loaded(contacts: Contacts) -> int:
     return worst
 
 
-@kernel(error_model="numpy", allocates=False, nogil=True)
+@kernel(error_model="numpy", allocates=False, nogil=True, helper="sandlot.physics.soil.ahead")
 def advance(
     ground: Ground,
     soils: NDArray[np.void],
