@@ -49,7 +49,7 @@ def helper_process(module: str, wanted: str) -> Iterator[None]:
 
 def signature(arguments: Sequence[Any]) -> tuple[Any, ...]:
     """The types of arguments."""
-    return tuple(typeof(each) for each in arguments)
+    return tuple(typeof(each) for each in arguments)  # type: ignore[no-untyped-call]
 
 
 def compile_inner(kernel: Any, arguments: Sequence[Any]) -> None:
