@@ -4,6 +4,7 @@
 """
 
 from sandlot.sensing.rplidar.answers import Health, Info, SampleRate, Status
+from sandlot.sensing.rplidar.driver import Lidar, open_lidar
 from sandlot.sensing.rplidar.modes import ScanMode
 from sandlot.sensing.rplidar.receiver import Losses, Receiver, Restarted, ScanBegun
 from sandlot.sensing.rplidar.samples import Samples
@@ -12,6 +13,7 @@ from sandlot.sensing.rplidar.turns import Turn, Turns
 __all__ = [
     "Health",
     "Info",
+    "Lidar",
     "Losses",
     "Receiver",
     "Restarted",
@@ -22,4 +24,5 @@ __all__ = [
     "Status",
     "Turn",
     "Turns",
+    "open_lidar",
 ]

@@ -133,23 +133,22 @@ class Device:
             self._queue.extend(self._head.measure(now))
 
     def _send(self, data: bytes, ready: float) -> None:
-        self._queue.append((ready, data))
+        if data:
+            self._queue.append((ready, data))
 
     def _answer(self, answer: Answer, data: bytes, now: float) -> None:
         self._send(descriptor(answer, len(data)) + data, now)
 
     def _end_scan(self, now: float) -> None:
-        """Stop measuring; a packet that is on its way is finished, and stale ones if there are faults."""
+        """Stop measuring; a packet that is on its way is finished, and as many stale bytes come as faults say."""
         if self.scanning is None:
             return
         self.scanning = None
-        left, stale = list(self._queue), self._faults.stale
-        self._queue.clear()
-        for number, (ready, packet) in enumerate(left):
-            if number and stale <= 0:
-                break
-            self._queue.append((ready, packet))
-            stale -= len(packet)
+        while len(self._queue) > 1:
+            self._queue.pop()
+        if self._faults.stale:
+            stale = self._head.measure(now + 2.0 * self._faults.stale * self._byte_time)
+            self._send(b"".join(packet for _, packet in stale)[: self._faults.stale], now)
 
     def _obey(self, request: Request, now: float) -> None:
         kind, payload, length = self.kind, request.payload, len(request.payload)
@@ -179,6 +178,8 @@ class Device:
             case Command.SET_MOTOR_PWM if kind.accessory and length == 2:
                 runs = struct.unpack("<H", payload)[0] > 0
                 self._runs_since = min(self._runs_since, now) if runs else math.inf
+                if self.scanning is not None:
+                    self._head.begin(self.scanning, self._runs_since + SPIN_UP)
             case Command.SCAN | Command.FORCE_SCAN:
                 self._scan(kind.modes[0], now)
             case Command.EXPRESS_SCAN if length == 5:

@@ -52,13 +52,13 @@ class Head:
         self._next: int | None = None  # distance of the next sample of an ultra scan, if it is known already [mm]
 
     def begin(self, mode: ScanMode, time: float) -> None:
-        """Measure from a time on [s]."""
+        """Measure from a time on, which may be infinite [s]."""
         self._mode, self._since, self._done, self._next = mode, time, 0, None
-        self._last = self._direction(np.array([time]))[0]
+        self._last = self._direction(np.array([time if math.isfinite(time) else 0.0]))[0]
 
     def measure(self, now: float) -> Iterator[tuple[float, bytes]]:
         """The packets that were completed until a time [s], and when each was."""
-        if self._mode is None:
+        if self._mode is None or now <= self._since:
             return
         mode, per_packet = self._mode, 1
         if mode.answer in CAPSULES:
