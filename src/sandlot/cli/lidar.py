@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.live import Live as LiveText
 from rich.markup import escape
-from rich.text import Text
 
-from sandlot.cli.scan_picture import reach_of, scan_picture
 from sandlot.cli.show import Json, print_json
 from sandlot.errors import MapError, RecordingError, SandlotError, SettingError
 from sandlot.writing import refuse_existing
 
 if TYPE_CHECKING:
+    from rich.live import Live as LiveText
+    from rich.text import Text
+
     from sandlot.lab.lidar_page import LidarPage
     from sandlot.link.live_scans import LiveScans, Source
     from sandlot.recordings.scans import Scan
@@ -151,6 +151,8 @@ def _watch(
     live: "LiveScans", source: "Source", console: Console, page: "LidarPage | None", seconds: float
 ) -> SandlotError | None:
     """Show scans until they end, the time is over or Ctrl-C; returns what ended them before."""
+    from sandlot.cli.scan_picture import reach_of
+
     begun, drawn, reach = time.monotonic(), -math.inf, 1.0
     try:
         with contextlib.closing(live.run()) as scans, _terminal(console) as text:
@@ -177,6 +179,8 @@ def _terminal(console: Console) -> Iterator["_Drawn | None"]:
     if not console.is_terminal or console.quiet:
         yield None
         return
+    from rich.live import Live as LiveText
+
     with LiveText(console=console, auto_refresh=False) as text:
         yield _Drawn(text)
 
@@ -184,14 +188,18 @@ def _terminal(console: Console) -> Iterator["_Drawn | None"]:
 class _Drawn:
     """Draws at once."""
 
-    def __init__(self, text: LiveText) -> None:
+    def __init__(self, text: "LiveText") -> None:
         self._text = text
 
-    def update(self, picture: Text) -> None:
+    def update(self, picture: "Text") -> None:
         self._text.update(picture, refresh=True)
 
 
-def _picture(scan: "Scan", reach: float, status: str) -> Text:
+def _picture(scan: "Scan", reach: float, status: str) -> "Text":
+    from rich.text import Text
+
+    from sandlot.cli.scan_picture import scan_picture
+
     size = shutil.get_terminal_size()
     columns, rows = min(size.columns - 1, MAX_COLUMNS), min(size.lines - 4, MAX_ROWS)
     picture = "\n".join(scan_picture(scan, max(columns, 8), max(rows, 4), reach))
