@@ -43,6 +43,7 @@ ROOMS = (
     "learning",
     "studies",
     "lab",
+    "link",
 )
 """From the bottom to the top: a room imports only from rooms before it."""
 GUIDES = {
@@ -56,6 +57,7 @@ GUIDES = {
     "Rendering": "rendering.md",
     "Logs": "logs.md",
     "Map your own log": "map-your-log.md",
+    "A live lidar": "lidar.md",
     "Navigate": "navigate.md",
     "Sensor models": "sensor-models.md",
     "NARMAX": "narmax.md",

@@ -18,6 +18,7 @@ EXTRAS = {
     "viewers": ["mcap", "rerun"],
     "cluster": ["ray"],
     "lab": ["viser"],
+    "rover": ["serial"],
 }
 HIDE = """
 import sys
@@ -90,6 +91,7 @@ def test_what_needs_an_extra_names_it(tmp_path):
         ("sklearn", "learn", ["run", "indoor.rivals", "--set", "samples=60", "--set", "validation=20", *small]),
         ("rosbags", "logs", ["import", "a.bag", "--out", "a"]),
         ("rosbags", "logs", ["export", "recordings/indoor", "--out", "out.mcap"]),
+        ("serial", "rover", ["lidar", "--port", "/dev/ttyUSB0"]),
     ]
     commands = [["record", "indoor", "--steps", "3"], *(words for *_, words in refused)]
     code = f"""
@@ -103,7 +105,7 @@ for words in {commands!r}:
 """
     done = without_extras(code, tmp_path)
     ends = re.findall(r"(.*?)ended with (\d)\n", done.stderr, re.DOTALL)
-    assert [int(status) for _, status in ends] == [0] + 6 * [2], done.stderr
+    assert [int(status) for _, status in ends] == [0] + 7 * [2], done.stderr
     for (package, extra, _), (said, _) in zip(refused, ends[1:], strict=True):
         line = said.splitlines()[-1]
         assert line.startswith("error: ")

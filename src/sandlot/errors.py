@@ -61,6 +61,10 @@ class RobotWarning(UserWarning):
     """A part of a robot's description is left out, or may not do what its author meant."""
 
 
+class DeviceError(SandlotError):
+    """A device cannot be reached, does not answer, or reports a fault."""
+
+
 class RunError(SandlotError):
     """A run of a study cannot be read, written or resumed."""
 

@@ -9,7 +9,7 @@ from rich.markup import escape
 from typer.core import TyperGroup
 
 import sandlot
-from sandlot.cli import fit, gap, lab, logs, maps, models, recorded, shape, show, train, work
+from sandlot.cli import fit, gap, lab, lidar, logs, maps, models, recorded, shape, show, train, work
 from sandlot.cli.caution import one_line_warnings
 from sandlot.cli.stop import stoppable
 from sandlot.errors import SandlotError, quote
@@ -51,6 +51,7 @@ app.command("import")(logs.import_)
 app.command()(logs.export)
 app.command("map")(maps.map_)
 app.command()(maps.locate)
+app.command()(lidar.lidar)
 app.command()(gap.gap)
 app.command()(models.models)
 app.command(context_settings=shape.CONTEXT)(shape.shape)

@@ -107,7 +107,7 @@ def write_result(mapper: Mapper, log: ScanLog, out: Path, seconds: float, resolu
 
     Args:
         mapper: That has all scans.
-        log: The scans.
+        log: Where they are from; its scans themselves are not needed.
         out: The folder.
         seconds: Time that mapping took [s].
         resolution: Side of a cell [m].
@@ -132,7 +132,7 @@ def write_result(mapper: Mapper, log: ScanLog, out: Path, seconds: float, resolu
 def _report(mapper: Mapper, log: ScanLog, path: Trajectory, seconds: float, free: float) -> Report:
     reasons = Counter(_kind(why) for _, why in mapper.refused)
     return Report(
-        scans=len(log.scans),
+        scans=len(path.times),
         duration=float(np.ptp(path.times)),
         driven=float(np.hypot(*np.diff(path.poses[:, :2], axis=0).T).sum()),
         keyframes=len(mapper.keyframes),

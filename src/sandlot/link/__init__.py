@@ -1,0 +1,1 @@
+"""Talking to a rover over a network: protocol, server and client (`sandlot.link.client.Client`)."""
