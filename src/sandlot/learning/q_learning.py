@@ -35,6 +35,7 @@ class Recipe(NamedTuple):
     discount: float
     epsilon_decay: float
     epsilon_least: float
+    by_moves: bool
     train_every: int
     updates: int
     target_every: int
@@ -219,6 +220,17 @@ def keep(agent: Agent, recipe: Recipe, filled: int, first: int, after: Floats, e
 
 
 @kernel(error_model="numpy")
+def study(agent: Agent, recipe: Recipe, number: int) -> None:
+    """Learn, and copy the net, if it is time for that after so many episodes or moves."""
+    if number % recipe.train_every == 0 and agent.memory.counts[0] >= agent.chosen.shape[0]:
+        for _ in range(recipe.updates):
+            update(agent, recipe)
+    if number % recipe.target_every == 0:
+        for k in range(agent.online.shape[0]):
+            agent.target[k] = agent.online[k]
+
+
+@kernel(error_model="numpy")
 def play(agent: Agent, recipe: Recipe, rovers: Rovers, rules: Rules, kind: int, learns: bool) -> float:
     """One episode; returns the sum of its rewards.
 
@@ -256,7 +268,9 @@ def play(agent: Agent, recipe: Recipe, rovers: Rovers, rules: Rules, kind: int, 
             if ended:
                 for left in range(min(number, recipe.steps - 1), 0, -1):
                     keep(agent, recipe, left, (number - left) % recipe.steps, after, True)
-    agent.counts[2] += number
+            agent.counts[2] += 1
+            if recipe.by_moves:
+                study(agent, recipe, agent.counts[2])
     return total
 
 
@@ -285,18 +299,12 @@ def learn(
         curve[episode, 2] = agent.epsilon[0]
         agent.counts[0] += 1
         agent.epsilon[0] = max(agent.epsilon[0] * recipe.epsilon_decay, recipe.epsilon_least)
-        if agent.counts[0] % recipe.train_every == 0 and agent.memory.counts[0] >= agent.chosen.shape[0]:
-            for _ in range(recipe.updates):
-                update(agent, recipe)
-        if agent.counts[0] % recipe.target_every == 0:
-            for k in range(agent.online.shape[0]):
-                agent.target[k] = agent.online[k]
+        if not recipe.by_moves:
+            study(agent, recipe, agent.counts[0])
 
 
 @kernel(error_model="numpy", nogil=True)
-def evaluate(
-    agent: Agent, recipe: Recipe, rovers: Rovers, rules: Rules, kind: int, streams: Any, found: Array
-) -> None:
+def evaluate(agent: Agent, recipe: Recipe, rovers: Rovers, rules: Rules, kind: int, streams: Any, found: Array) -> None:
     """Play without random moves and without learning.
 
     Args:

@@ -76,10 +76,10 @@ def as_dense(parameters: Floats, sizes: IntArray, dueling: bool) -> Dense:
     """A net whose outputs are the values of the actions, to be kept and run; a dueling head becomes one layer."""
     layers = layers_of(parameters, sizes)
     if dueling:
-        weights, biases = layers[-1]
-        layers[-1] = tuple(  # type: ignore[call-overload]
-            each[..., :1] + each[..., 1:] - each[..., 1:].mean(axis=-1, keepdims=True) for each in (weights, biases)
+        weights, biases = (
+            each[..., :1] + each[..., 1:] - each[..., 1:].mean(axis=-1, keepdims=True) for each in layers[-1]
         )
+        layers[-1] = weights, biases
     names = ["relu"] * (len(layers) - 1) + ["linear"]
     return make_dense([each for each, _ in layers], [each for _, each in layers], names)
 

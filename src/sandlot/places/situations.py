@@ -100,9 +100,9 @@ def propose(owner: Any, kind: int, radius: float, into: Situations, k: int) -> N
         circles[n, 0], circles[n, 1], circles[n, 2] = FAR, FAR, 1.0
     side = 1.0 if uniform(owner) < 0.5 else -1.0
     shortest, turned = 0.8, math.pi
-    if kind == MEDIUM or kind == HARD:
+    if kind in (MEDIUM, HARD):
         shortest = 1.2
-    elif kind == OBSTACLE or kind == WALL:
+    elif kind in (OBSTACLE, WALL):
         shortest, turned = 1.8, 0.2
     away = between(owner, shortest, 2.4)
     into.goals[k, 0], into.goals[k, 1] = away, 0.0

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from sandlot.worlds.base import World
 
 WORLDS = {
+    "avoid": "sandlot.worlds.avoid.world:Avoid",
     "indoor": "sandlot.worlds.indoor.world:Indoor",
     "leveling": "sandlot.worlds.leveling.world:Leveling",
     "obstacles": "sandlot.worlds.obstacles.world:Obstacles",
@@ -30,6 +31,7 @@ SHIPPED = tuple(WORLDS)
 WORLDS |= {each.name: each.value for each in entry_points(group="sandlot.worlds") if each.name not in SHIPPED}
 
 VECTORS = {
+    "avoid": "sandlot.worlds.avoid.vector:AvoidVector",
     "indoor": "sandlot.worlds.indoor.vector:IndoorVector",
     "obstacles": "sandlot.worlds.obstacles.vector:ObstaclesVector",
     "water": "sandlot.worlds.water.vector:WaterVector",

@@ -10,7 +10,7 @@ from sandlot.geometry.walls import Walls, nearest
 from sandlot.kernels import kernel
 from sandlot.kernels.randomness import normal
 from sandlot.places.situations import Situations, draw, make_situations
-from sandlot.robots.tracked_rover import TRACKED, Grip, Motion, TrackedRover, begin, drive_tracks, substeps
+from sandlot.robots.tracked_rover import TRACKED, Grip, Motion, begin, drive_tracks
 from sandlot.sensing.rays import Echoes, Fan, bearings, cast_fans
 from sandlot.typing import Array, BoolArray, IntArray
 
@@ -112,13 +112,8 @@ def make_rovers(n: int, lines: int, steps: int) -> Rovers:
 def make_fan(lines: int) -> Fan:
     """Lines 45 degrees apart around straight ahead, or all around if there are more than eight."""
     spread = 2.0 * math.pi / max(lines, 8)
-    angles = bearings(lines, lines * spread)
+    angles = bearings(lines, lines * spread) if lines else np.zeros(0)
     return Fan(np.ascontiguousarray([np.cos(angles), np.sin(angles)]), spread)
-
-
-def time_steps(rover: TrackedRover, interval: float) -> int:
-    """Number of time steps of a move that takes an interval [s]."""
-    return substeps(rover, interval)
 
 
 @kernel(error_model="numpy", nogil=True, allocates=False)
@@ -139,7 +134,11 @@ def restart(rovers: Rovers, which: IntArray, kinds: IntArray, rules: Rules) -> N
         rover.left = rover.right = rover.speed_left = rover.speed_right = 0.0
         begin(rovers.states[k : k + 1])
         for step in range(rovers.traces.shape[1]):
-            rovers.traces[k, step, 0], rovers.traces[k, step, 1], rovers.traces[k, step, 2] = rover.x, rover.y, rover.yaw
+            rovers.traces[k, step, 0], rovers.traces[k, step, 1], rovers.traces[k, step, 2] = (
+                rover.x,
+                rover.y,
+                rover.yaw,
+            )
             rovers.traces[k, step, 3] = rovers.traces[k, step, 4] = 0.0
         rovers.moves[k], rovers.endings[k], rovers.rewards[k] = 0, RUNNING, 0.0
         rovers.distances[k] = distance_to_goal(rovers, k)
@@ -183,7 +182,9 @@ def drive(rovers: Rovers, k: int, action: int, rules: Rules) -> bool:
         one = slice(k, k + 1)
         rovers.bumped[k] = False
         speeds = rules.speeds[action : action + 1]
-        drive_tracks(rovers.states[one], speeds, rules.motion, rules.grip, walls, rovers.traces[one], rovers.bumped[one])
+        drive_tracks(
+            rovers.states[one], speeds, rules.motion, rules.grip, walls, rovers.traces[one], rovers.bumped[one]
+        )
         return rovers.bumped[k]
     trace = rovers.traces[k]
     steps = trace.shape[0] - 1
@@ -256,7 +257,7 @@ def observe(rovers: Rovers, k: int, rules: Rules) -> None:
 
 @kernel(error_model="numpy", allocates=False)
 def see_point(rover: Any, dx: float, dy: float, rules: Rules, seen: Array) -> None:
-    """Write distance and bearing (2,) of a point that is (dx, dy) from a rover [m]; one infinitely far has no bearing."""
+    """Write distance and bearing (2,) of a point that is (dx, dy) from a rover [m]; far away it has no bearing."""
     if rules.noise > 0.0:
         dx += rules.noise * normal(rover)
         dy += rules.noise * normal(rover)

@@ -25,8 +25,8 @@ class AvoidSettings(WorldSettings):
         interval: How long a move takes [s].
         near: So near to the goal it is reached [m].
         longest: Number of moves after which an episode ends.
-        reward: ``proportional`` to a power of the distance to the goal and ``binary``, both of the source; or
-            ``progress`` towards the goal.
+        reward: ``progress`` towards the goal; or those of the source: ``proportional``, 1 less a power of the distance
+            to the goal, and ``binary``, nothing until the end.
         exponent: Of the distance in the proportional reward, beta of the source.
         prize: Reward of the goal; a collision, and too many moves, cost as much.
         robot: The tracked rover: at ``reference`` its slip and its motors, and everywhere its radius.
@@ -42,7 +42,7 @@ class AvoidSettings(WorldSettings):
     interval: float = Field(0.8, gt=0.0, le=10.0)
     near: float = Field(0.2, gt=0.0)
     longest: int = Field(60, ge=1)
-    reward: Literal["proportional", "binary", "progress"] = "proportional"
+    reward: Literal["proportional", "binary", "progress"] = "progress"
     exponent: float = Field(0.5, gt=0.0, lt=1.0)
     prize: float = Field(10.0, gt=0.0)
     robot: TrackedRover = TrackedRover()

@@ -65,6 +65,7 @@ class AvoidTask:
         settings: Of the world.
         rovers: Their state.
         lengths: (count,) path length of each so far [m].
+        bearings: (lines,) directions of the vision lines [rad].
     """
 
     def __init__(self, settings: AvoidSettings, count: int = 1) -> None:
@@ -72,6 +73,8 @@ class AvoidTask:
         self.settings, self.count = settings, count
         self.rovers, self.rules = one_rover(settings, count), make_rules(settings)
         self.lengths = np.zeros(count)
+        across, up = self.rules.fan.directions
+        self.bearings = np.arctan2(up, across)
 
     def restart(self, which: IntArray, rng: Sequence[np.random.Generator]) -> None:
         """Draw new situations for some rovers; each has its own generator."""
@@ -98,7 +101,7 @@ class AvoidTask:
     @property
     def time(self) -> Array:
         """Since the start: (count,) [s]."""
-        return self.rovers.moves * self.settings.interval
+        return self.rovers.moves.astype(np.float64) * self.settings.interval
 
     def observe(self) -> NDArray[np.float32]:
         """Observations, as `Avoid` describes them: (count, 4 + lines)."""
