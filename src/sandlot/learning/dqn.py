@@ -8,15 +8,17 @@ import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from sandlot.learning.q_learning import ACTIONS, OWNER, Agent, Recipe, evaluate, learn
+from sandlot.errors import SettingError
+from sandlot.kernels.randomness import uniform
+from sandlot.learning.q_learning import ACTIONS, OWNER, Agent, Recipe, act, evaluate, learn, study
 from sandlot.learning.q_net import as_dense, count_parameters, draw_parameters, make_work
-from sandlot.learning.replay import make_memory
+from sandlot.learning.replay import make_memory, remember
 from sandlot.models.dense import Dense
 from sandlot.places.situations import KINDS
 from sandlot.settings import Settings
@@ -239,6 +241,48 @@ class Learner:
         rovers, rules = one_rover(chosen), make_rules(chosen)
         evaluate(self.agent, self._recipe, rovers, rules, KINDS.index(kind), streams, found)
         return Test(found[:, 0], found[:, 1].astype(np.int64), found[:, 2].astype(np.int64))
+
+    def continue_from(self, other: "Learner", epsilon: float) -> None:
+        """Go on with the net of another agent, and a share of random moves; memories are not taken over.
+
+        Args:
+            other: With a net of the same shape.
+            epsilon: Share of random moves from now on.
+
+        Raises:
+            SettingError: If its net has another shape.
+        """
+        if self.agent.sizes.tolist() != other.agent.sizes.tolist():
+            raise SettingError(
+                f"a net of {other.agent.sizes.tolist()} cannot go on as one of {self.agent.sizes.tolist()}"
+            )
+        self.agent.online[:] = other.agent.online
+        self.agent.target[:] = other.agent.online
+        self.agent.epsilon[0] = epsilon
+
+    def act(self, observation: NDArray[Any]) -> int:
+        """The move that the agent makes, sometimes a random one: observation (4 + lines,)."""
+        owner = self.agent.owner[0]
+        if uniform(owner) < self.agent.epsilon[0]:
+            return int(uniform(owner) * ACTIONS)
+        return int(act(self.agent, np.asarray(observation, np.float64), self.settings.dueling))
+
+    def take(self, before: NDArray[Any], action: int, reward: float, after: NDArray[Any], ended: bool) -> None:
+        """Learn from a move that was made outside, as on a robot: remember it, and learn from a batch.
+
+        Args:
+            before: (4 + lines,) observation before the move.
+            action: The move.
+            reward: Of the move, in the units of the world.
+            after: (4 + lines,) observation after it.
+            ended: Whether the episode ended with it.
+        """
+        rows = np.asarray(before, np.float32), np.asarray(after, np.float32)
+        discount = 0.0 if ended else self.settings.discount
+        scaled = reward * self._recipe.reward_scale
+        remember(self.agent.memory, rows[0], action, scaled, rows[1], discount, self.settings.prioritised)
+        self.agent.counts[2] += 1
+        study(self.agent, self._recipe._replace(train_every=1, updates=1), int(self.agent.counts[2]))
 
     @property
     def net(self) -> Dense:
