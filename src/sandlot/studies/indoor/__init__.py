@@ -5,12 +5,13 @@ They are listed in the order in which they are loaded here.
 
 # isort: off
 from sandlot.studies.indoor import arena, rivals, real, demonstration, logs, maneuvers, semi, auto, maps
-from sandlot.studies.indoor import dqn, rewards, vision, scenarios, sweep
+from sandlot.studies.indoor import dqn, rewards, vision, scenarios, sweep, avoider
 # isort: on
 
 __all__ = [
     "arena",
     "auto",
+    "avoider",
     "demonstration",
     "dqn",
     "logs",

@@ -95,7 +95,7 @@ class Rovers(NamedTuple):
 def make_rovers(n: int, lines: int, steps: int) -> Rovers:
     """Room for n rovers with so many lines, and so many time steps of a move."""
     return Rovers(
-        np.zeros(n, TRACKED),
+        np.zeros(n, TRACKED).view(np.recarray),
         make_situations(n),
         np.zeros((n, FIXED + lines)),
         np.zeros(n),
