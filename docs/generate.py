@@ -57,6 +57,7 @@ GUIDES = {
     "Logs": "logs.md",
     "Map your own log": "map-your-log.md",
     "Navigate": "navigate.md",
+    "Avoid obstacles": "avoid.md",
     "Sensor models": "sensor-models.md",
     "NARMAX": "narmax.md",
     "Learned simulation": "learned.md",

@@ -124,7 +124,7 @@ class Scenarios(Study):
         }
         bars(axes[0], groups)
         axes[0].set(ylabel="share of goals reached", ylim=(0.0, 1.02))
-        axes[0].legend(fontsize=8, loc="lower left")
+        axes[0].legend(fontsize=8, ncols=4, loc="upper center", bbox_to_anchor=(0.5, 1.12))
         self._draw(axes[1], "obstacle")
         self._draw(axes[2], "wall")
         return figure
@@ -180,4 +180,15 @@ class Scenarios(Study):
                         f"{float(mine['moves'].values[0, k]):.0f} moves{others}",
                     )
                 )
+                straight = pick(results, controller="straight")["reached"].values[:, k]
+                if len(straight):
+                    found.append(
+                        Claim(
+                            f"It reaches more goals than driving straight at them, scenario: {scenario}.",
+                            float(straight[0]),
+                            share,
+                            bool(share > straight[0]),
+                            "straight turns to the goal and drives there, whatever is in the way",
+                        )
+                    )
         return found
