@@ -158,6 +158,7 @@ class DeepQ(Study):
                         bool(shares.mean() > plain.mean()),
                         f"means of {len(shares)} agents, {shares.min():.0%} to {shares.max():.0%}; without "
                         f"{plain.min():.0%} to {plain.max():.0%}",
+                        undecided="" if apart(shares, plain) else "agents with and without it overlap",
                     )
                 )
         shares = pick(results, learner="all")["reached_medium"].values
@@ -172,3 +173,8 @@ class DeepQ(Study):
                 )
             )
         return found
+
+
+def apart(one: Array, other: Array) -> bool:
+    """Whether all values of one group lie above, or all below, those of the other."""
+    return bool(one.min() > other.max() or one.max() < other.min())
