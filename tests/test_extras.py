@@ -17,6 +17,7 @@ EXTRAS = {
     "video": ["imageio_ffmpeg", "moviepy"],
     "viewers": ["mcap", "rerun"],
     "cluster": ["ray"],
+    "tune": ["optuna"],
     "lab": ["viser"],
 }
 HIDE = """
@@ -88,6 +89,7 @@ def test_what_needs_an_extra_names_it(tmp_path):
         ("neat", "evolve", ["run", "water.neat", "--set", "seconds=0.5", *small]),
         ("ray", "cluster", ["run", "leveling.probabilities", "--backend", "ray", *small]),
         ("sklearn", "learn", ["run", "indoor.rivals", "--set", "samples=60", "--set", "validation=20", *small]),
+        ("optuna", "tune", ["run", "indoor.sweep", "--workers", "1"]),
         ("rosbags", "logs", ["import", "a.bag", "--out", "a"]),
         ("rosbags", "logs", ["export", "recordings/indoor", "--out", "out.mcap"]),
     ]
@@ -103,7 +105,7 @@ for words in {commands!r}:
 """
     done = without_extras(code, tmp_path)
     ends = re.findall(r"(.*?)ended with (\d)\n", done.stderr, re.DOTALL)
-    assert [int(status) for _, status in ends] == [0] + 6 * [2], done.stderr
+    assert [int(status) for _, status in ends] == [0] + 7 * [2], done.stderr
     for (package, extra, _), (said, _) in zip(refused, ends[1:], strict=True):
         line = said.splitlines()[-1]
         assert line.startswith("error: ")

@@ -116,8 +116,8 @@ class AvoiderDrives(Study):
         figure, axes = canvas(len(self.scenarios), 6.5 * len(self.scenarios), 4.2)
         for job in self.jobs():
             if job.parameters["replicate"] == 0:
-                panel = axes[self.scenarios.index(job.parameters["scenario"])]  # type: ignore[arg-type]
-                colour = COLOURS[self.drivers.index(job.parameters["driver"])]  # type: ignore[arg-type]
+                panel = axes[self.scenarios.index(job.parameters["scenario"])]
+                colour = COLOURS[self.drivers.index(job.parameters["driver"])]
                 made, _, goal = self.drive(job)
                 path = compose(made.start, made.true)
                 panel.plot(*path[:, :2].T, color=colour, label=str(job.parameters["driver"]))

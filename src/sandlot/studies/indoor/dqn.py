@@ -116,7 +116,7 @@ class DeepQ(Study):
         bars(axes[1], groups)
         axes[1].tick_params(axis="x", labelsize=7, rotation=30)
         axes[1].set(ylabel="share of goals reached", ylim=(0.0, 1.02))
-        axes[1].legend(loc="lower right")
+        axes[1].legend(loc="upper left")
         return figure
 
     def _gain(self, rewards: Array) -> tuple[float, float]:

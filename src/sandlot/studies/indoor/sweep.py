@@ -63,6 +63,11 @@ class Sweep(Study):
     searches: int = Field(3, ge=0, le=1000)
     trials: int = Field(40, ge=1)
 
+    def check(self) -> None:
+        """Refuse to begin if the searches at the end could not run."""
+        if self.searches:
+            need("optuna", "tune")
+
     def jobs(self) -> Iterator[Job]:
         """Every combination once; then the searches."""
         grid: list[dict[str, Value]] = [
