@@ -55,7 +55,7 @@ def learn_peer() -> tuple[float, float]:
     began = time.process_time()
     agent.learn(MOVES)
     rate = MOVES / (time.process_time() - began)
-    vector: Any = gymnasium.make_vec("sandlot/Avoid-v0", num_envs=TESTED, settings=WORLD, autoreset=False)
+    vector: Any = gymnasium.make_vec("sandlot/Avoid-v0", num_envs=TESTED, settings=WORLD, autoreset_mode="Disabled")
     seen, _ = vector.reset(seed=10_000)
     reached, running = np.zeros(TESTED, np.bool_), np.ones(TESTED, np.bool_)
     for _ in range(WORLD.longest):

@@ -38,7 +38,7 @@ VECTORS = {
 }
 """Short name to the compiled vector form, which ``gymnasium.make_vec`` gives."""
 
-LIMITS = {"indoor": 5000, "leveling": 20_000, "obstacles": 1200, "terrain": 6000, "water": 12_000}
+LIMITS = {"avoid": 1000, "indoor": 5000, "leveling": 20_000, "obstacles": 1200, "terrain": 6000, "water": 12_000}
 """Steps after which Gymnasium truncates an episode, unless ``max_episode_steps`` is given; -1 for never."""
 
 viewer: "Callable[[World], Callable[[], None]] | None" = None

@@ -17,7 +17,7 @@ from sandlot.worlds.rollout import rollout
 
 
 def reached(controller, situation, count=100, fidelity="reference"):
-    world = AvoidVector(count, autoreset=False, fidelity=fidelity, situation=situation)
+    world = AvoidVector(count, autoreset_mode="Disabled", fidelity=fidelity, situation=situation)
     found = np.zeros(count, np.bool_)
     for step in rollout(world, controller, 700, world.settings.longest):
         found |= step.running & step.info["reached"]

@@ -101,7 +101,7 @@ class Scenarios(Study):
         Returns:
             How each ended and its number of moves: (tested,) each; and places of the first rovers: (moves, 8, 2) [m].
         """
-        world = AvoidVector(self.tested, autoreset=False, fidelity="reference", situation=scenario)
+        world = AvoidVector(self.tested, autoreset_mode="Disabled", fidelity="reference", situation=scenario)
         unseen = np.random.SeedSequence(self.seed, spawn_key=(UNSEEN, SCENARIOS.index(scenario)))
         seeds = [int(each) for each in unseen.generate_state(self.tested)]
         endings, moves = np.zeros((2, self.tested), np.int64)
@@ -130,7 +130,7 @@ class Scenarios(Study):
         return figure
 
     def _draw(self, panel: Axes, scenario: Literal["obstacle", "wall"]) -> None:
-        world = AvoidVector(1, autoreset=False, fidelity="reference", situation=scenario)
+        world = AvoidVector(1, autoreset_mode="Disabled", fidelity="reference", situation=scenario)
         unseen = np.random.SeedSequence(self.seed, spawn_key=(UNSEEN, SCENARIOS.index(scenario)))
         scene, places = None, []
         for step in rollout(world, load_avoider(), [int(unseen.generate_state(1)[0])], world.settings.longest):

@@ -120,4 +120,16 @@ class AvoidTask:
             "reached": endings == REACHED,
             "collided": endings == COLLIDED,
             "late": endings == LATE,
+            "is_success": endings == REACHED,
+        }
+
+    def outcomes(self) -> dict[str, Array]:
+        """Results so far, as `Avoid` names them: (count,) each."""
+        rovers = self.rovers
+        return {
+            "reached": (rovers.endings == REACHED).astype(np.float64),
+            "collided": (rovers.endings == COLLIDED).astype(np.float64),
+            "moves": rovers.moves.astype(np.float64),
+            "path_length": self.lengths.copy(),
+            "distance": rovers.distances.copy(),
         }

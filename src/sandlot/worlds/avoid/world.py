@@ -18,7 +18,7 @@ from sandlot.recordings.frames import ONCE
 from sandlot.recordings.vocabulary import quantity
 from sandlot.typing import Array, BoolArray
 from sandlot.worlds.actions import check_action
-from sandlot.worlds.avoid.moves import COLLIDED, FIXED, MOVES, REACHED
+from sandlot.worlds.avoid.moves import COLLIDED, FIXED, MOVES
 from sandlot.worlds.avoid.scene import avoid_scene
 from sandlot.worlds.avoid.settings import AvoidSettings
 from sandlot.worlds.avoid.task import AvoidTask
@@ -123,14 +123,7 @@ class Avoid(World):
 
     def outcomes(self) -> dict[str, float]:
         """Results of the episode so far, as named in ``outcome_quantities``."""
-        rovers = self.task.rovers
-        return {
-            "reached": float(rovers.endings[0] == REACHED),
-            "collided": float(rovers.endings[0] == COLLIDED),
-            "moves": float(rovers.moves[0]),
-            "path_length": float(self.task.lengths[0]),
-            "distance": float(rovers.distances[0]),
-        }
+        return {name: float(value[0]) for name, value in self.task.outcomes().items()}
 
     def frame(self) -> Frame:
         """True pose, goal, and what the rover measured."""
