@@ -59,6 +59,7 @@ GUIDES = {
     "Map your own log": "map-your-log.md",
     "A live lidar": "lidar.md",
     "Navigate": "navigate.md",
+    "Avoid obstacles": "avoid.md",
     "Sensor models": "sensor-models.md",
     "NARMAX": "narmax.md",
     "Learned simulation": "learned.md",

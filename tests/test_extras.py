@@ -17,6 +17,7 @@ EXTRAS = {
     "video": ["imageio_ffmpeg", "moviepy"],
     "viewers": ["mcap", "rerun"],
     "cluster": ["ray"],
+    "tune": ["optuna"],
     "lab": ["viser"],
     "rover": ["serial"],
 }
@@ -89,6 +90,7 @@ def test_what_needs_an_extra_names_it(tmp_path):
         ("neat", "evolve", ["run", "water.neat", "--set", "seconds=0.5", *small]),
         ("ray", "cluster", ["run", "leveling.probabilities", "--backend", "ray", *small]),
         ("sklearn", "learn", ["run", "indoor.rivals", "--set", "samples=60", "--set", "validation=20", *small]),
+        ("optuna", "tune", ["run", "indoor.sweep", "--workers", "1"]),
         ("rosbags", "logs", ["import", "a.bag", "--out", "a"]),
         ("rosbags", "logs", ["export", "recordings/indoor", "--out", "out.mcap"]),
         ("serial", "rover", ["lidar", "--port", "/dev/ttyUSB0"]),

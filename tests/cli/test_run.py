@@ -110,14 +110,14 @@ def test_a_world_in_full(sandlot_, name):
     (listed,) = (row for row in sandlot_("worlds", "--json").json() if row["world"] == name)
     assert listed.items() <= found.items()
     assert found["controllers"] == list(load_world(name)().controllers())
-    assert found["controller_files"] == (name in ("obstacles", "water"))
+    assert found["controller_files"] == (name in ("avoid", "obstacles", "water"))
     settings = {each["key"]: each for each in found["settings"]}
     assert {key.partition(".")[0] for key in settings} == set(load_world(name).Settings.model_fields)
     assert all(each["allowed"] and each["default"] and each["meaning"] for each in found["settings"])
     shown = sandlot_("worlds", name).out
     assert all(f"\n{key} " in shown for key in settings)
     assert f"controllers: {found['controllers'][0]} (default), " in shown
-    assert ("or a file" in shown) == (name in ("obstacles", "water"))
+    assert ("or a file" in shown) == (name in ("avoid", "obstacles", "water"))
 
 
 def test_the_list_of_studies_fits_a_narrow_terminal(sandlot_, monkeypatch):

@@ -7,16 +7,20 @@ import pytest
 
 from sandlot.cli import main
 from sandlot.control.climbing.policy import load_policy
+from sandlot.control.navigation.avoiding import load_avoider
 
 SMALL = ["--set", "robots=16", "--set", "courses=1", "--set", "ppo.iterations=2", "--set", "ppo.horizon=4"]
+
+
+FEW = ["--set", "agents=2", "--set", "episodes=10", "--set", "tests=5", "--set", "world.fidelity=fast"]
 
 
 @pytest.fixture
 def train(monkeypatch, capsys, tmp_path):
     monkeypatch.chdir(tmp_path)
 
-    def call(*arguments):
-        monkeypatch.setattr(sys, "argv", ["sandlot", "train", "climber", *arguments])
+    def call(*arguments, what="climber"):
+        monkeypatch.setattr(sys, "argv", ["sandlot", "train", what, *arguments])
         with pytest.raises(SystemExit) as ended:
             main()
         return ended.value.code, capsys.readouterr()
@@ -32,6 +36,17 @@ def test_a_trained_climber_is_saved_and_can_be_loaded(train, tmp_path):
     assert facts["controller"] == "net"
     assert facts["processor_seconds"] > 0.0
     load_policy(tmp_path / "net")
+
+
+def test_a_trained_avoider_is_saved_and_can_be_loaded(train, tmp_path):
+    status, said = train("--out", "net", *FEW, "--json", what="avoider")
+    assert not status
+    facts = json.loads(said.out)
+    assert len(facts["failures"]) == 5
+    load_avoider(tmp_path / "net")
+    status, said = train("--out", "net", *FEW, what="avoider")
+    assert status == 2
+    assert "exists" in said.err
 
 
 @pytest.mark.parametrize(

@@ -35,6 +35,7 @@ MAX_JOBS = 1_000_000
 """Of a study."""
 SMALL: dict[str, dict[str, dict[str, Any]]] = {
     "leveling": {"": {}},
+    "avoid": {"fast": {}, "reference": {"fidelity": "reference"}},
     "indoor": {"": {"laser": {"beams": 36}}},
     "obstacles": {
         "mixed": {},

@@ -21,6 +21,7 @@ from sandlot.worlds.viewers.exporting import SUFFIXES, export_scenes
 from sandlot.worlds.viewers.ground import TILE, Tiles
 
 CASES = {
+    "avoid": {"stride": 0.05},
     "indoor": {"laser": {"beams": 24}},
     "leveling": {"shape": (8, 8), "agents": 3},
     "obstacles": {},

@@ -58,11 +58,46 @@ def climber(
         net, card = train_climber(load_climber(), given, threads, progress)
     save_dense(out, net, card)
     seconds = {"seconds": time.monotonic() - began, "processor_seconds": time.process_time() - used}
+    _say(out, card.errors, seconds, as_json)
+
+
+@app.command()
+def avoider(
+    out: Annotated[Path, typer.Option("--out", help="Directory of the controller.", show_default=False)],
+    assignments: Set = None,
+    settings: SettingsFile = None,
+    threads: Annotated[int, typer.Option(min=1, help="Agents at a time; results do not depend on them.")] = 2,
+    as_json: Json = False,
+) -> None:
+    """Train a rover to get around obstacles, by deep Q-learning.
+
+    Several agents learn at once, each 4,000 episodes, and the best is kept. Without settings this trains the controller
+    that comes with Sandlot. Use it with: sandlot record avoid --fidelity reference --controller OUT
+    """
+    from sandlot.errors import ModelError
+    from sandlot.learning.avoider import AvoiderTraining
+    from sandlot.learning.avoider import train as train_avoider
+    from sandlot.models.dense import save_dense
+    from sandlot.settings import build, read_settings
+    from sandlot.writing import refuse_existing
+
+    refuse_existing(out, ModelError)
+    given = build(AvoiderTraining, read_settings(settings, assignments or ()))
+    began, used = time.monotonic(), time.process_time()
+    with progress_bar("agent") as show:
+        net, card = train_avoider(given, threads, show(f"training {out.name}"))
+    save_dense(out, net, card)
+    seconds = {"seconds": time.monotonic() - began, "processor_seconds": time.process_time() - used}
+    _say(out, card.errors, seconds, as_json)
+
+
+def _say(out: Path, errors: dict[str, float], seconds: dict[str, float], as_json: bool) -> None:
+    """Print what came of a training."""
     if as_json:
-        print_json({"controller": str(out), **seconds, "failures": card.errors})
+        print_json({"controller": str(out), **seconds, "failures": errors})
         return
     console = Console(highlight=False)
-    for name, share in card.errors.items():
+    for name, share in errors.items():
         console.print(escape(f"{share:7.2%} {name.removesuffix(' [1]')}"), soft_wrap=True)
     said = f"{seconds['seconds']:.0f} s, {seconds['processor_seconds']:.0f} s of processor time"
     console.print(f"Controller: [bold]{escape(str(out))}[/bold] ({said})", soft_wrap=True)

@@ -88,6 +88,10 @@ def _obstacles(values: Values, robot: str) -> dict[str, Any]:
     return {"course": {"kind": kind, COURSES[kind]: values["height"], "distance": 1.2}}
 
 
+def _avoid(values: Values, robot: str) -> dict[str, Any]:
+    return {"situation": values["situation"]}
+
+
 def _leveling(values: Values, robot: str) -> dict[str, Any]:
     side = int(values["side"])
     return {"agents": int(values["agents"]), "relief": int(values["relief"]), "shape": [side, side]}
@@ -140,6 +144,13 @@ PANELS = {
         ("climber",),
         "1x",
         ("pitch", "velocity_forward"),
+    ),
+    "avoid": Panel(
+        (Knob("situation", "Situation", "wall", ("mixed", "easy", "medium", "hard", "obstacle", "wall")),),
+        _avoid,
+        ("tracked",),
+        "2x",
+        ("goal_distance", "obstacle_distance"),
     ),
     "leveling": Panel(
         (

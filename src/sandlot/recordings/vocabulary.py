@@ -41,6 +41,12 @@ VOCABULARY: dict[str, tuple[str, str]] = {
     "count_right": ("1", "counts of the encoder of the right track since the start"),
     "person_x": ("m", "x of each person"),
     "person_y": ("m", "y of each person"),
+    "goal_x": ("m", "x of the goal"),
+    "goal_y": ("m", "y of the goal"),
+    "goal_distance": ("m", "measured distance to the goal"),
+    "goal_bearing": ("rad", "measured direction of the goal relative to the yaw, counter-clockwise"),
+    "obstacle_distance": ("m", "measured distance to the nearest obstacle"),
+    "obstacle_bearing": ("rad", "measured direction of the nearest obstacle relative to the yaw, counter-clockwise"),
     # the ground
     "heights": ("m", "height of the ground at each node"),
     "height_change": ("m", "change of the heights in a window around each rover"),

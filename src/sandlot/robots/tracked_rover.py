@@ -116,6 +116,24 @@ class TrackedRover(Settings):
         """Largest turn rate by odometry [rad/s]."""
         return 2.0 * self.top_speed / self.turning_width
 
+    @property
+    def grip(self) -> Grip:
+        """How the tracks hold on its floor, with its share of slip."""
+        grip = GRIPS[self.floor]
+        return Grip(
+            min(self.slip * grip.slip, MAX_SLIP),
+            self.slip * grip.slip_deviation,
+            self.slip * grip.imbalance,
+            grip.scrub,
+            self.slip * grip.pivot,
+            grip.memory,
+            grip.pivot_memory,
+        )
+
+    def motion(self, step: float) -> "Motion":
+        """What `drive_tracks` needs to know of the rover, for time steps of this length [s]."""
+        return Motion(step, self.acceleration, self.coasting, self.coasting_deviation, self.track_width, self.radius)
+
     def tracks(self, commands: Array) -> Array:
         """Speeds (n, 2) of the left and the right track for a speed [m/s] and a turn rate [rad/s] (n, 2)."""
         return np.stack(tracks(commands[:, 0], commands[:, 1], self.turning_width), axis=-1)
@@ -130,7 +148,7 @@ class TrackedRover(Settings):
         state = np.zeros(len(poses), TRACKED).view(np.recarray)
         state.x, state.y, state.yaw = poses.T
         state.stream = streams
-        _begin(state)
+        begin(state)
         return state
 
     def drive(
@@ -150,20 +168,10 @@ class TrackedRover(Settings):
             [m]; and (n,) whether each has touched a wall.
         """
         steps = substeps(self, interval) if steps is None else steps
-        step, grip = interval / steps, GRIPS[self.floor]
-        scaled = Grip(
-            min(self.slip * grip.slip, MAX_SLIP),
-            self.slip * grip.slip_deviation,
-            self.slip * grip.imbalance,
-            grip.scrub,
-            self.slip * grip.pivot,
-            grip.memory,
-            grip.pivot_memory,
-        )
-        motion = _Motion(step, self.acceleration, self.coasting, self.coasting_deviation, self.track_width, self.radius)
+        motion = self.motion(interval / steps)
         trace, bumped = np.empty((len(state), steps + 1, 5)), np.zeros(len(state), np.bool_)
         limited = np.clip(np.asarray(speeds, np.float64), -self.top_speed, self.top_speed)
-        _drive(state, limited, motion, scaled, walls, trace, bumped)
+        drive_tracks(state, limited, motion, self.grip, walls, trace, bumped)
         return trace, bumped
 
 
@@ -172,7 +180,7 @@ def substeps(rover: TrackedRover, interval: float) -> int:
     return max(math.ceil(interval / MAX_STEP), math.ceil(8.0 * interval * rover.top_speed / rover.radius), 1)
 
 
-class _Motion(NamedTuple):
+class Motion(NamedTuple):
     """Time step [s]; accelerations [m/s^2] and the deviation of coasting; track width and radius of the body [m]."""
 
     step: float
@@ -184,7 +192,7 @@ class _Motion(NamedTuple):
 
 
 @kernel(allocates=False)
-def _begin(state: Any) -> None:
+def begin(state: Any) -> None:
     """Draw the first slip of each rover."""
     for k in range(state.shape[0]):
         rover = state[k]
@@ -194,7 +202,7 @@ def _begin(state: Any) -> None:
 
 
 @kernel(error_model="numpy", allocates=False)
-def change_speed(speed: float, wanted: float, motion: _Motion, brake: float) -> float:
+def change_speed(speed: float, wanted: float, motion: Motion, brake: float) -> float:
     """Speed of a track after a time step [m/s]; only speeding up needs power, and reversing is speeding up."""
     powered = wanted != 0.0 and (speed * wanted <= 0.0 or abs(wanted) > abs(speed))
     change = motion.step * (motion.power if powered else brake)
@@ -202,10 +210,20 @@ def change_speed(speed: float, wanted: float, motion: _Motion, brake: float) -> 
 
 
 @kernel(error_model="numpy", nogil=True, allocates=False)
-def _drive(
-    state: Any, speeds: Array, motion: _Motion, grip: Grip, walls: Walls, trace: Array, bumped: BoolArray
+def drive_tracks(
+    state: Any, speeds: Array, motion: Motion, grip: Grip, walls: Walls, trace: Array, bumped: BoolArray
 ) -> None:
-    """Compute the steps of `TrackedRover.drive`."""
+    """Compute the steps of `TrackedRover.drive`.
+
+    Args:
+        state: (n,) of `TRACKED`, changed in place.
+        speeds: (n, 2) of the left and the right track [m/s], within what they can do.
+        motion: Of the rovers.
+        grip: Of the floor.
+        walls: Around them.
+        trace: (n, steps + 1, 5) to be filled, as `TrackedRover.drive` returns it.
+        bumped: (n,) set where a rover touches a wall.
+    """
     step = motion.step
     for k in range(state.shape[0]):
         rover = state[k]

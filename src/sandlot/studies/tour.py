@@ -18,6 +18,7 @@ STOPS: dict[str, dict[str, Any]] = {
 MORE: dict[str, dict[str, Any]] = {
     "indoor.arena": {"replicates": 2},
     "indoor.semi": {"replicates": 1, "maps": ("occupancy",)},
+    "indoor.scenarios": {"controllers": ("straight", "shipped"), "tested": 200},
     "leveling.memetic": {"replicates": 10},
     "obstacles.stuck": {"situations": ("a", "b", "h"), "patience": 30.0},
     "water.shared": {"replicates": 4, "genetic": {"population": 64, "generations": 30}},

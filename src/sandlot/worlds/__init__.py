@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from sandlot.worlds.base import World
 
 WORLDS = {
+    "avoid": "sandlot.worlds.avoid.world:Avoid",
     "indoor": "sandlot.worlds.indoor.world:Indoor",
     "leveling": "sandlot.worlds.leveling.world:Leveling",
     "obstacles": "sandlot.worlds.obstacles.world:Obstacles",
@@ -30,13 +31,14 @@ SHIPPED = tuple(WORLDS)
 WORLDS |= {each.name: each.value for each in entry_points(group="sandlot.worlds") if each.name not in SHIPPED}
 
 VECTORS = {
+    "avoid": "sandlot.worlds.avoid.vector:AvoidVector",
     "indoor": "sandlot.worlds.indoor.vector:IndoorVector",
     "obstacles": "sandlot.worlds.obstacles.vector:ObstaclesVector",
     "water": "sandlot.worlds.water.vector:WaterVector",
 }
 """Short name to the compiled vector form, which ``gymnasium.make_vec`` gives."""
 
-LIMITS = {"indoor": 5000, "leveling": 20_000, "obstacles": 1200, "terrain": 6000, "water": 12_000}
+LIMITS = {"avoid": 1000, "indoor": 5000, "leveling": 20_000, "obstacles": 1200, "terrain": 6000, "water": 12_000}
 """Steps after which Gymnasium truncates an episode, unless ``max_episode_steps`` is given; -1 for never."""
 
 viewer: "Callable[[World], Callable[[], None]] | None" = None

@@ -12,6 +12,7 @@ import numpy as np
 from sandlot.control.navigation.driving import STOP, Command, Mobility, steer
 from sandlot.control.navigation.local import find_strangers
 from sandlot.control.navigation.memory import Memory
+from sandlot.control.navigation.near import Avoidance
 from sandlot.control.navigation.planning import EXPLORED, Planner
 from sandlot.control.navigation.retreating import PATIENCE, Retreat
 from sandlot.errors import SettingError
@@ -44,10 +45,23 @@ class Navigator:
         state: ``idle``, ``driving``, ``arrived`` at a waypoint, ``explored``, or ``stopped`` by a problem or `halt`.
         report: One line about the state.
         planner: Finds its paths.
+        avoidance: Steers near obstacles; None if the planner steers everywhere.
     """
 
-    def __init__(self, cells: CellMap, mobility: Mobility | None = None, mode: Mode = "semi-autonomous") -> None:
+    def __init__(
+        self,
+        cells: CellMap,
+        mobility: Mobility | None = None,
+        mode: Mode = "semi-autonomous",
+        avoidance: Avoidance | None = None,
+    ) -> None:
         """Begin at rest.
+
+        Args:
+            cells: The map.
+            mobility: What the robot can do.
+            mode: Of autonomy.
+            avoidance: If given, it steers near obstacles.
 
         Raises:
             SettingError: If the cells of the map are too large for the robot.
@@ -58,7 +72,7 @@ class Navigator:
                 f"the map has cells of {cells.grid.resolution:g} m; a robot of radius {self.mobility.radius:g} m needs "
                 f"cells of at most {WIDEST * self.mobility.radius:g} m"
             )
-        self.cells = cells
+        self.cells, self.avoidance = cells, avoidance
         self.reset(mode)
 
     def reset(self, mode: Mode = "semi-autonomous") -> None:
@@ -206,6 +220,11 @@ class Navigator:
     def _steer(self, goal: Array, scan: Scan, pose: Pose, retreat: bool = False) -> Command:
         """Drive to a near point (2,) [m] among what the scan shows, and what the map knows of the scans before."""
         target, points = between(pose, np.append(goal, 0.0))[:2], scan_points(scan)
+        if self.avoidance is not None and not retreat:
+            command = self.avoidance.steer(target, points, scan.time)
+            if command is not None:
+                self.report = "avoiding an obstacle"
+                return command
         earlier = self._memory.points(pose)
         moving = self._memory.add_points(points, find_strangers(self.cells, points, pose), pose)
         speed = scan.speed if math.isfinite(scan.speed) else self.mobility.top_speed

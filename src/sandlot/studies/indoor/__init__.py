@@ -5,6 +5,23 @@ They are listed in the order in which they are loaded here.
 
 # isort: off
 from sandlot.studies.indoor import arena, rivals, real, demonstration, logs, maneuvers, semi, auto, maps
+from sandlot.studies.indoor import dqn, rewards, vision, scenarios, sweep, avoider
 # isort: on
 
-__all__ = ["arena", "auto", "demonstration", "logs", "maneuvers", "maps", "real", "rivals", "semi"]
+__all__ = [
+    "arena",
+    "auto",
+    "avoider",
+    "demonstration",
+    "dqn",
+    "logs",
+    "maneuvers",
+    "maps",
+    "real",
+    "rewards",
+    "rivals",
+    "scenarios",
+    "semi",
+    "sweep",
+    "vision",
+]

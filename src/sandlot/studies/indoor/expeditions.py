@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 
 from sandlot.control.navigation.driving import Mobility
 from sandlot.control.navigation.navigator import Navigator
+from sandlot.control.navigation.near import Avoidance
 from sandlot.control.navigation.pilot import Pilot
 from sandlot.geometry.planar import between, compose, rotate, wrap
 from sandlot.geometry.walls import Walls, nearest
@@ -109,6 +110,7 @@ def explore(
     kind: MapKind,
     seconds: float,
     waypoints: Sequence[tuple[float, float]] = (),
+    avoidance: Avoidance | None = None,
 ) -> Expedition:
     """Let a rover go to waypoints, or explore if there are none.
 
@@ -118,11 +120,12 @@ def explore(
         kind: Of map.
         seconds: At most so long for each leg [s].
         waypoints: x, y in the place [m]; the rover is told them relative to its start.
+        avoidance: If given, it steers near obstacles.
     """
     driver, truth = simulate(settings, seed)
     chassis, cells = driver.chassis, make_map(kind, truth.plan)
     mobility = Mobility(radius=chassis.radius, top_speed=chassis.top_speed, interval=settings.lidar.period)
-    navigator = Navigator(cells, mobility, "semi-autonomous" if waypoints else "autonomous")
+    navigator = Navigator(cells, mobility, "semi-autonomous" if waypoints else "autonomous", avoidance)
     pilot = Pilot(driver, navigator)
     estimated, true, legs, time = [], [], [], 0.0
     shots: list[Snapshot] = []

@@ -1,0 +1,1 @@
+"""The avoid world."""
