@@ -32,12 +32,16 @@ def test_a_trained_climber_is_saved_and_can_be_loaded(train, tmp_path):
     assert facts["controller"] == "net"
     assert facts["processor_seconds"] > 0.0
     load_policy(tmp_path / "net")
+    status, said = train("--out", "further", "--start", "net", *SMALL, "--set", "steep=0.4", "--json")
+    assert not status
+    load_policy(tmp_path / "further")
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
         (["--out", "net", "--set", "ppo.iteration=2"], "no setting 'ppo.iteration'; did you mean 'ppo.iterations'"),
+        (["--out", "net", "--start", "nothing"], "nothing"),
         (["--out", "net", "--set", "robots=0"], "robots=0 is not possible; allowed: a whole number at least 1"),
     ],
 )

@@ -6,7 +6,7 @@ import pytest
 from sandlot.control.climbing.senses import BEHIND, CELL, STATES
 from sandlot.learning.climber import ClimberTraining, failures, train
 from sandlot.learning.climbing import ClimbBatch, Randomness
-from sandlot.learning.obstacle_pool import KINDS, LEVELS, Pool
+from sandlot.learning.obstacle_pool import KINDS, LEVELS, STEEP, Pool
 from sandlot.learning.ppo import Ppo
 from sandlot.robots.climber import load_climber
 
@@ -65,11 +65,25 @@ def test_robots_differ_and_masses_are_as_given():
 
 
 def test_higher_levels_are_higher():
-    pool = Pool(3, np.random.default_rng(0))
+    pool = Pool(3, np.random.default_rng(0), steep=0.5)
     heights = np.array([np.ptp(each.profile[:, 1]) for each in pool.courses]).reshape(len(KINDS), LEVELS, 3)
     for kind, name in enumerate(KINDS):
-        if name != "trench":  # it grows in width
+        if name not in ("trench", STEEP):  # a trench grows in width, and steep stairs differ more in treads
             assert heights[kind, -1].max() > 2.0 * heights[kind, 0].max()
+
+
+def test_steep_stairs_get_their_share_of_the_robots_and_the_other_kinds_keep_theirs():
+    robots = ClimbBatch(CLIMBER, 1000, np.random.default_rng(0), each=2, steep=0.4)
+    shares = np.bincount(robots.kinds, minlength=len(KINDS)) / 1000
+    assert shares == pytest.approx([0.6 * share for _, share in list(KINDS.values())[:-1]] + [0.4], abs=0.002)
+    kind = list(KINDS).index(STEEP)
+    for level, (low, high) in ((0, (31.6, 34.0)), (LEVELS - 1, (50.2, 54.0))):
+        for course in robots.pool.courses[(kind * LEVELS + level) * 2 :][:2]:
+            _, edge, inner = course.profile[course.profile[:, 0] >= course.near][:3]
+            assert low <= np.degrees(np.arctan2(edge[1], inner[0] - edge[0])) <= high
+    without = ClimbBatch(CLIMBER, 1000, np.random.default_rng(0), each=2)
+    assert kind not in without.kinds
+    assert len(without.pool.courses) == (len(KINDS) - 1) * LEVELS * 2
 
 
 def test_the_card_counts_the_failures_of_the_last_tenth_of_the_iterations():
@@ -91,5 +105,8 @@ def test_a_short_training_makes_a_climber_and_its_card():
     again, _ = train(CLIMBER, settings, threads=2)
     assert net.sizes.tolist() == [46, 64, 64, 3]
     np.testing.assert_array_equal(net.weights, again.weights)
-    assert list(reports[-1]) == list(KINDS)
+    assert list(reports[-1]) == [name for name in KINDS if name != STEEP]
     assert ClimberTraining.model_validate(card.settings["training"]) == settings
+    further, later = train(CLIMBER, settings.model_copy(update={"steep": 0.5}), start=(net, card))
+    assert 0.0 < np.abs(further.weights - net.weights).max() < 0.1  # random nets differ by more than 1
+    assert later.settings["training"]["before"] == card.settings["training"]

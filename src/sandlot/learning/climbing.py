@@ -116,6 +116,7 @@ class ClimbBatch:
         randomness: Randomness | None = None,
         reward: Reward | None = None,
         each: int = 40,
+        steep: float = 0.0,
         seconds: float = 30.0,
         step: float = 0.005,
         threads: int = 1,
@@ -129,13 +130,14 @@ class ClimbBatch:
             randomness: How robots differ.
             reward: What a step is worth.
             each: Obstacles of each kind and level.
+            steep: Share of the robots that is on steep stairs.
             seconds: An episode is truncated after this long [s].
             step: Of the physics [s].
             threads: Among which the robots are divided.
         """
         self.count, self._rng, self._limit = count, rng, round(seconds / INTERVAL)
         self._randomness, self._reward = randomness or Randomness(), reward or Reward()
-        self._nominal, self.pool = record(climber)[0], Pool(each, rng)
+        self._nominal, self.pool = record(climber)[0], Pool(each, rng, steep)
         self.climbers = FastClimbers(climber, [self.pool.courses[0]] * count, step=step, threads=threads)
         segments, cells, extent = (np.zeros((count, *part.shape[1:]), part.dtype) for part in self.pool.ground)
         self.climbers.ground = Ground(segments, cells, extent)

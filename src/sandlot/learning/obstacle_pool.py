@@ -3,6 +3,7 @@
 A higher level has higher, steeper or wider obstacles. Sizes go beyond those that the climber must master.
 """
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -41,6 +42,19 @@ def _stairs(level: float, rng: np.random.Generator) -> Kind:
     )
 
 
+def _steep(level: float, rng: np.random.Generator) -> Kind:
+    """From 32 to 54 degrees: belts that lie along the edges begin to slip at 42, there a robot must step."""
+    tread = rng.uniform(0.12, 0.5)
+    return Stairs(
+        distance=DISTANCE,
+        angle=math.radians((34.0 + 20.0 * level) * rng.uniform(0.93, 1.0)),
+        tread=tread,
+        steps=int(rng.integers(2, 7 if tread < 0.4 else 5)),
+        landing=rng.uniform(0.6, 1.0),
+        way=rng.choice(["both", "up"], p=[0.5, 0.5]),
+    )
+
+
 def _ramp(level: float, rng: np.random.Generator) -> Kind:
     slope = _size(0.1, 0.65, level, rng)
     height = rng.uniform(0.3, 1.5) * np.tan(slope)
@@ -60,6 +74,7 @@ def _size(low: float, high: float, level: float, rng: np.random.Generator) -> fl
     return (low + (high - low) * level) * rng.uniform(0.85, 1.0)
 
 
+STEEP = "steep stairs"
 KINDS: dict[str, tuple[Draw, float]] = {
     "box": (_box, 0.24),
     "step": (_step, 0.06),
@@ -67,8 +82,9 @@ KINDS: dict[str, tuple[Draw, float]] = {
     "ramp": (_ramp, 0.03),
     "trench": (_trench, 0.05),
     "rubble": (_rubble, 0.16),
+    STEEP: (_steep, 0.0),
 }
-"""How each kind is drawn at a level from 0 to 1, and its share of the robots."""
+"""How each kind is drawn at a level from 0 to 1, and its share of the robots that are not on steep stairs."""
 
 
 class Pool:
@@ -80,19 +96,20 @@ class Pool:
         shares: (kinds,) of the robots.
     """
 
-    def __init__(self, each: int, rng: np.random.Generator) -> None:
-        """Draw so many courses ``each`` of every kind and level."""
+    def __init__(self, each: int, rng: np.random.Generator, steep: float = 0.0) -> None:
+        """Draw so many courses ``each`` of every kind and level; a share ``steep`` of the robots is on steep stairs."""
         self._each = each
+        self.shares: Array = np.array([steep if name == STEEP else (1.0 - steep) * KINDS[name][1] for name in KINDS])
         self.courses: list[Course] = [
             draw(level / (LEVELS - 1), rng).draw(rng)
-            for draw, _ in KINDS.values()
+            for (draw, _), share in zip(KINDS.values(), self.shares, strict=True)
+            if share > 0.0
             for level in range(LEVELS)
             for _ in range(each)
         ]
         self.ground: Ground = empty_ground(len(self.courses))
         for k, course in enumerate(self.courses):
             self.ground = set_ground(self.ground, k, course.outlines(), course.near, course.end)
-        self.shares: Array = np.array([share for _, share in KINDS.values()])
 
     def pick(self, kinds: IntArray, levels: IntArray, rng: np.random.Generator) -> IntArray:
         """Indices of random courses of these kinds and levels: (n,) each."""
