@@ -6,7 +6,7 @@ import numpy as np
 from pydantic import Field
 
 from sandlot.learning.climbing import ClimbBatch, Randomness, Reward
-from sandlot.learning.obstacle_pool import KINDS
+from sandlot.learning.obstacle_pool import NAMES, SteepStairs
 from sandlot.learning.ppo import Ppo, Update, learn
 from sandlot.models.card import Card
 from sandlot.models.dense import Dense
@@ -27,7 +27,8 @@ class ClimberTraining(Settings):
         randomness: How robots differ.
         reward: What a step is worth.
         courses: Obstacles of each kind and level.
-        steep: Share of the robots that is on stairs of 32 to 54 degrees.
+        steep: Steep stairs; without a share of the robots there are none.
+        patience: A robot that has not come further for so long is stuck [s].
         seed: Of everything random.
     """
 
@@ -36,7 +37,8 @@ class ClimberTraining(Settings):
     randomness: Randomness = Randomness()
     reward: Reward = Reward()
     courses: int = Field(60, ge=1)
-    steep: float = Field(0.0, ge=0.0, le=1.0)
+    steep: SteepStairs = SteepStairs()
+    patience: float = Field(4.0, gt=0.0)
     seed: int = Field(0, ge=0)
 
 
@@ -72,13 +74,14 @@ def train(
         reward=settings.reward,
         each=settings.courses,
         steep=settings.steep,
+        patience=settings.patience,
         threads=threads,
     )
     outcomes: list[IntArray] = []
 
     def report(update: Update) -> None:
         kinds = {}
-        for number, name in enumerate(KINDS):
+        for number, name in enumerate(NAMES):
             if not (batch.kinds == number).any():
                 continue
             ended, passed = batch.outcomes[number].tolist()
@@ -109,6 +112,6 @@ def failures(outcomes: list[IntArray]) -> dict[str, float]:
     total = np.sum(last, axis=0).tolist()
     return {
         f"failures on {kind} in the last {len(last)} iterations of training [1]": round(1.0 - passed / ended, 4)
-        for kind, (ended, passed) in zip(KINDS, total, strict=True)
+        for kind, (ended, passed) in zip(NAMES, total, strict=True)
         if ended
     }
