@@ -36,6 +36,9 @@ def test_a_trained_climber_is_saved_and_can_be_loaded(train, tmp_path):
     assert facts["controller"] == "net"
     assert facts["processor_seconds"] > 0.0
     load_policy(tmp_path / "net")
+    status, said = train("--out", "further", "--start", "net", *SMALL, "--set", "steep.share=0.4", "--json")
+    assert not status
+    load_policy(tmp_path / "further")
 
 
 def test_a_trained_avoider_is_saved_and_can_be_loaded(train, tmp_path):
@@ -53,6 +56,9 @@ def test_a_trained_avoider_is_saved_and_can_be_loaded(train, tmp_path):
     ("arguments", "said"),
     [
         (["--out", "net", "--set", "ppo.iteration=2"], "no setting 'ppo.iteration'; did you mean 'ppo.iterations'"),
+        (["--out", "net", "--start", "nothing"], "nothing"),
+        (["--out", "net", "--set", "steep.slopes=[50,40]"], "two ascending numbers from 1 to 80"),
+        (["--out", "net", "--set", "steep.treads=[[1.0,0.3,0.2]]"], "a range within 0.02 and 2 m"),
         (["--out", "net", "--set", "robots=0"], "robots=0 is not possible; allowed: a whole number at least 1"),
     ],
 )

@@ -6,7 +6,7 @@ import pytest
 from sandlot.control.climbing.senses import BEHIND, CELL, STATES
 from sandlot.learning.climber import ClimberTraining, failures, train
 from sandlot.learning.climbing import ClimbBatch, Randomness
-from sandlot.learning.obstacle_pool import KINDS, LEVELS, Pool
+from sandlot.learning.obstacle_pool import KINDS, LEVELS, NAMES, Pool, SteepStairs
 from sandlot.learning.ppo import Ppo
 from sandlot.robots.climber import load_climber
 
@@ -65,20 +65,34 @@ def test_robots_differ_and_masses_are_as_given():
 
 
 def test_higher_levels_are_higher():
-    pool = Pool(3, np.random.default_rng(0))
-    heights = np.array([np.ptp(each.profile[:, 1]) for each in pool.courses]).reshape(len(KINDS), LEVELS, 3)
+    pool = Pool(3, np.random.default_rng(0), SteepStairs(share=0.5))
+    heights = np.array([np.ptp(each.profile[:, 1]) for each in pool.courses]).reshape(len(NAMES), LEVELS, 3)
     for kind, name in enumerate(KINDS):
         if name != "trench":  # it grows in width
             assert heights[kind, -1].max() > 2.0 * heights[kind, 0].max()
 
 
+def test_steep_stairs_get_their_share_of_the_robots_and_the_other_kinds_keep_theirs():
+    robots = ClimbBatch(CLIMBER, 1000, np.random.default_rng(0), each=2, steep=SteepStairs(share=0.4))
+    shares = np.bincount(robots.kinds, minlength=len(NAMES)) / 1000
+    assert shares == pytest.approx([0.6 * share for _, share in KINDS.values()] + [0.4], abs=0.002)
+    kind = len(KINDS)
+    for level, (low, high) in ((0, (31.6, 34.0)), (LEVELS - 1, (50.2, 54.0))):
+        for course in robots.pool.courses[(kind * LEVELS + level) * 2 :][:2]:
+            _, edge, inner = course.profile[course.profile[:, 0] >= course.near][:3]
+            assert low <= np.degrees(np.arctan2(edge[1], inner[0] - edge[0])) <= high
+    without = ClimbBatch(CLIMBER, 1000, np.random.default_rng(0), each=2)
+    assert kind not in without.kinds
+    assert len(without.pool.courses) == len(KINDS) * LEVELS * 2
+
+
 def test_the_card_counts_the_failures_of_the_last_tenth_of_the_iterations():
     """Two episodes of each kind in each iteration; in the last two of 20, one more fails."""
-    outcomes = [np.tile([2, 2], (len(KINDS), 1)) for _ in range(18)] + [np.tile([2, 1], (len(KINDS), 1))] * 2
+    outcomes = [np.tile([2, 2], (len(NAMES), 1)) for _ in range(18)] + [np.tile([2, 1], (len(NAMES), 1))] * 2
     outcomes[-1] = outcomes[-1].copy()
     outcomes[-1][0] = 6, 0
     found = failures(outcomes)
-    assert len(found) == len(KINDS)
+    assert len(found) == len(NAMES)
     assert found["failures on box in the last 2 iterations of training [1]"] == pytest.approx(7 / 8)
     assert found["failures on rubble in the last 2 iterations of training [1]"] == pytest.approx(0.5)
 
@@ -93,3 +107,6 @@ def test_a_short_training_makes_a_climber_and_its_card():
     np.testing.assert_array_equal(net.weights, again.weights)
     assert list(reports[-1]) == list(KINDS)
     assert ClimberTraining.model_validate(card.settings["training"]) == settings
+    further, later = train(CLIMBER, settings.model_copy(update={"steep": SteepStairs(share=0.5)}), start=(net, card))
+    assert 0.0 < np.abs(further.weights - net.weights).max() < 0.1  # random nets differ by more than 1
+    assert later.settings["training"]["before"] == card.settings["training"]

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from sandlot.errors import ModelError
 from sandlot.learning.ppo import Ppo, learn
 from sandlot.models.dense import forward
 
@@ -46,6 +47,17 @@ def test_the_same_seed_gives_the_same_net():
     nets = [learn(Points(0), few, np.random.SeedSequence(seed)) for seed in (1, 1, 2)]
     np.testing.assert_array_equal(nets[0].weights, nets[1].weights)
     assert np.abs(nets[0].weights - nets[2].weights).max() > 1e-3
+
+
+def test_training_goes_on_from_a_net_with_the_same_layers_only():
+    trained = learn(Points(0), PPO, np.random.SeedSequence(0))
+    few, updates = PPO.model_copy(update={"iterations": 2, "deviation": 0.1}), []
+    learn(Points(0), few, np.random.SeedSequence(1), updates.append, trained)
+    fresh = []
+    learn(Points(0), few, np.random.SeedSequence(1), fresh.append)
+    assert updates[0].reward > 0.6 * fresh[0].reward  # rewards are negative
+    with pytest.raises(ModelError, match="cannot be trained further"):
+        learn(Points(0), PPO.model_copy(update={"hidden": (5,)}), np.random.SeedSequence(1), start=trained)
 
 
 def test_running_out_of_time_is_not_worth_less():

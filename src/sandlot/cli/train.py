@@ -25,6 +25,9 @@ def train() -> None:
 @app.command()
 def climber(
     out: Annotated[Path, typer.Option("--out", help="Directory of the controller.", show_default=False)],
+    start: Annotated[
+        Path | None, typer.Option(help="Directory of a controller to train further.", show_default="a random one")
+    ] = None,
     assignments: Set = None,
     settings: SettingsFile = None,
     threads: Annotated[int, typer.Option(min=1, help="Threads that simulate; results do not depend on them.")] = 2,
@@ -33,20 +36,21 @@ def climber(
     """Train a climbing robot at fidelity fast, by proximal policy optimisation.
 
     Thousands of robots that differ in size, mass, friction and motors climb boxes, stairs and rubble, which get higher
-    as they pass. Without settings this trains the controller that comes with Sandlot. Use it with:
-    sandlot record obstacles --controller OUT
+    as they pass. The guide "A robot that climbs" has the two commands that made the controller that comes with Sandlot.
+    Use yours with: sandlot record obstacles --controller OUT
     """
     from sandlot.errors import ModelError
     from sandlot.extras import need
     from sandlot.learning.climber import ClimberTraining
     from sandlot.learning.climber import train as train_climber
-    from sandlot.models.dense import save_dense
+    from sandlot.models.dense import load_dense, save_dense
     from sandlot.robots.climber import load_climber
     from sandlot.settings import build, read_settings
     from sandlot.writing import refuse_existing
 
     refuse_existing(out, ModelError)
     given = build(ClimberTraining, read_settings(settings, assignments or ()))
+    before = None if start is None else load_dense(start)
     need("torch", "learn").set_num_threads(1)  # its batches are small: more threads wait for each other
     began, used = time.monotonic(), time.process_time()
     with progress_bar("iteration") as show:
@@ -55,7 +59,7 @@ def climber(
         def progress(update: "Update", kinds: dict[str, tuple[float, float]]) -> None:
             bar(update.number, given.ppo.iterations)
 
-        net, card = train_climber(load_climber(), given, threads, progress)
+        net, card = train_climber(load_climber(), given, threads, progress, before)
     save_dense(out, net, card)
     seconds = {"seconds": time.monotonic() - began, "processor_seconds": time.process_time() - used}
     _say(out, card.errors, seconds, as_json)

@@ -6,7 +6,7 @@ import numpy as np
 from pydantic import Field
 
 from sandlot.learning.climbing import ClimbBatch, Randomness, Reward
-from sandlot.learning.obstacle_pool import KINDS
+from sandlot.learning.obstacle_pool import NAMES, SteepStairs
 from sandlot.learning.ppo import Ppo, Update, learn
 from sandlot.models.card import Card
 from sandlot.models.dense import Dense
@@ -27,6 +27,8 @@ class ClimberTraining(Settings):
         randomness: How robots differ.
         reward: What a step is worth.
         courses: Obstacles of each kind and level.
+        steep: Steep stairs; without a share of the robots there are none.
+        patience: A robot that has not come further for so long is stuck [s].
         seed: Of everything random.
     """
 
@@ -35,6 +37,8 @@ class ClimberTraining(Settings):
     randomness: Randomness = Randomness()
     reward: Reward = Reward()
     courses: int = Field(60, ge=1)
+    steep: SteepStairs = SteepStairs()
+    patience: float = Field(4.0, gt=0.0)
     seed: int = Field(0, ge=0)
 
 
@@ -43,6 +47,7 @@ def train(
     settings: ClimberTraining,
     threads: int = 1,
     progress: Callable[[Update, dict[str, tuple[float, float]]], None] = lambda update, kinds: None,
+    start: tuple[Dense, Card] | None = None,
 ) -> tuple[Dense, Card]:
     """Train a climber at fidelity ``fast``.
 
@@ -52,9 +57,13 @@ def train(
         threads: That simulate robots; the result does not depend on it.
         progress: Called after each iteration with, of each kind of obstacle, the mean level from 0 to 9, and the share
             of episodes since the last call that passed; NaN if none ended.
+        start: A climber to train further, and its card, which the new card holds.
 
     Returns:
         The net, for `sandlot.control.climbing.policy.ClimbPolicy`, and its card.
+
+    Raises:
+        ModelError: If the climber to train further has other layers than the settings ask for.
     """
     robots_seed, net_seed = np.random.SeedSequence(settings.seed).spawn(2)
     batch = ClimbBatch(
@@ -64,13 +73,17 @@ def train(
         randomness=settings.randomness,
         reward=settings.reward,
         each=settings.courses,
+        steep=settings.steep,
+        patience=settings.patience,
         threads=threads,
     )
     outcomes: list[IntArray] = []
 
     def report(update: Update) -> None:
         kinds = {}
-        for number, name in enumerate(KINDS):
+        for number, name in enumerate(NAMES):
+            if not (batch.kinds == number).any():
+                continue
             ended, passed = batch.outcomes[number].tolist()
             share = passed / ended if ended else float("nan")
             kinds[name] = float(batch.levels[batch.kinds == number].mean()), share
@@ -78,12 +91,13 @@ def train(
         batch.outcomes[:] = 0
         progress(update, kinds)
 
-    net = learn(batch, settings.ppo, net_seed, report)
+    net = learn(batch, settings.ppo, net_seed, report, None if start is None else start[0])
+    before = {} if start is None else {"before": start[1].settings.get("training", {})}
     card = Card(
         kind="dense",
         description="climber: axle rates and belt speed of a tracked robot, trained by PPO at fidelity fast",
         errors=failures(outcomes),
-        settings={"training": settings.model_dump(mode="json")},
+        settings={"training": {**settings.model_dump(mode="json"), **before}},
     )
     return net, card
 
@@ -98,6 +112,6 @@ def failures(outcomes: list[IntArray]) -> dict[str, float]:
     total = np.sum(last, axis=0).tolist()
     return {
         f"failures on {kind} in the last {len(last)} iterations of training [1]": round(1.0 - passed / ended, 4)
-        for kind, (ended, passed) in zip(KINDS, total, strict=True)
+        for kind, (ended, passed) in zip(NAMES, total, strict=True)
         if ended
     }

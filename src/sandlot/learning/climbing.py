@@ -21,7 +21,7 @@ from sandlot.control.climbing.senses import (
     sense,
     steer,
 )
-from sandlot.learning.obstacle_pool import DISTANCE, KINDS, LEVELS, Pool
+from sandlot.learning.obstacle_pool import DISTANCE, LEVELS, NAMES, Pool, SteepStairs
 from sandlot.physics.climbing.elevation import elevations
 from sandlot.physics.climbing.ground import Ground
 from sandlot.robots.climber import Climber
@@ -37,8 +37,6 @@ STEEP = np.deg2rad(50.0)
 """Pitch from which a descent is a dive, which succeeds in one model and fails in another [rad]."""
 GENTLE = 0.4
 """Speed of sinking of a descent without a drop [m/s]."""
-PATIENCE = 80
-"""A robot that has not come further in so many steps is stuck."""
 
 
 class Randomness(Settings):
@@ -101,7 +99,7 @@ class ClimbBatch:
         features: Number of observations of each.
         actions: Number of its actions.
         levels: (count,) present level of each robot's obstacle.
-        kinds: (count,) index of its kind in `KINDS`.
+        kinds: (count,) index of its kind in `NAMES`.
         outcomes: (kinds, 2) episodes that ended since the last reading, and how many of them passed.
     """
 
@@ -116,6 +114,8 @@ class ClimbBatch:
         randomness: Randomness | None = None,
         reward: Reward | None = None,
         each: int = 40,
+        steep: SteepStairs | None = None,
+        patience: float = 4.0,
         seconds: float = 30.0,
         step: float = 0.005,
         threads: int = 1,
@@ -129,19 +129,22 @@ class ClimbBatch:
             randomness: How robots differ.
             reward: What a step is worth.
             each: Obstacles of each kind and level.
+            steep: Steep stairs and their share; none if left out.
+            patience: A robot that has not come further for so long is stuck [s].
             seconds: An episode is truncated after this long [s].
             step: Of the physics [s].
             threads: Among which the robots are divided.
         """
-        self.count, self._rng, self._limit = count, rng, round(seconds / INTERVAL)
+        self.count, self._rng = count, rng
+        self._limit, self._patience = round(seconds / INTERVAL), round(patience / INTERVAL)
         self._randomness, self._reward = randomness or Randomness(), reward or Reward()
-        self._nominal, self.pool = record(climber)[0], Pool(each, rng)
+        self._nominal, self.pool = record(climber)[0], Pool(each, rng, steep or SteepStairs())
         self.climbers = FastClimbers(climber, [self.pool.courses[0]] * count, step=step, threads=threads)
         segments, cells, extent = (np.zeros((count, *part.shape[1:]), part.dtype) for part in self.pool.ground)
         self.climbers.ground = Ground(segments, cells, extent)
         self.kinds = np.searchsorted(np.cumsum(self.pool.shares), (np.arange(count) + 0.5) / count)
         self.levels = rng.integers(0, 3, size=count)
-        self.outcomes = np.zeros((len(KINDS), 2), np.int64)
+        self.outcomes = np.zeros((len(NAMES), 2), np.int64)
         self._targets, self._speeds = np.zeros((count, 2)), np.zeros(count)
         self._bias, self._finish = np.zeros((count, 2)), np.zeros(count)
         self._furthest, self._since, self._age = np.zeros(count), np.zeros(count, np.int64), np.zeros(count, np.int64)
@@ -180,7 +183,7 @@ class ClimbBatch:
         self._furthest = np.where(advanced, self._x, self._furthest)
         self._since = np.where(advanced, 0, self._since + 1)
         passed, fallen = (self._x >= self._finish) & (self._tilt > UPRIGHT), self._tilt < FALLEN
-        stuck = (self._since >= PATIENCE) & ~passed & ~fallen
+        stuck = (self._since >= self._patience) & ~passed & ~fallen
         gained += reward.passed * passed - reward.fallen * fallen - reward.stuck * stuck
         gained[exploded] = 0.0
         ended = passed | fallen | stuck | exploded

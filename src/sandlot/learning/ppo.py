@@ -13,8 +13,9 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from pydantic import Field
 
+from sandlot.errors import ModelError
 from sandlot.extras import need
-from sandlot.models.dense import Dense, make_dense
+from sandlot.models.dense import ACTIVATIONS, Dense, layers_of, make_dense
 from sandlot.settings import Settings
 from sandlot.typing import Array, BoolArray
 
@@ -86,7 +87,11 @@ class Update(NamedTuple):
 
 
 def learn(
-    batch: Batch, ppo: Ppo, seed: np.random.SeedSequence, progress: Callable[[Update], None] = lambda update: None
+    batch: Batch,
+    ppo: Ppo,
+    seed: np.random.SeedSequence,
+    progress: Callable[[Update], None] = lambda update: None,
+    start: Dense | None = None,
 ) -> Dense:
     """Train a policy.
 
@@ -95,13 +100,19 @@ def learn(
         ppo: Settings.
         seed: Of the net and of exploration.
         progress: Called after each iteration.
+        start: A policy that was trained before, to begin with in place of a random one.
 
     Returns:
         The net: observations in, mean actions out.
+
+    Raises:
+        ModelError: If the policy to begin with has other layers than the settings ask for.
     """
     torch = need("torch", "learn")
     rng, began = np.random.default_rng(seed), time.monotonic()
     actor = _net(torch, batch.features, ppo.hidden, batch.actions, 0.01, rng)
+    if start is not None:
+        _copy(torch, start, actor)
     critic = _net(torch, batch.features, ppo.hidden, 1, 1.0, rng)
     log = torch.full((batch.actions,), math.log(ppo.deviation), requires_grad=True)
     parameters = [*actor.parameters(), *critic.parameters(), log]
@@ -149,6 +160,21 @@ def _net(torch: Any, inputs: int, hidden: tuple[int, ...], outputs: int, last: f
             layer.bias.zero_()
         layers += [layer, torch.nn.Tanh()]
     return torch.nn.Sequential(*layers[:-1])
+
+
+def _copy(torch: Any, start: Dense, actor: Any) -> None:
+    """Give a net the weights of another with the same layers."""
+    layers = [each for each in actor if hasattr(each, "weight")]
+    sizes = [layers[0].in_features, *(each.out_features for each in layers)]
+    kinds = [ACTIVATIONS[each] for each in start.activations]
+    if start.sizes.tolist() != sizes or kinds != ["tanh"] * (len(layers) - 1) + ["linear"]:
+        raise ModelError(
+            f"a net with layers of {start.sizes.tolist()} cannot be trained further; expected {sizes}, with tanh"
+        )
+    with torch.no_grad():
+        for layer, (weights, biases) in zip(layers, layers_of(start), strict=True):
+            layer.weight.copy_(torch.from_numpy(weights.T.astype(np.float32)))
+            layer.bias.copy_(torch.from_numpy(biases.astype(np.float32)))
 
 
 def _advantages(rewards: Any, values: Any, stops: Any, discount: float, trace: float) -> Any:
