@@ -15,6 +15,8 @@ from sandlot.sensing.rplidar.device import Device
 TICK = 0.004
 """Time between two writes [s]; a piece on a line of 115,200 baud then has 46 bytes, and cuts packets."""
 PIECE = 4096
+MAX_WAITING = 2**20
+"""Bytes that wait for a host that does not read; older ones are lost. `Faults` has losses that come sooner."""
 
 
 class Served:
@@ -65,6 +67,7 @@ class Served:
 
     def _talk(self, file: int) -> None:
         """Carry bytes between a file and the device, until the other side leaves."""
+        waiting = bytearray()  # of which the operating system has no room yet
         while not self._ended.is_set():
             try:
                 if select.select([file], [], [], TICK)[0]:
@@ -73,10 +76,12 @@ class Served:
                         return
                     self.device.receive(data, time.monotonic())
                     time.sleep(TICK)  # also if the host never pauses
-                if sent := self.device.poll(time.monotonic()):
-                    os.write(file, sent)
+                waiting += self.device.poll(time.monotonic())
+                del waiting[:-MAX_WAITING]
+                if waiting:
+                    del waiting[: os.write(file, waiting)]
             except BlockingIOError:
-                pass  # nobody reads, and the buffer of the operating system is full: bytes are lost, as of a device
+                pass  # nobody reads
             except OSError:
                 return
 
