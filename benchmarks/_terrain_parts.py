@@ -21,24 +21,20 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from sandlot.physics.mujoco_bridge import call
-from sandlot.physics.soil import soil as soil_module
 from sandlot.physics.soil import step as soil_step
 from sandlot.recordings import Writer
 from sandlot.worlds.record import record_world
-from sandlot.worlds.terrain.frames import TerrainRecorder
-from sandlot.worlds.terrain.ground import MujocoGround
+from sandlot.worlds.terrain import stretches
 from sandlot.worlds.terrain.task import TerrainTask
 
 METHODS = {
-    "physics": (MujocoGround, "step"),
     "sensors": (TerrainTask, "observe"),
-    "frame and window": (TerrainRecorder, "frame"),
-    "writing": (Writer, "append"),
+    "writing": (Writer, "filled"),
     "compressing and writing, in another thread": (Writer, "_write"),
 }
-"""Parts of a frame; the time that is left is another."""
-FIRST = 100
-"""Frames at the start that do not count; a recording reports its progress as often."""
+"""Parts of a frame besides physics and windows; the time that is left is another."""
+FIRST = 300
+"""At least so many frames at the start do not count."""
 KERNELS = {
     "find touched nodes": "touch",
     "press and shear": "exchange",
@@ -85,15 +81,17 @@ def _again(kernel: Any, **others: Any) -> Any:
     return njit(error_model="numpy", nogil=True)(FunctionType(function.__code__, {**function.__globals__, **others}))
 
 
-def _stepper(cycles: Any) -> Any:
-    """`sandlot.physics.soil.step.advance`, which counts: the whole, MuJoCo, and each of ``KERNELS`` into ``cycles``."""
-    whole, rigid, *rest = (int(cycles.ctypes.data) + 8 * k for k in range(len(cycles)))
+def _driver(cycles: Any) -> Any:
+    """`stretches.drive_frames`, which counts into ``cycles``: the whole, MuJoCo, windows, and each of ``KERNELS``."""
+    whole, rigid, windows, *rest = (int(cycles.ctypes.data) + 8 * k for k in range(len(cycles)))
     parts = {
         name: _counted(getattr(soil_step, name), place) for name, place in zip(KERNELS.values(), rest, strict=True)
     }
     top = {name: parts.pop(name) for name in ("touch", "exchange")}
     traces = _again(soil_step.leave_traces, **parts)
-    return _counted(_again(soil_step.advance, leave_traces=traces, call=_counted(call, rigid), **top), whole)
+    advance = _again(soil_step.advance, leave_traces=traces, call=_counted(call, rigid), **top)
+    recorded = _counted(stretches.record_windows, windows)
+    return _counted(_again(stretches.drive_frames, advance=advance, record_windows=recorded), whole)
 
 
 def _timed(spent: dict[str, float], name: str, method: Callable[..., Any]) -> Callable[..., Any]:
@@ -110,28 +108,29 @@ def _timed(spent: dict[str, float], name: str, method: Callable[..., Any]) -> Ca
 
 def frame_parts(frames: int) -> dict[str, float]:
     """Processor time of a frame of a recording, by part [s], and their sum."""
-    cycles, spent = np.zeros(2 + len(KERNELS), np.int64), defaultdict[str, float](float)
+    cycles, spent = np.zeros(3 + len(KERNELS), np.int64), defaultdict[str, float](float)
     with ExitStack() as stack:
         folder = Path(stack.enter_context(TemporaryDirectory()))
-        stack.enter_context(mock.patch.object(soil_module, "advance", _stepper(cycles)))
+        driver = _timed(spent, "physics", _driver(cycles))
+        stack.enter_context(mock.patch.object(stretches, "drive_frames", driver))
         record_world("terrain", folder / "compile", 10)
         for name, (kind, method) in METHODS.items():
             stack.enter_context(mock.patch.object(kind, method, _timed(spent, name, getattr(kind, method))))
-        started = 0.0
+        began, started = 0, 0.0
 
         def begin(done: int, _total: int) -> None:
             """Reset the clocks after the world is made and the first frames are recorded."""
-            nonlocal started
-            if done == FIRST:
+            nonlocal began, started
+            if not began and done >= FIRST:
                 spent.clear()
-                cycles[:], started = 0, time.process_time()
+                cycles[:], began, started = 0, done, time.process_time()
 
         record_world("terrain", folder / "measure", FIRST + frames, progress=begin)
         whole = time.process_time() - started
     # Cycles also count while other programs run: only their shares are used.
     shares = spent.pop("physics") * cycles / cycles[0]
-    soil = {f"soil: {name}": share for name, share in zip(KERNELS, shares[2:], strict=True)}
+    soil = {f"soil: {name}": share for name, share in zip(KERNELS, shares[3:], strict=True)}
     soil["soil: the rest"] = shares[0] - shares[1:].sum()
-    parts = {"MuJoCo": shares[1], **soil, **spent}
+    parts = {"MuJoCo": shares[1], **soil, "windows": shares[2], **spent}
     parts["the rest"] = whole - sum(parts.values())
-    return {name: seconds / frames for name, seconds in {**parts, "the whole": whole}.items()}
+    return {name: seconds / (FIRST + frames - began) for name, seconds in {**parts, "the whole": whole}.items()}

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from sandlot.control.sessions import BLOCKS, TURNING, Session, block_of
+from sandlot.control.sessions import BLOCKS, TURNING, Session, Varied, block_of
 
 TOP = [(0.25, 2.6), (0.5, 1.0)]
 NOTHING = np.zeros((1, 2, 11))
@@ -80,3 +80,21 @@ def test_the_next_episode_continues_the_session_with_its_own_seed():
 def drive_from(session, frame, r):
     """The commands of a frame with a given r."""
     return r[:, None] * session.speeds * BLOCKS[block_of(frame, session.frames)]
+
+
+@pytest.mark.parametrize("make", [lambda: Session(TOP, 700), lambda: Varied(TOP)])
+def test_actions_that_are_known_ahead_are_those_of_single_steps(make):
+    """Also when fewer steps are made than the action would last, and when an episode ends."""
+    one, other, rng = make(), make(), np.random.default_rng(0)
+    for each in (one, other):
+        each.reset([np.random.SeedSequence(4)])
+    for stretch in range(60):
+        actions, steps = one.ahead()
+        assert steps >= 1
+        made = int(rng.integers(1, steps + 1))
+        for _ in range(made):
+            assert np.array_equal(other.act(NOTHING), actions)
+        one.skip(made)
+        if stretch % 7 == 3:
+            for each in (one, other):
+                each.reset([np.random.SeedSequence(stretch)], [0])

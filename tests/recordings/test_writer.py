@@ -481,3 +481,35 @@ def die_before(last_change: int, folder: Path) -> None:
 
 if __name__ == "__main__":
     globals()[f"die_{sys.argv[1]}"](Path(sys.argv[2]))
+
+
+@pytest.mark.parametrize("background", [False, True])
+def test_frames_written_in_place_are_kept_as_appended_ones(tmp_path, background):
+    with Writer(
+        tmp_path / "a", QUANTITIES, settings={}, seed=0, world="Water-v0", chunk=8, background=background
+    ) as made:
+        number = 0
+        for wanted in (1, 5, 2, 8, 3, 1, 1, 8, 8):
+            rows = made.room()
+            count = min(wanted, len(rows["time"]), made.until_sparse)
+            frames = [frame(number + k) for k in range(count)]
+            assert set(rows) == set(QUANTITIES) - {"survey"}
+            for name, values in rows.items():
+                values[:count] = [each[name] for each in frames]
+            made.filled(count, frames[-1])
+            number += count
+            if wanted == 2:
+                made.append(frame(number))
+                made.flush()
+                number += 1
+    check(recordings.open(tmp_path / "a").load(), number)
+
+
+def test_more_frames_in_place_than_up_to_the_next_sparse_one_are_refused(tmp_path):
+    with writer(tmp_path / "a") as made:
+        made.append(frame(0))
+        assert made.until_sparse == 3
+        with pytest.raises(ValueError, match="at most 3"):
+            made.filled(4, frame(4))
+    with pytest.raises(ValueError, match="closed"):
+        made.room()

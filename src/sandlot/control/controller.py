@@ -44,6 +44,21 @@ class Controller(ABC):
         """
 
 
+class Scripted(Controller):
+    """A controller that ignores observations: it knows its next actions, and for how many steps they stay the same.
+
+    Nobody has to observe for it, so that a world may make all of these steps at once.
+    """
+
+    @abstractmethod
+    def ahead(self) -> tuple[Action, int]:
+        """The next actions of all members: (n, ...), and the number of steps for which these stay the same."""
+
+    @abstractmethod
+    def skip(self, steps: int) -> None:
+        """Go on by so many steps, at most as many as `ahead` said."""
+
+
 class Separate(Controller, Generic[P]):
     """A controller that treats every member by itself, with a policy of its own for each episode.
 

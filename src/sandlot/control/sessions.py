@@ -15,7 +15,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sandlot.control.controller import Controller, Observation
+from sandlot.control.controller import Observation, Scripted
 from sandlot.typing import Array
 
 FRAMES = 64_000
@@ -32,7 +32,7 @@ TURNING = 0.6
 """Share of the maximum turn rate that stands for the source's pi/2 rad/s."""
 
 
-class Session(Controller):
+class Session(Scripted):
     """Drives a session, and after its last frame another one.
 
     When an episode ends early, the next one of the same batch continues the session where it was interrupted, so that
@@ -67,12 +67,26 @@ class Session(Controller):
 
     def act(self, observations: Observation, members: Sequence[int] | None = None) -> Array:
         """The commands of the next frame: (n, rovers, 2) [m/s, rad/s]."""
-        for member in range(len(self._frame)) if members is None else members:
+        which = list(range(len(self._frame)) if members is None else members)
+        self._find(which)
+        self._frame[which] = (self._frame[which] + 1) % self.frames
+        return self._commands[which]
+
+    def ahead(self) -> tuple[Array, int]:
+        """The commands of the next frames: (n, rovers, 2) [m/s, rad/s], and how many these are."""
+        self._find(list(range(len(self._frame))))
+        return self._commands.copy(), int(np.min(self._until - self._frame))
+
+    def skip(self, steps: int) -> None:
+        """Go on by so many frames."""
+        self._frame = (self._frame + steps) % self.frames
+
+    def _find(self, members: Sequence[int]) -> None:
+        """Find the commands of the next frame of some members, where those of the last frame do not last."""
+        for member in members:
             frame = self._frame[member]
             if frame >= self._until[member] or frame == 0:
                 self._command(member, int(frame))
-            self._frame[member] = (frame + 1) % self.frames
-        return self._commands.copy() if members is None else self._commands[list(members)]
 
     def _command(self, member: int, frame: int) -> None:
         """Find the command of a frame, and until which frame it stays the same."""
@@ -85,7 +99,7 @@ class Session(Controller):
         self._until[member] = until
 
 
-class Varied(Controller):
+class Varied(Scripted):
     """Drives ahead, back, on the spot and in curves in random order, each for a random time; now and then it rests.
 
     In a few seconds it shows more of how a rover moves than a session does, which takes minutes.
@@ -111,15 +125,28 @@ class Varied(Controller):
     def act(self, observations: Observation, members: Sequence[int] | None = None) -> Array:
         """The commands of the next frame: (n, rovers, 2) [m/s, rad/s]."""
         which = list(range(len(self._left)) if members is None else members)
-        for member in which:
+        self._find(which)
+        self._left[which] -= 1
+        return self._commands[which]
+
+    def ahead(self) -> tuple[Array, int]:
+        """The commands of the next frames: (n, rovers, 2) [m/s, rad/s], and how many these are."""
+        self._find(list(range(len(self._left))))
+        return self._commands.copy(), int(self._left.min())
+
+    def skip(self, steps: int) -> None:
+        """Go on by so many frames."""
+        self._left -= steps
+
+    def _find(self, members: Sequence[int]) -> None:
+        """Draw commands for the rovers whose last ones have ended."""
+        for member in members:
             rng = self._generators[member]
             for rover in np.flatnonzero(self._left[member] == 0):
                 self._left[member, rover] = rng.integers(*VARIED_FRAMES)
                 shares = rng.uniform(-1.0, 1.0, 2) if rng.random() < FREE else BLOCKS[rng.integers(len(BLOCKS))]
                 strength = 0.0 if rng.random() < RESTING else rng.uniform(0.2, 1.0)
                 self._commands[member, rover] = strength * shares * self.speeds[rover]
-            self._left[member] -= 1
-        return self._commands[which]
 
 
 def block_of(frame: int, frames: int) -> int:

@@ -62,6 +62,16 @@ class Column:
         self._held, self._changed = held + 1, True
         return held + 1 == self.chunk
 
+    @property
+    def room(self) -> NDArray[Any]:
+        """The rows that can be added before it must be handed over; not a copy."""
+        return self._buffer[self._held :]
+
+    def filled(self, rows: int) -> bool:
+        """Add so many rows, which were written to `room`; returns whether it must be handed over before more."""
+        self._held, self._changed = self._held + rows, self._changed or rows > 0
+        return self._held == self.chunk
+
     def hand_over(self) -> None:
         """Leave the waiting rows to `write`; those of a chunk that is not full are kept for the next flush, too."""
         if not self._changed:

@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sandlot.errors import RecordingError, os_reason, quote
 from sandlot.recordings.columns import Column, check_quantities
@@ -103,8 +104,7 @@ class Writer:
             RecordingError: The disk refused them; all are kept in memory for the next flush.
             ValueError: The frame is not as declared, or the writer is closed.
         """
-        if self._closed:
-            raise ValueError(f"recording {self.path} is closed")
+        self._check_open()
         self._check(frame)
         if self._full:  # an earlier flush failed
             self._begin()
@@ -116,6 +116,50 @@ class Writer:
         self._appended += 1
         if self._full:
             self._begin()
+
+    def room(self) -> dict[str, NDArray[Any]]:
+        """Room for the next frames, at least one, of the quantities that are kept in every frame.
+
+        Whoever makes many frames at once writes them there, without copies, and calls `filled`.
+
+        Raises:
+            RecordingError: The disk refused earlier frames; all are kept in memory for the next flush.
+            ValueError: The writer is closed.
+        """
+        self._check_open()
+        if self._full:  # an earlier flush failed
+            self._begin()
+        return {name: column.room for name, column in self._dense}
+
+    def filled(self, frames: int, last: Frame) -> None:
+        """Add so many frames, which were written to `room`.
+
+        Args:
+            frames: At most as many as there is room for, and at most `until_sparse`.
+            last: The quantities of the last of them that are not kept in every frame; others are ignored.
+
+        Raises:
+            RecordingError: The disk refused them; all are kept in memory for the next flush.
+        """
+        if frames > self.until_sparse:
+            raise ValueError(f"{frames} frames, of which one before the last keeps more; at most {self.until_sparse}")
+        for _, column in self._dense:
+            self._full |= column.filled(frames)
+        self._appended += frames
+        for name, column in self._sparse:
+            if (self._appended - 1) % column.every == 0:
+                self._full |= column.put(last[name])
+        if self._full:
+            self._begin()
+
+    @property
+    def until_sparse(self) -> int:
+        """Number of frames up to the next one that keeps a quantity which is not kept in every frame."""
+        return min((1 + -self._appended % column.every for _, column in self._sparse), default=CHUNK_BYTES)
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise ValueError(f"recording {self.path} is closed")
 
     def _check(self, frame: Frame) -> None:
         """Check a frame, unless it has the same arrays as the last one, with other numbers in them."""

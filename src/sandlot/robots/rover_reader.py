@@ -46,14 +46,18 @@ def read_rovers(
 
 
 class RoverReader:
-    """Reads the state of all rovers of a simulation."""
+    """Reads the state of all rovers of a simulation.
+
+    Attributes:
+        addresses: (rovers,) of ADDRESSES.
+    """
 
     def __init__(self, rover_model: RoverModel, data: mujoco.MjData) -> None:
         """Find where the rovers are in the memory of the simulation, which stays where it is."""
         model, rovers = rover_model.model, rover_model.rovers
         roots = model.body_rootid[model.dof_bodyid]
-        self._addresses = np.zeros(len(rovers), ADDRESSES)
-        for parts, address in zip(rovers, self._addresses, strict=True):
+        self.addresses = np.zeros(len(rovers), ADDRESSES)
+        for parts, address in zip(rovers, self.addresses, strict=True):
             address["qpos"], address["dof"], address["dofs"] = parts.qpos, parts.dof, np.sum(roots == parts.chassis)
             address["angles"] = [wheel.qpos for wheel in parts.first]
             address["speeds"] = [wheel.dof for wheel in parts.first]
@@ -66,8 +70,28 @@ class RoverReader:
         rotation = np.empty((len(self._turns), 9))
         for mat, turn in zip(rotation, self._turns, strict=True):
             mujoco.mju_quat2Mat(mat, turn)
-        found = read_rovers(*self._arrays, self._addresses, rotation)
+        found = read_rovers(*self._arrays, self.addresses, rotation)
         return RoverState(found[0], rotation.reshape(-1, 3, 3), *found[1:])
+
+    def read_several(self, qpos: Array, qvel: Array) -> tuple[Array, Array, Array]:
+        """Position, rotation and wheel speeds, as in `RoverState`, at several moments.
+
+        Args:
+            qpos: (moments, positions) of the simulation.
+            qvel: (moments, velocities) of it.
+
+        Returns:
+            (moments, n, 3) [m], (moments, n, 3, 3), and (moments, n, 2) [rad/s].
+        """
+        at = self.addresses["qpos"][:, None]
+        rotation, turns = np.empty((len(qpos), len(at), 9)), qpos[:, at + np.arange(3, 7)]
+        for mat, turn in zip(rotation.reshape(-1, 9), turns.reshape(-1, 4), strict=True):
+            mujoco.mju_quat2Mat(mat, turn)
+        return (
+            qpos[:, at + np.arange(3)],
+            rotation.reshape(*rotation.shape[:2], 3, 3),
+            qvel[:, self.addresses["speeds"]],
+        )
 
 
 def read_state(rover_model: RoverModel, data: mujoco.MjData) -> RoverState:

@@ -49,6 +49,11 @@ class Encoders(Settings):
     speed_noise: float = Field(0.0, ge=0.0)
     speed_bias: float = Field(0.0, ge=0.0)
 
+    @property
+    def noisy(self) -> bool:
+        """Whether speeds have noise."""
+        return bool(self.speed_noise)
+
     def draw_bias(self, count: int, rng: np.random.Generator) -> Array:
         """Draw the biases of the speeds of ``count`` rovers for a run: (count, 2) [rad/s]."""
         return self.speed_bias * rng.normal(size=(count, 2))

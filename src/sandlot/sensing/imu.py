@@ -84,6 +84,11 @@ class Imu(Settings):
     rate_bias: float = Field(0.0, ge=0.0)
     force_bias: float = Field(0.0, ge=0.0)
 
+    @property
+    def noisy(self) -> bool:
+        """Whether readings have noise."""
+        return bool(self.rate_noise or self.force_noise or self.orientation_noise)
+
     def draw_bias(self, count: int, rng: np.random.Generator) -> ImuBias:
         """Draw the biases of ``count`` units for a run."""
         return ImuBias(self.rate_bias * rng.normal(size=(count, 3)), self.force_bias * rng.normal(size=(count, 3)))

@@ -6,7 +6,7 @@ import inspect
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Self, TypeVar, cast
+from typing import Any, ClassVar, Self, TypeAlias, TypeVar, cast
 
 import gymnasium
 import numpy as np
@@ -20,7 +20,7 @@ from sandlot.errors import ModelError, SandlotError, SettingError, quote
 from sandlot.models.store import is_model
 from sandlot.recordings import Frame, Quantity
 from sandlot.settings import Settings, build, nearest
-from sandlot.typing import Image
+from sandlot.typing import Array, Image
 from sandlot.worlds.picture import picture
 from sandlot.worlds.scene import Scene
 
@@ -50,6 +50,10 @@ class WorldSettings(Settings):
         return {name: str(extra["fidelity"]) for name, extra in about.items() if "fidelity" in extra}
 
 
+StepResult: TypeAlias = tuple[NDArray[Any], float, bool, bool, dict[str, Any]]
+"""What a step returns: observation, reward, whether the episode ended, whether it was cut off, and more facts."""
+
+
 class Recorder:
     """Gives a recording its frames, one after each reset and each step; each recording has its own.
 
@@ -70,6 +74,24 @@ class Recorder:
     def frame(self) -> Frame:
         """The next frame of the recording. Its arrays may be reused for the one after it."""
         return self._world.frame()
+
+    @property
+    def can_hold(self) -> bool:
+        """Whether `hold` can make several steps with one action; other worlds make them one by one."""
+        return False
+
+    def hold(self, action: NDArray[Any], rows: Mapping[str, NDArray[Any]]) -> tuple[Array, StepResult, Frame]:
+        """Step the world several times with one action, until the episode ends, and write the frames.
+
+        Args:
+            action: As `World.step` takes it.
+            rows: Of every quantity that is kept in every frame, room for as many frames as there are to be steps; only
+                the last of these may keep others.
+
+        Returns:
+            (steps,) rewards; what the last step returned; and the quantities of the last frame that are not in rows.
+        """
+        raise NotImplementedError
 
 
 S = TypeVar("S", bound=WorldSettings)

@@ -15,7 +15,7 @@ from sandlot.recordings import Writer
 from sandlot.recordings.vocabulary import quantity
 from sandlot.settings import build
 from sandlot.worlds import load, world_id
-from sandlot.worlds.base import World
+from sandlot.worlds.base import StepResult, World
 from sandlot.worlds.picture import picture
 from sandlot.worlds.rollout import rollout
 from sandlot.worlds.video import Video, check_video
@@ -101,6 +101,33 @@ class Record(gymnasium.Wrapper[NDArray[Any], NDArray[Any], NDArray[Any], NDArray
         self._keep(action, float(reward))
         return observation, reward, terminated, truncated, info
 
+    def hold(self, action: NDArray[Any], steps: int) -> tuple[int, StepResult]:
+        """Step the world with one action, once or several times, until the episode ends, and write all frames.
+
+        Args:
+            action: As in `step`.
+            steps: At most so many; a world that cannot make several steps at once makes one.
+
+        Returns:
+            The number of steps, and what the last of them returned.
+        """
+        recorder, writer = self._recorder, self.writer
+        if self.env is not self.env.unwrapped or not recorder.can_hold:
+            observation, reward, *rest = self.step(action)
+            return 1, (observation, float(reward), *rest)
+        rows = writer.room()
+        count = min(steps, len(rows["time"]), writer.until_sparse)
+        rows = {name: values[:count] for name, values in rows.items()}
+        rewards, result, last = recorder.hold(action, rows)
+        made = len(rewards)
+        self._unstable = bool(result[-1].get("exploded", False))
+        self.exploded += self._unstable
+        rows["action"][:made], rows["reward"][:made] = action, rewards
+        rows["episode"][:made], rows["exploded"][:made] = self.episodes - 1, False
+        rows["exploded"][made - 1] = self._unstable
+        writer.filled(made, last)
+        return made, result
+
     def close(self) -> None:
         """Finish the recording and close the world."""
         self._conclude()
@@ -140,7 +167,7 @@ def record_world(
         controller: Name of one of the world's controllers, by default its first, or the path of one on disk.
         seed: Same seed, same recording.
         settings: Of the world.
-        progress: Called every 100 steps with the number of steps done and of all steps.
+        progress: Called about every 100 steps with the number of steps done and of all steps.
         video: If given, a video is written there too: ``.mp4``, ``.gif`` or ``.webp``.
         video_speed: Of the video, relative to real time.
 
@@ -157,10 +184,12 @@ def record_world(
     with ExitStack() as stack:
         stack.callback(env.close)
         film = None if video is None else stack.enter_context(Video(video, world.metadata["render_fps"], video_speed))
-        for step in rollout(env, chosen, seed, steps, again=True):
+        reported = 0
+        for step in rollout(env, chosen, seed, steps, again=True, hold=film is None):
             if film is not None:
                 film.add(lambda: picture(world.scene()))
-            if not step.began[0] and (step.number % 100 == 0 or step.number == steps):
+            if not step.began[0] and (step.number >= reported + 100 or step.number == steps):
+                reported = step.number - step.number % 100
                 progress(step.number, steps)
     facts = {"world": name, "controller": driver, "seed": seed, "steps": steps, "episodes": env.episodes}
     facts |= {"exploded": env.exploded, "frames": env.writer.frames, "recording": str(path)}

@@ -8,14 +8,14 @@ A rollout of a vector world gives each member, bit for bit, what a rollout of a 
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, SupportsFloat, TypeAlias
 
 import gymnasium
 import numpy as np
 from gymnasium.vector import AutoresetMode, VectorEnv
 from numpy.typing import NDArray
 
-from sandlot.control.controller import Action, Controller, Observation
+from sandlot.control.controller import Action, Controller, Observation, Scripted
 from sandlot.errors import SettingError
 from sandlot.typing import Array, BoolArray, IntArray
 
@@ -64,6 +64,7 @@ def rollout(
     controller_seeds: Sequence[np.random.SeedSequence] | None = None,
     options: dict[str, Any] | None = None,
     until: Callable[[], BoolArray] | None = None,
+    hold: bool = False,
 ) -> Iterator[Step]:
     """Let a controller drive a world, or a vector of worlds.
 
@@ -80,6 +81,9 @@ def rollout(
         options: Options of the first reset.
         until: Which members (members,) have reached their goal; replaces the world's own termination. A vector world
             must then be made with ``autoreset_mode="Disabled"``.
+
+        hold: Let a single world that has a method ``hold`` make several steps at once while a `Scripted` controller
+            keeps its action. Only the last of these steps is yielded.
 
     Yields:
         The state after the first reset, and after every step. When a single world is reset, the state after that too.
@@ -106,11 +110,22 @@ def rollout(
     episodes = np.zeros(count, np.int64)
     yield Step(0, episodes, everyone, everyone, observations, actions, np.zeros(count), nobody, nobody, info)
     whole = True  # all members are running
-    for number in range(1, steps + 1):
+    holds = hold and isinstance(batch, _Single) and batch.can_hold and isinstance(controller, Scripted)
+    number = 0
+    while number < steps:
         if not (whole or again or running.any()):
             return
-        actions = np.array(controller.act(observations)) if whole else _ask(controller, observations, running, actions)
-        seen, rewards, terminated, truncated, info = batch.step(actions)
+        if holds and isinstance(controller, Scripted):
+            actions, count = controller.ahead()
+            made, (seen, rewards, terminated, truncated, info) = batch.hold(actions, min(count, steps - number))
+            controller.skip(made)
+            number += made
+        else:
+            actions = (
+                np.array(controller.act(observations)) if whole else _ask(controller, observations, running, actions)
+            )
+            seen, rewards, terminated, truncated, info = batch.step(actions)
+            number += 1
         began, there = nobody, everyone
         if again and not whole:  # the vector world has reset these members
             began = ~running
@@ -158,6 +173,9 @@ def _along(mask: BoolArray, values: NDArray[Any]) -> BoolArray:
     return mask.reshape(-1, *[1] * (values.ndim - 1))
 
 
+_Result: TypeAlias = tuple[Observation, Array, BoolArray, BoolArray, dict[str, Any]]
+
+
 class _Single:
     """A single world with the methods of a vector world of one."""
 
@@ -174,7 +192,19 @@ class _Single:
         observation, info = self._world.reset(seed=seed[0] if seed else None, options=options)
         return np.asarray(observation)[None], info
 
-    def step(self, actions: Action) -> tuple[Observation, Array, BoolArray, BoolArray, dict[str, Any]]:
-        observation, reward, terminated, truncated, info = self._world.step(actions[0])
+    @property
+    def can_hold(self) -> bool:
+        return hasattr(self._world, "hold")
+
+    def hold(self, actions: Action, steps: int) -> tuple[int, _Result]:
+        made, result = self._world.hold(actions[0], steps)  # type: ignore[attr-defined]
+        return made, self._as_batch(*result)
+
+    def step(self, actions: Action) -> _Result:
+        return self._as_batch(*self._world.step(actions[0]))
+
+    def _as_batch(
+        self, observation: Any, reward: SupportsFloat, terminated: bool, truncated: bool, info: dict[str, Any]
+    ) -> _Result:
         ends = np.array([terminated], np.bool_), np.array([truncated], np.bool_)
         return np.asarray(observation)[None], np.array([float(reward)]), *ends, info

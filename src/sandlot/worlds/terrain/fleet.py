@@ -30,6 +30,8 @@ class MujocoFleet:
         data: The state of the simulation.
         poses: (count, 3) x, y [m] and yaw [rad] at the start.
         reach: (count,) largest horizontal distance of a solid part from the chassis' origin [m].
+        reader: Of the state of the rovers.
+        belts_touch: Whether belts may touch other rovers, so that their speed is set before every frame.
     """
 
     def __init__(self, settings: TerrainSettings, ground: MujocoGround) -> None:
@@ -48,13 +50,13 @@ class MujocoFleet:
         self.top_speeds = np.column_stack([linear, 2.0 * linear / np.array([each.base for each in parts])])
         self.wheel_radius = np.array([each.radius for each in parts])
         self.shapes: Sequence[Sequence[DrawnShape]] = [drawn_shapes(each.layout) for each in parts]
-        self._belts_touch = any(each.tracks for each in parts) and self.count > 1
+        self.belts_touch = any(each.tracks for each in parts) and self.count > 1
         self.reach, self._below = extents(self.model, self.data)
         self.poses = side_by_side(self.reach) if settings.poses is None else np.array(settings.poses, np.float64)
         self._check_start(ground.grid)
         ground.attach(self.model)
-        self._reader = RoverReader(self.model, self.data)
-        self.state = self._reader.read()
+        self.reader = RoverReader(self.model, self.data)
+        self.state = self.reader.read()
 
     def __setstate__(self, kept: dict[str, Any]) -> None:
         """Give a copy's data the copy's model: MuJoCo copies data with a model of its own, which no ground knows."""
@@ -101,18 +103,26 @@ class MujocoFleet:
 
     def drive(self, commands: Array) -> None:
         """Drive until the next frame; commands (count, 2) forward speed [m/s] and turn rate to the left [rad/s]."""
-        if (given := commands.tobytes()) != self._commands:  # motors keep their last command
-            drive(self.model, self.data, commands)
-            self._commands = given
-        if self._belts_touch:
+        self.command(commands)
+        if self.belts_touch:
             move_belts(self.model, self.data)
         self._step(self._steps)
+
+    def command(self, commands: Array) -> None:
+        """Set the motors, as in `drive`; they keep their last command."""
+        if (given := commands.tobytes()) != self._commands:
+            drive(self.model, self.data, commands)
+            self._commands = given
+
+    def read(self) -> None:
+        """Read the state of the rovers from the simulation."""
+        self.state = self.reader.read()
 
     def _step(self, steps: int) -> None:
         # A state that is no longer finite counts as exploded.
         with suppress(DivergedError):
             self.ground.step(self.data, steps)
-        self.state = self._reader.read()
+        self.read()
 
     @property
     def footprint(self) -> Array:

@@ -90,6 +90,12 @@ class MujocoGround(ABC):
 class SoilGround(MujocoGround):
     """Soil, which is pressed down and pushed aside."""
 
+    @property
+    def soil(self) -> Soil:
+        """The soil since the last restart."""
+        assert isinstance(self._layer, Soil)
+        return self._layer
+
     def _sample(self) -> Soil:
         return self._lay(np.zeros((3, 3)))
 

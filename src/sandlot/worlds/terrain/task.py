@@ -74,6 +74,7 @@ class TerrainTask:
         steps: Frames since the start.
         commands: (rovers, 2) last forward speed [m/s] and turn rate to the left [rad/s].
         moved: (rovers, 3) change of x, y [m] and yaw [rad] in the last frame, along the world's axes.
+        travel: (3, rovers) path length, distance rolled by the wheels, and distance driven in their direction [m].
         exploded: Whether the simulation of any rover is no longer to be trusted.
     """
 
@@ -94,7 +95,7 @@ class TerrainTask:
     def _begin(self) -> None:
         count = self.rovers.count
         self.steps, self.commands, self.moved = 0, np.zeros((count, 2)), np.zeros((count, 3))
-        self._travel = np.zeros((3, count))  # path length, distance rolled by the wheels, distance driven their way
+        self.travel = np.zeros((3, count))
         self._origin = self.state.position[:, :2]
         self.exploded = bool(self.state.exploded.any())
 
@@ -115,23 +116,36 @@ class TerrainTask:
         Returns:
             (rovers,) distance driven forward [m]; zeros once the simulation has exploded, and nothing moves any more.
         """
-        before, self.commands = self.state, commands
-        self.steps += 1
+        before = self.state
         if not self.exploded:
             self.rovers.drive(commands)
             self.ground.change(before, self.state)
-            self.exploded = bool(self.state.exploded.any())
-        after = self.state
+        return self.arrive(commands, before.position, before.attitude)
+
+    def arrive(self, commands: Array, from_position: Array, from_attitude: Array) -> Array:
+        """Account for a frame that was driven.
+
+        Args:
+            commands: (rovers, 2) of the frame.
+            from_position: (rovers, 3) before it [m].
+            from_attitude: (rovers, 3) roll, pitch and yaw before it [rad].
+
+        Returns:
+            (rovers,) distance driven forward [m].
+        """
+        after, self.commands = self.state, commands
+        self.steps += 1
+        self.exploded = self.exploded or bool(after.exploded.any())
         self.moved, forward = account(
-            before.position,
-            before.attitude,
+            from_position,
+            from_attitude,
             after.position,
             after.attitude,
             after.wheel_speeds,
             self.rovers.wheel_radius,
             self.settings.interval,
             self.exploded,
-            self._travel,
+            self.travel,
         )
         return forward
 
@@ -157,6 +171,11 @@ class TerrainTask:
         return patches.reshape(len(patches), -1)
 
     @property
+    def noisy(self) -> bool:
+        """Whether `observe` draws random numbers."""
+        return self.settings.imu.noisy or self.settings.encoders.noisy
+
+    @property
     def state(self) -> RoverState:
         """Of all rovers, now."""
         return self.rovers.state
@@ -164,7 +183,7 @@ class TerrainTask:
     @property
     def path_length(self) -> Array:
         """Driven since the start, forwards or backwards: (rovers,) [m]. Not a copy: it changes with the next step."""
-        return self._travel[0]
+        return self.travel[0]
 
     @property
     def time(self) -> float:
@@ -184,7 +203,7 @@ class TerrainTask:
     def outcomes(self) -> dict[str, float]:
         """Results of the episode so far, as `Terrain.outcome_quantities` names them."""
         away = np.hypot(*(self.state.position[:, :2] - self._origin).T)
-        rolled, driven = self._travel[1:].sum(axis=1).tolist()
+        rolled, driven = self.travel[1:].sum(axis=1).tolist()
         return {
             "path_length": float(self.path_length.mean()),
             "distance": float(away.mean()),

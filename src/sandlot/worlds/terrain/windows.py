@@ -17,6 +17,8 @@ from sandlot.typing import Array
 
 RESOLUTION = 1e-6
 """Heights are recorded in multiples of this [m]."""
+UNCHANGED = 0.4999 * RESOLUTION
+"""Heights that differ from the recorded one by less are not looked at more closely, which takes a division [m]."""
 
 
 def rounded(heights: Array) -> NDArray[np.float32]:
@@ -56,17 +58,21 @@ def record_windows(
             row, column = min(max(row, 0), ny - change.shape[0]), min(max(column, 0), nx - change.shape[1])
         rows[k], columns[k] = row, column
         change[:] = 0.0
+        first = column % nx  # and columns after the last node are the first ones again
+        inside = min(change.shape[1], nx - first)
         for i in range(change.shape[0]):
             r = (row + i) % ny
-            for j in range(change.shape[1]):
-                c = column + j
-                c = c + nx if c < 0 else (c - nx if c >= nx else c)
-                difference = heights[r, c] / RESOLUTION - recorded[r, c]
-                if abs(difference) > 0.5:
-                    steps = math.floor(difference + 0.5)
-                    recorded[r, c] += steps
-                    change[i, j] = steps * RESOLUTION
-                    recorded_heights[r, c] = recorded[r, c] * RESOLUTION
+            for begin, end, shift in ((0, inside, first), (inside, change.shape[1], first - nx)):
+                for j in range(begin, end):
+                    c = j + shift
+                    if abs(heights[r, c] - recorded[r, c] * RESOLUTION) < UNCHANGED:
+                        continue
+                    difference = heights[r, c] / RESOLUTION - recorded[r, c]
+                    if abs(difference) > 0.5:
+                        steps = math.floor(difference + 0.5)
+                        recorded[r, c] += steps
+                        change[i, j] = steps * RESOLUTION
+                        recorded_heights[r, c] = recorded[r, c] * RESOLUTION
 
 
 class Windows:
@@ -77,6 +83,7 @@ class Windows:
         rows: (rovers,) row of each window's first node.
         columns: (rovers,) column of each window's first node.
         heights: (ny, nx) already recorded [m].
+        recorded: (ny, nx) the same [micrometre].
     """
 
     def __init__(self, shape: tuple[int, int], rovers: int, window: int, wrap: bool) -> None:
@@ -91,13 +98,13 @@ class Windows:
         self._wrap = wrap
         self.change = np.zeros((rovers, *np.minimum(window, shape)), np.float32)
         self.rows, self.columns = np.zeros(rovers, np.int64), np.zeros(rovers, np.int64)
-        self._recorded = np.zeros(shape, np.int32)
+        self.recorded = np.zeros(shape, np.int32)
         self.heights = np.zeros(shape, np.float32)
 
     def restart(self, heights: Array) -> None:
         """Take the whole map (ny, nx) [m] as recorded."""
-        self._recorded[:] = np.floor(heights / RESOLUTION + 0.5)
-        np.multiply(self._recorded, RESOLUTION, out=self.heights, casting="same_kind")
+        self.recorded[:] = np.floor(heights / RESOLUTION + 0.5)
+        np.multiply(self.recorded, RESOLUTION, out=self.heights, casting="same_kind")
 
     def record(self, heights: Array, nodes: Array) -> None:
         """Record what has changed around rovers.
@@ -106,7 +113,7 @@ class Windows:
             heights: (ny, nx) now [m].
             nodes: (rovers, 2) row and column of each rover.
         """
-        record_windows(heights, nodes, self._wrap, self.rows, self.columns, self._recorded, self.heights, self.change)
+        record_windows(heights, nodes, self._wrap, self.rows, self.columns, self.recorded, self.heights, self.change)
 
 
 def rebuild(recording: xr.Dataset, frame: int) -> xr.DataArray:

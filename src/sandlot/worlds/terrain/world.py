@@ -11,10 +11,12 @@ from sandlot.control.controller import Controller, as_controller
 from sandlot.control.passive_leveling import KINDS, PassiveLeveling, PassiveRule
 from sandlot.control.sessions import Session, Varied
 from sandlot.recordings import Frame, Quantity
+from sandlot.typing import Array
 from sandlot.worlds.actions import check_action
-from sandlot.worlds.base import World, WorldSettings
+from sandlot.worlds.base import StepResult, World, WorldSettings
 from sandlot.worlds.scene import Scene
-from sandlot.worlds.terrain.frames import TerrainRecorder, frame, frame_quantities
+from sandlot.worlds.terrain.frames import frame, frame_quantities
+from sandlot.worlds.terrain.recorder import TerrainRecorder
 from sandlot.worlds.terrain.scene import terrain_scene
 from sandlot.worlds.terrain.settings import TerrainSettings
 from sandlot.worlds.terrain.task import MAX_OBSERVED, MEASURED, TerrainTask
@@ -120,14 +122,22 @@ class Terrain(World):
         self._observed = self.task.observe(self.np_random)
         return self._observed, self._info()
 
-    def step(self, action: NDArray[Any]) -> tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]:
+    def step(self, action: NDArray[Any]) -> StepResult:
         """Drive until the next frame."""
+        forward = self.task.drive(self.check(action))
+        return self.result(float(forward.sum()))
+
+    def check(self, action: NDArray[Any]) -> Array:
+        """Refuse an action that is not one of this world; returns it as float64."""
+        return check_action(action, self.task.commands.shape, ACTION)
+
+    def result(self, reward: float) -> StepResult:
+        """What `step` returns when the rovers have been driven to the next frame."""
         task = self.task
-        forward = task.drive(check_action(action, task.commands.shape, ACTION))
         if task.exploded:
             return self._observed, 0.0, False, True, self._info()
         self._observed = task.observe(self.np_random)
-        return self._observed, float(forward.sum()), task.overturned, task.off_map, self._info()
+        return self._observed, reward, task.overturned, task.off_map, self._info()
 
     @property
     def exploded(self) -> bool:
