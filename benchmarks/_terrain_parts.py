@@ -26,6 +26,7 @@ from sandlot.recordings import Writer
 from sandlot.worlds.record import record_world
 from sandlot.worlds.terrain import stretches
 from sandlot.worlds.terrain.task import TerrainTask
+from sandlot.worlds.terrain.windows import record_windows
 
 METHODS = {
     "sensors": (TerrainTask, "observe"),
@@ -90,7 +91,7 @@ def _driver(cycles: Any) -> Any:
     top = {name: parts.pop(name) for name in ("touch", "exchange")}
     traces = _again(soil_step.leave_traces, **parts)
     advance = _again(soil_step.advance, leave_traces=traces, call=_counted(call, rigid), **top)
-    recorded = _counted(stretches.record_windows, windows)
+    recorded = _counted(record_windows, windows)
     return _counted(_again(stretches.drive_frames, advance=advance, record_windows=recorded), whole)
 
 

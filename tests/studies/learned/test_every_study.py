@@ -16,9 +16,14 @@ SMALL = {
     "learned.v2": {"frames": 1000, "epochs": 1, "sessions": 1},
     "learned.terrain_net": {"frames": 256, "epochs": 1},
     "learned.preprocessing": {"frames": 1000, "epochs_1": 5, "epochs_2": 1},
+    "learned.soil": {"plates": 2, "wheels": 2, "drives": 2, "seconds": 1, "first": 1, "rounds": 1},
+    "learned.standins": {
+        **{"replicates": 1, "training": 1, "tests": 1, "seconds": 2.5, "run_seconds": 2.0, "nodes": 70},
+        **{"relief": 0.01, "first": 1, "rounds": 1, "epochs": 1},
+    },
 }
-SLOW = {"learned.terrain_net", "learned.preprocessing"}
-TIMES = {"frame_time", "step_time"}
+SLOW = {"learned.terrain_net", "learned.preprocessing", "learned.soil", "learned.standins"}
+TIMES = {"frame_time", "step_time", "particle_time", "soil_time"}
 
 
 @pytest.fixture(
@@ -46,5 +51,6 @@ def test_a_repeated_job_gives_the_same_finite_values(outcome):
     again = study.run(next(iter(study.jobs())))
     for name in set(study.outcomes) - TIMES:
         kept = outcome.results[name].values[0]
-        assert np.isfinite(kept).all(), name
-        assert np.array_equal(kept, again[name]), name
+        text = isinstance(kept, str)
+        assert text or np.isfinite(kept).all() or study.outcomes[name].dims == ("run",), name
+        assert np.array_equal(kept, again[name], equal_nan=not text), name

@@ -66,9 +66,17 @@ def test_what_is_not_measured_stays_as_before_and_is_named():
     lines = FittedSoil.of(found, WIDTH).unidentified()
     assert "elastic is not identified" in lines
     together = [line for line in lines if "only together" in line]
-    assert together
+    assert len(together) == 1
     assert "cohesion" in together[0]
     assert "friction" in together[0]
+
+
+def test_parameters_without_any_measurement_are_named_one_by_one():
+    """Not as pairs that are identified together: any pair of them would do."""
+    slopes = random_slopes(60)
+    slopes[:, [3, 4, 5]] = 0.0
+    lines = FittedSoil.of(fit([Linear(slopes)], QUICK), WIDTH).unidentified()
+    assert lines == [f"{name} is not identified" for name in ("cohesion", "friction", "shear length")]
 
 
 def test_a_few_diverged_simulations_do_not_stop_the_search():

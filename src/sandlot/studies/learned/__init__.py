@@ -1,7 +1,7 @@
 """The studies of learned simulation, beginning with the two versions of their source."""
 
 # isort: off
-from sandlot.studies.learned import v1, v2, terrain_net, preprocessing
+from sandlot.studies.learned import v1, v2, terrain_net, preprocessing, soil, standins
 # isort: on
 
-__all__ = ["preprocessing", "terrain_net", "v1", "v2"]
+__all__ = ["preprocessing", "soil", "standins", "terrain_net", "v1", "v2"]

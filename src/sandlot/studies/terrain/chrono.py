@@ -16,3 +16,15 @@ WHEEL = {
 }
 """Sinkage [m] and drawbar pull [N] of the wheel of `terrain.wheel` by soil and slip, with a grid of 20 mm, a time step
 of 1 ms, and bulldozing switched off."""
+
+TORQUE = {
+    ("soft", 0.0): 20.145,
+    ("soft", 0.1): 64.967,
+    ("soft", 0.3): 89.908,
+    ("soft", 0.7): 110.346,
+    ("mid", 0.0): 21.215,
+    ("mid", 0.1): 43.011,
+    ("mid", 0.3): 79.962,
+    ("mid", 0.7): 93.528,
+}
+"""Torque of the motor of the same wheel [N*m]."""

@@ -64,7 +64,12 @@ class FittedSoil:
 
     def unidentified(self) -> list[str]:
         """What the measurements do not determine, a sentence each."""
-        return [sentence(SHORT, direction) for direction in unknown_directions(self.estimate.covariance)]
+        covariance = self.estimate.covariance
+        alone = unknown_alone(covariance)
+        rest = [k for k in range(len(covariance)) if k not in alone]
+        lines = [f"{SHORT[k]} is not identified" for k in alone]
+        names = [SHORT[k] for k in rest]
+        return lines + [sentence(names, each) for each in unknown_directions(covariance[np.ix_(rest, rest)])]
 
     def errors(self) -> dict[str, float]:
         """Root mean square of predicted less measured values, by kind of measurement."""
@@ -109,8 +114,14 @@ class FittedSoil:
             (draft / "report.html").write_text(page, encoding="utf-8")
 
 
+def unknown_alone(covariance: Array) -> list[int]:
+    """Coordinates that would not be identified even if all others were known."""
+    certainty = np.diag(np.linalg.inv(covariance))
+    return [k for k in range(len(covariance)) if certainty[k] < 1.0 / UNKNOWN**2]
+
+
 def unknown_directions(covariance: Array) -> list[Array]:
-    """Directions (7,) in which a covariance is nearly that before the fit, which is 1; the least certain first."""
+    """Directions (n,) in which a covariance (n, n) is nearly that before the fit, 1; the least certain first."""
     variances, directions = np.linalg.eigh(covariance)
     return [directions[:, k] for k in range(len(variances))[::-1] if variances[k] > UNKNOWN**2]
 

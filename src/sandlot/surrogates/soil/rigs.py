@@ -14,6 +14,8 @@ STEP = 1e-3
 """Of the physics [s]."""
 SECONDS = 2.0
 """Duration of the drive of a wheel [s]; the means of its second half are compared."""
+SAMPLED = 10
+"""Steps between the samples of these means: a wheel at a constant speed changes slowly, and samples cost time."""
 ROOM = 2.5
 """Ground around a plate or wheel, in its lengths or radii."""
 HEAVY = 1e9
@@ -127,7 +129,7 @@ class WheelTest:
         data.qvel[:] = self._speed, 0.0, self._speed / (radius * (1.0 - slip))
         soil.step(data, half)
         samples = []
-        for _ in range(half):
-            soil.step(data)
+        for _ in range(half // SAMPLED):
+            soil.step(data, SAMPLED)
             samples.append((radius - data.qpos[1], soil.forces[0, 0], -soil.forces[0, 4]))
         return np.mean(samples, axis=0)

@@ -1,0 +1,258 @@
+"""What stands in best for particles: a net, calibrated soil, or a net on top of it?"""
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import ClassVar
+
+import numpy as np
+import xarray as xr
+from matplotlib.figure import Figure
+from pydantic import Field
+
+from sandlot.control.sessions import Varied
+from sandlot.errors import SandlotError
+from sandlot.physics.soil import PRESETS, SoilKind
+from sandlot.recordings import Quantity
+from sandlot.studies.base import Claim, Found, Job, Study, study
+from sandlot.studies.learned.soil_runs import Correction, follow_log, free_run, motion_of, recorded_poses
+from sandlot.studies.plots import COLOURS, canvas, points
+from sandlot.surrogates.soil.fit import FitSettings, fit
+from sandlot.surrogates.soil.reading import ReadSettings, read_evidence
+from sandlot.surrogates.soil.result import FittedSoil
+from sandlot.surrogates.soil.shooting import Shooting
+from sandlot.surrogates.terrain.fit_motion import fit_motion
+from sandlot.surrogates.terrain.ground_model import GroundModel
+from sandlot.surrogates.terrain.recorded import read_drives
+from sandlot.surrogates.terrain.rollout import end_errors
+from sandlot.surrogates.terrain.shape import shape_of
+from sandlot.surrogates.terrain.training import Training
+from sandlot.typing import Array
+from sandlot.worlds.record import Record
+from sandlot.worlds.rollout import rollout
+from sandlot.worlds.terrain.world import Terrain
+
+STANDINS = ("preset soil", "net", "calibrated soil", "net on calibrated soil")
+"""The first is soil as it comes, for comparison."""
+ROVER = "wheeled"
+PRESET = "mid"
+BAR = 0.1
+"""Largest median error after a run, as a share of the distance driven."""
+WINDOW = 0.5
+"""Time after which a rover that follows a recording is put back to it [s]."""
+MIN_DISTANCE = 0.05
+"""Runs in which the rover drove less are not compared [m]."""
+SLOWLY = 0.6
+"""Share of its speed at which the rover drives, so that it stays in the container."""
+DEPTH = 0.075
+"""Thickness of the particles at their lowest point [m]."""
+
+
+@study("learned.standins", source="beyond Cook 2017, section 7.2")
+class StandIns(Study):
+    """What stands in best for particles: a net, calibrated soil, or a net on top of it?
+
+    A rover drives over many small particles, which takes much longer than on soil. Four models stand in for them: the
+    soil preset 'mid'; nets that were fitted to recorded drives, as ``sandlot fit motion`` does; soil whose parameters
+    were fitted to the same drives, as ``sandlot fit soil`` does; and that soil with a small net on top, which corrects
+    speed, sideways speed and turn rate. Each drives other recordings again by the same commands, without looking at
+    them, and is compared with them after some seconds.
+
+    Each replicate has drives to fit to and drives to test on, all on random hills of their own.
+
+    Attributes:
+        replicates: Independent sets of recordings.
+        training: Drives of each that models are fitted to.
+        tests: Drives of each that they are tested on.
+        seconds: Length of a drive [s].
+        run_seconds: Length of a free run [s]; a drive has one at its beginning and one at its end.
+        nodes: Of the map along each side, 10 mm apart.
+        relief: Height of the highest point of the ground above the lowest [m].
+        fit_seconds: Of each drive that soil and the net on top of it are fitted to [s].
+        first: Random soils that the fit of soil begins with.
+        rounds: Its steps.
+        epochs: Passes over the drives in the training of nets.
+    """
+
+    outcomes: ClassVar[Mapping[str, Quantity]] = {
+        **{
+            f"error_{name.replace(' ', '_')}": Quantity(
+                "1", f"{name}: distance from where the recording ends, over the distance driven", ("run",), (0,)
+            )
+            for name in STANDINS
+        },
+        "distance": Quantity("m", "distance driven in each run", ("run",), (0,)),
+        "particle_time": Quantity("s", "processor time of a frame of particles"),
+        "soil_time": Quantity("s", "processor time of a frame of soil"),
+        "pressure": Quantity("Pa", "fitted Bekker pressure at 1 cm"),
+        "friction": Quantity("1", "fitted angle of friction [degrees]"),
+        "unidentified": Quantity("1", "what is not identified"),
+    }
+
+    replicates: int = Field(2, ge=1, le=100)
+    training: int = Field(2, ge=1, le=100)
+    tests: int = Field(2, ge=1, le=100)
+    seconds: float = Field(13.0, ge=1.0, le=600.0)
+    run_seconds: float = Field(10.0, gt=0.0, le=600.0)
+    nodes: int = Field(150, ge=50, le=1000)
+    relief: float = Field(0.08, ge=0.0, le=1.0)
+    fit_seconds: float = Field(6.0, ge=1.0, le=600.0)
+    first: int = Field(12, ge=1, le=1000)
+    rounds: int = Field(3, ge=1, le=20)
+    epochs: int = Field(14, ge=1, le=1000)
+
+    def check(self) -> None:
+        """Refuse runs that are longer than drives."""
+        if self.run_seconds >= self.seconds:
+            raise SandlotError(f"run_seconds={self.run_seconds:g} must be less than seconds={self.seconds:g}")
+
+    def jobs(self) -> Iterator[Job]:
+        """Every replicate."""
+        return self.cross(replicate=range(self.replicates))
+
+    def run(self, job: Job) -> Mapping[str, Found]:
+        """Record drives over particles, fit all stand-ins to some, and test them on the others."""
+        with TemporaryDirectory() as folder:
+            began, seeds = time.process_time(), job.seed.generate_state(self.training + self.tests)
+            paths = [self._record(Path(folder) / str(k), int(seed)) for k, seed in enumerate(seeds)]
+            particle_time = (time.process_time() - began) / (100.0 * self.seconds * len(paths))
+            training, tests = paths[: self.training], paths[self.training :]
+            evidence = read_evidence(training, ReadSettings(seconds=min(self.seconds, self.fit_seconds), window=WINDOW))
+            logs = [each for each in evidence if isinstance(each, Shooting)]
+            fitted = FittedSoil.of(fit(logs, FitSettings(first=self.first, rounds=self.rounds)), logs[0].width)
+            correction = self._correct(logs, fitted.kind)
+            shape = shape_of(ROVER)
+            net = fit_motion(read_drives(training, shape), shape, Training(epochs=self.epochs))
+            found: dict[str, list[float]] = {name: [] for name in (*STANDINS, "distance")}
+            soil_seconds, soil_frames = 0.0, 0
+            for path in tests:
+                began = time.process_time()
+                soil_frames += self._try_soils(path, fitted.kind, correction, found)
+                soil_seconds += time.process_time() - began
+                runs = list(end_errors(net, GroundModel(), path, self.run_seconds, 2))
+                found["net"] += [each.error / each.distance for each in runs]
+        return {
+            **{f"error_{name.replace(' ', '_')}": self._as_row(found[name]) for name in STANDINS},
+            "distance": self._as_row(found["distance"]),
+            "particle_time": particle_time,
+            "soil_time": soil_seconds / max(soil_frames, 1),
+            "pressure": fitted.values()["pressure"],
+            "friction": fitted.values()["friction"],
+            "unidentified": "; ".join(fitted.unidentified()),
+        }
+
+    def _record(self, path: Path, seed: int) -> Path:
+        """Record a drive; it is shorter if the rover reaches the edge."""
+        world = Terrain(
+            ground="particles",
+            particles={"depth": DEPTH},
+            terrain="hills",
+            relief=self.relief,
+            shape=(self.nodes, self.nodes),
+            rovers=(ROVER,),
+        )
+        with closing(Record(world, path, seed)) as env:
+            for _ in rollout(env, Varied(SLOWLY * world.task.rovers.top_speeds), seed, round(100.0 * self.seconds)):
+                pass
+        return path
+
+    def _correct(self, logs: list[Shooting], kind: SoilKind) -> Correction:
+        """Fit the net on top of a soil."""
+        runs, motion = [], []
+        for each in logs:
+            log = each.log
+            runs += follow_log(log, each.vehicle, kind, round(WINDOW / log.interval))
+            motion.append(motion_of(recorded_poses(log), log.interval))
+        return Correction(runs, np.vstack(motion), self.seed)
+
+    def _try_soils(self, path: Path, kind: SoilKind, correction: Correction, found: dict[str, list[float]]) -> int:
+        """Drive a recording again on soil, from its beginning and up to its end; returns the number of frames."""
+        made = 0
+        for each in read_evidence([path], ReadSettings(seconds=self.seconds, window=WINDOW))[:1]:
+            assert isinstance(each, Shooting)
+            log, vehicle = each.log, each.vehicle
+            frames, window = round(self.run_seconds / log.interval), round(WINDOW / log.interval)
+            last = len(log.yaw) - 1 - frames
+            for start in sorted({0, last - last % window}) if last >= 0 else ():
+                truth = recorded_poses(log)[start : start + frames + 1]
+                distance = float(np.hypot(*np.diff(truth[:, :2], axis=0).T).sum())
+                if distance < MIN_DISTANCE:
+                    continue
+                found["distance"].append(distance)
+                for name, soil in (("preset soil", PRESETS[PRESET]), ("calibrated soil", kind)):
+                    run = free_run(log, vehicle, soil, start, frames, window)
+                    made += start + frames
+                    found[name].append(_apart(run.poses[-1], truth[-1]) / distance)
+                found["net on calibrated soil"].append(_apart(correction.poses(run)[-1], truth[-1]) / distance)
+        return made
+
+    def _as_row(self, values: list[float]) -> Array:
+        """As many values as there may be runs; NaN where there was none."""
+        row = np.full(2 * self.tests, np.nan)
+        row[: len(values)] = values[: len(row)]
+        return row
+
+    def figure(self, results: xr.Dataset) -> Figure:
+        """Errors of every run, and medians, by what stands in for particles; the line is the bar."""
+        figure, (panel,) = canvas(1, 7.0, 4.2)
+        for k, (name, colour) in enumerate(zip(STANDINS, COLOURS, strict=False)):
+            points(panel, k, 100.0 * errors(results, name), colour)
+        panel.axhline(100.0 * BAR, color="0.5", linestyle=":", linewidth=1.0)
+        panel.set_xticks(range(len(STANDINS)), list(STANDINS))
+        panel.set(ylabel=f"error after {self.run_seconds:g} s [% of the distance driven]", ylim=(0, None))
+        panel.grid(visible=False, axis="x")
+        return figure
+
+    def claims(self, results: xr.Dataset) -> list[Claim]:
+        """Each stand-in against the bar, against each other, and their cost."""
+        medians = {name: float(np.median(errors(results, name))) for name in STANDINS}
+        quantiles = {name: float(np.quantile(errors(results, name), 0.9)) for name in STANDINS}
+        found = [
+            Claim(
+                f"A free run of {self.run_seconds:g} s ends within {100.0 * BAR:g}% of where particles end: {name}.",
+                "not studied",
+                f"{100.0 * medians[name]:.3g}%",
+                medians[name] <= BAR,
+                f"of the distance driven; median of {len(errors(results, name))} runs on unseen hills; "
+                f"90% of them: {100.0 * quantiles[name]:.3g}%",
+            )
+            for name in STANDINS[1:]
+        ]
+        for better, worse in (
+            ("calibrated soil", "preset soil"),
+            ("net on calibrated soil", "calibrated soil"),
+            ("net on calibrated soil", "net"),
+        ):
+            found.append(
+                Claim(
+                    f"The {better} stands in better for particles than the {worse}.",
+                    "not studied",
+                    f"{100.0 * medians[better]:.3g}% and {100.0 * medians[worse]:.3g}%",
+                    medians[better] < medians[worse],
+                    "median errors",
+                )
+            )
+        ratio = float((results["particle_time"] / results["soil_time"]).median())
+        found.append(
+            Claim(
+                "Soil is at least 20 times as fast as particles.",
+                "not studied",
+                f"{ratio:.3g} times",
+                ratio >= 20.0,
+                "processor time of a frame, with the settling of particles",
+            )
+        )
+        return found
+
+
+def errors(results: xr.Dataset, name: str) -> Array:
+    """Errors of all runs of a stand-in: (runs,); NaN alone if the rover never drove far enough."""
+    values = results[f"error_{name.replace(' ', '_')}"].values.ravel()
+    return np.asarray(values[np.isfinite(values)] if np.isfinite(values).any() else values[:1])
+
+
+def _apart(one: Array, two: Array) -> float:
+    """Horizontal distance of two poses [m]."""
+    return float(np.hypot(*(one[:2] - two[:2])))
