@@ -23,7 +23,7 @@ from numba.extending import intrinsic
 from sandlot.physics.mujoco_bridge import call
 from sandlot.physics.soil import step as soil_step
 from sandlot.recordings import Writer
-from sandlot.worlds.record import record_world
+from sandlot.worlds.record import LONG, record_world
 from sandlot.worlds.terrain import stretches
 from sandlot.worlds.terrain.task import TerrainTask
 from sandlot.worlds.terrain.windows import record_windows
@@ -114,7 +114,7 @@ def frame_parts(frames: int) -> dict[str, float]:
         folder = Path(stack.enter_context(TemporaryDirectory()))
         driver = _timed(spent, "physics", _driver(cycles))
         stack.enter_context(mock.patch.object(stretches, "drive_frames", driver))
-        record_world("terrain", folder / "compile", 10)
+        record_world("terrain", folder / "compile", LONG)
         for name, (kind, method) in METHODS.items():
             stack.enter_context(mock.patch.object(kind, method, _timed(spent, name, getattr(kind, method))))
         began, started = 0, 0.0

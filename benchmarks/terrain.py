@@ -26,7 +26,7 @@ from sandlot.physics.particles import Particles
 from sandlot.physics.soil import Soil
 from sandlot.robots.rover import load_rover
 from sandlot.robots.rover_model import build_model, drive
-from sandlot.worlds.record import record_world
+from sandlot.worlds.record import LONG, record_world
 
 CHRONO = {0.02: 0.38e-3, 0.01: 1.7e-3}
 """Minimum time of its soil step [s], for the wheel below, by spacing of the ground [m]."""
@@ -161,7 +161,7 @@ def disturbance() -> list[Comparison]:
 def recording() -> list[Comparison]:
     """Record a long drive, with windows of 128 x 128 nodes."""
     with TemporaryDirectory() as folder:
-        record_world("terrain", Path(folder) / "compile", 10)
+        record_world("terrain", Path(folder) / "compile", LONG)
         path = Path(folder) / "measure"
         seconds, wall = both(lambda: record_world("terrain", path, RECORDED))
         size = sum(file.stat().st_size for file in path.rglob("*") if file.is_file())

@@ -20,6 +20,9 @@ from sandlot.worlds.picture import picture
 from sandlot.worlds.rollout import rollout
 from sandlot.worlds.video import Video, check_video
 
+LONG = 1000
+"""Shorter recordings are made step by step: the kernel that makes several steps at once takes 10 s to compile."""
+
 
 class Record(gymnasium.Wrapper[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]):
     """Writes a recording while the world runs.
@@ -185,7 +188,7 @@ def record_world(
         stack.callback(env.close)
         film = None if video is None else stack.enter_context(Video(video, world.metadata["render_fps"], video_speed))
         reported = 0
-        for step in rollout(env, chosen, seed, steps, again=True, hold=film is None):
+        for step in rollout(env, chosen, seed, steps, again=True, hold=film is None and steps >= LONG):
             if film is not None:
                 film.add(lambda: picture(world.scene()))
             if not step.began[0] and (step.number >= reported + 100 or step.number == steps):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from sandlot import recordings
+from sandlot.worlds import record
 from sandlot.worlds.record import Record, record_world
 from sandlot.worlds.terrain import stretches
 from sandlot.worlds.terrain.recorder import TerrainRecorder
@@ -41,6 +42,7 @@ def test_recordings_are_those_of_single_frames(tmp_path, monkeypatch, name, cont
         return found
 
     monkeypatch.setattr(stretches.Stretches, "drive", drive)
+    monkeypatch.setattr(record, "LONG", 330)
     facts = record_world("terrain", tmp_path / "a", 330, controller, seed=2, settings=CASES[name])
     assert max(calls) > 20
     assert len(calls) < 60
@@ -56,7 +58,7 @@ def test_recordings_are_those_of_single_frames(tmp_path, monkeypatch, name, cont
 def test_a_simulation_that_explodes_ends_the_episode_in_that_frame(tmp_path, monkeypatch):
     """A rover that falls from a great height is faster than 20 m/s after a few frames."""
 
-    def record(name):
+    def drive(name):
         world, action, total, result = Terrain(**SMALL), np.array([[0.2, 0.1]]), 0, None
         env = Record(world, tmp_path / name)
         env.reset(seed=0)
@@ -68,11 +70,11 @@ def test_a_simulation_that_explodes_ends_the_episode_in_that_frame(tmp_path, mon
         env.close()
         return total, result[1:], env.exploded
 
-    several = record("a")
+    several = drive("a")
     assert 4 < several[0] < 8
     assert several[2] == 1
     one_by_one(monkeypatch)
-    assert several == record("b")
+    assert several == drive("b")
     assert recorded(tmp_path / "a") == recorded(tmp_path / "b")
 
 
