@@ -81,7 +81,6 @@ def rollout(
         options: Options of the first reset.
         until: Which members (members,) have reached their goal; replaces the world's own termination. A vector world
             must then be made with ``autoreset_mode="Disabled"``.
-
         hold: Let a single world that has a method ``hold`` make several steps at once while a `Scripted` controller
             keeps its action. Only the last of these steps is yielded.
 
@@ -116,8 +115,8 @@ def rollout(
         if not (whole or again or running.any()):
             return
         if holds and isinstance(controller, Scripted):
-            actions, count = controller.ahead()
-            made, (seen, rewards, terminated, truncated, info) = batch.hold(actions, min(count, steps - number))
+            actions, same = controller.ahead()
+            made, (seen, rewards, terminated, truncated, info) = batch.hold(actions, min(same, steps - number))
             controller.skip(made)
             number += made
         else:

@@ -64,7 +64,7 @@ class MujocoFleet:
         model, data = self.model.model, self.data
         self.data = mujoco.MjData(model)
         mujoco.mj_copyData(self.data, model, data)
-        self._reader = RoverReader(self.model, self.data)
+        self.reader = RoverReader(self.model, self.data)
 
     def _check_start(self, grid: Grid) -> None:
         check_places(grid, self.poses, self.reach)

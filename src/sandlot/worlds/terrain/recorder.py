@@ -98,6 +98,8 @@ class TerrainRecorder(Recorder):
         if more:
             rewards = np.append(rewards, self._stretches.finish(commands))
         result = self._world.result(float(rewards[-1]))
+        if result[2] or result[3]:
+            result[4]["outcomes"] = self._world.outcomes()
         if more:
             rewards[-1] = result[1]
             for name, value in self.frame().items():
