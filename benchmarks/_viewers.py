@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-import chromium
+import chromium as chromium
 
 SIZE = {"width": 1100, "height": 700}
 """Of the browser's window [pixel]."""
@@ -90,7 +90,12 @@ async def _connect(address: str, count: int, silent: int, read: Any, ready: Any)
     from websockets.asyncio.client import connect
 
     where = f"ws://{urlsplit(address).netloc}/"
-    options = {"subprotocols": [f"viser-v{viser.__version__}"], "max_size": None, "max_queue": 4, "compression": None}
+    options: dict[str, Any] = {
+        "subprotocols": [f"viser-v{viser.__version__}"],
+        "max_size": None,
+        "max_queue": 4,
+        "compression": None,
+    }
     opened = [await connect(where, **options) for _ in range(count)]
 
     async def listen(connection: Any) -> None:
