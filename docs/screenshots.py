@@ -75,6 +75,7 @@ def maps(lab: Lab, page: Any, folder: Path) -> None:
     lab.maps.open(folder / "log")
     lab.maps._path.value = "recordings/log"
     page.get_by_text("301 of 301 scans").first.wait_for(timeout=1e3 * PATIENCE)
+    lab.stage.view("top")
 
 
 PICTURES = {f"lab-{each.__name__}": each for each in (worlds, beside, replay, studies, maps)}
