@@ -1,6 +1,7 @@
 """Viewers of the lab's page: a browser that counts what it draws, and connections that only read, or not even that."""
 
 import asyncio
+import importlib
 import multiprocessing
 import sys
 from collections.abc import Iterator
@@ -10,9 +11,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-import chromium as chromium
+chromium: Any = importlib.import_module("chromium")
 
-SIZE = {"width": 1100, "height": 700}
+SIZE: Any = {"width": 1100, "height": 700}
 """Of the browser's window [pixel]."""
 COUNT = """
 (() => {
