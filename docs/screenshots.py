@@ -3,6 +3,7 @@
 Each starts the lab, does in it what a visitor would do, and takes a picture of the page.
 """
 
+import subprocess
 import sys
 import tempfile
 import time
@@ -78,7 +79,52 @@ def maps(lab: Lab, page: Any, folder: Path) -> None:
     lab.stage.view("top")
 
 
+OF_COMMANDS = {
+    "lidar": ("lidar", "--emulate", "apartment", "--map", "map", "--page", "--no-browser", "--seconds", "60")
+}
+"""Commands of ``sandlot`` that show a page, by the name of the picture."""
+COMMAND_PORT, COMMAND_SECONDS = 8765, 30.0
+"""Port of their page, and when the picture is taken [s]."""
 PICTURES = {f"lab-{each.__name__}": each for each in (worlds, beside, replay, studies, maps)}
+
+
+def keep(page: Any, name: str) -> None:
+    """Take the picture, without notices of the browser."""
+    for close in page.get_by_role("alert").get_by_role("button").all():
+        close.click(force=True)
+    page.wait_for_timeout(1500)
+    page.screenshot(path=IMAGES / f"{name}.png")
+
+
+def shown_by_command(browser: Any, name: str, folder: Path) -> None:
+    """Take a picture of the page of a command."""
+    words = [
+        sys.executable,
+        "-c",
+        "from sandlot.cli import main; main()",
+        *OF_COMMANDS[name],
+        "--page-port",
+        str(COMMAND_PORT),
+    ]
+    command = subprocess.Popen(words, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        page = browser.new_page(viewport=SIZE)
+        end = time.monotonic() + PATIENCE
+        while True:
+            try:
+                page.goto(f"http://localhost:{COMMAND_PORT}/?smooth")
+                break
+            except Exception:  # it does not listen yet
+                if command.poll() is not None or time.monotonic() > end:
+                    raise
+                time.sleep(0.5)
+        page.wait_for_timeout(1e3 * COMMAND_SECONDS)
+        keep(page, name)
+        page.close()
+    finally:
+        command.terminate()
+        command.wait()
+    sys.stdout.write(f"{name}.png\n")
 
 
 def main() -> None:
@@ -87,17 +133,17 @@ def main() -> None:
 
     with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
         browser = playwright.chromium.launch(executable_path=chromium.find(), args=chromium.FLAGS)
-        for name in sys.argv[1:] or PICTURES:
+        chosen = sys.argv[1:] or [*PICTURES, *OF_COMMANDS]
+        for name in [each for each in chosen if each in OF_COMMANDS]:
+            shown_by_command(browser, name, Path(folder))
+        for name in [each for each in chosen if each in PICTURES]:
             lab = Lab(0, runs=Path(folder) / "runs")
             page = browser.new_page(viewport=SIZE)
             page.goto(f"{lab.address}?smooth")  # in full resolution
             page.get_by_role("tab", name="Worlds").wait_for(timeout=1e3 * PATIENCE)
             PICTURES[name](lab, page, Path(folder))
             page.wait_for_timeout(6000)
-            for close in page.get_by_role("alert").get_by_role("button").all():
-                close.click(force=True)
-            page.wait_for_timeout(1500)
-            page.screenshot(path=IMAGES / f"{name}.png")
+            keep(page, name)
             page.close()
             lab.close()
             sys.stdout.write(f"{name}.png\n")

@@ -20,7 +20,12 @@ def made():
         names[script] = set()
         for node in ast.parse((DOCS / f"{script}.py").read_text(encoding="utf-8")).body:
             target = node.target if isinstance(node, ast.AnnAssign) else getattr(node, "targets", [None])[0]
-            if not isinstance(target, ast.Name) or target.id not in ("OF_STUDIES", "OF_EXAMPLES", "PICTURES"):
+            if not isinstance(target, ast.Name) or target.id not in (
+                "OF_STUDIES",
+                "OF_EXAMPLES",
+                "OF_COMMANDS",
+                "PICTURES",
+            ):
                 continue
             if isinstance(node.value, ast.Dict):
                 names[script] |= {key.value for key in node.value.keys}
