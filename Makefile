@@ -11,7 +11,7 @@ KERNEL_TESTS := control geometry kernels/test_randomness.py learning/test_q_lear
 	studies/terrain/test_bullet_rays.py studies/terrain/test_plain_wheel.py worlds/avoid/test_moves.py worlds/indoor/test_floor.py \
 	worlds/terrain/test_grid.py worlds/terrain/test_scene.py worlds/terrain/test_windows.py worlds/test_raster.py
 
-.PHONY: help demo test test-all lint bench docs docs-results docs-pages lock clean
+.PHONY: help demo test test-all lint bench docs docs-results docs-pages docs-pictures lock clean
 
 help:  ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | while IFS="$$(printf '\t')" read -r name what; do \
@@ -43,7 +43,11 @@ docs: $(VENV)/ready-docs  ## the site, in site/
 
 docs-results: $(VENV)/ready-demo  ## run studies at full size, all or STUDIES="a b", and keep their results for the docs
 	@$(BIN)/python docs/publish.py $(STUDIES)
-	@$(MAKE) --no-print-directory docs-pages
+	@$(MAKE) --no-print-directory docs-pages docs-pictures
+
+docs-pictures: $(VENV)/ready-test  ## make every picture of docs/images again
+	@$(BIN)/python tests/chromium.py
+	@cd docs && for each in house pictures moving_pictures screenshots; do ../$(BIN)/python $$each.py || exit 1; done
 
 docs-pages: $(VENV)/ready-demo  ## write docs/reproduction.md, and the numbers that README and guides quote, from docs/results
 	@$(BIN)/python docs/reproduction.py

@@ -26,6 +26,7 @@ from sandlot.worlds import WORLDS, load, world_id
 
 DOCS = Path(__file__).parent
 RESULTS = DOCS / "results"
+NOTEBOOKS = runpy.run_path(str(DOCS / "notebooks.py"))
 REPRODUCTION = runpy.run_path(str(DOCS / "reproduction.py"))
 ORIGINS = REPRODUCTION["Origins"](REPRODUCTION["load"]())
 ROOMS = (
@@ -54,8 +55,10 @@ GUIDES = {
     "Rovers": "rovers.md",
     "The lab": "lab.md",
     "Climbing": "climbing.md",
+    "Training": "training.md",
     "Rendering": "rendering.md",
     "Logs": "logs.md",
+    "ROS bags and Foxglove": "rosbags-and-foxglove.md",
     "Map your own log": "map-your-log.md",
     "A live lidar": "lidar.md",
     "Navigate": "navigate.md",
@@ -79,6 +82,8 @@ def main() -> None:
     write("studies/index.md", studies_page(outcomes))
     for name, outcome in outcomes.items():
         write(f"studies/{name}.md", study_page(all_studies()[name], outcome))
+    for name in NOTEBOOKS["NAMES"].values():
+        write(f"notebooks/{name}.md", NOTEBOOKS["page"](name, keep_figure))
     mkdocs_gen_files.config.nav = [
         {"Home": "index.md"},
         {"Quick start": "quick-start.md"},
@@ -86,6 +91,7 @@ def main() -> None:
         {"Reproduction": "reproduction.md"},
         {"Studies": ["studies/index.md", *({name: f"studies/{name}.md"} for name in outcomes)]},
         {"Guides": [{name: page} for name, page in GUIDES.items()]},
+        {"Notebooks": [{name: f"notebooks/{page}.md"} for name, page in NOTEBOOKS["NAMES"].items()]},
         {"API": [{room: api_pages(room)} for room in ROOMS]},
     ]
 
@@ -94,6 +100,12 @@ def write(path: str, text: str) -> None:
     """Add a page to the site."""
     with mkdocs_gen_files.open(path, "w") as file:
         file.write(text)
+
+
+def keep_figure(name: str, data: bytes) -> None:
+    """Add a figure of a notebook to the site."""
+    with mkdocs_gen_files.open(f"notebooks/{name}", "wb") as file:
+        file.write(data)
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -28,7 +28,11 @@ OF_STUDIES: dict[str, tuple[tuple[str, int], ...]] = {
 """Pictures of studies, one below the other: the study, and which of its pictures."""
 FEW_COLOURS = {"maps"}
 """Pictures that are much smaller with a palette, and look the same."""
-OF_EXAMPLES = {"walking": "examples/walking.py", "endless": "examples/endless.py"}
+OF_EXAMPLES = {
+    "walking": "examples/walking.py",
+    "endless": "examples/endless.py",
+    "your_robot": "examples/your_robot.py",
+}
 
 
 def draw(name: str) -> None:
@@ -56,5 +60,12 @@ def picture_of(study: str, number: int) -> Image.Image:
     return Image.open(file).convert("RGB")
 
 
-for chosen in sys.argv[1:] or [*OF_STUDIES, *OF_EXAMPLES]:
-    draw(chosen)
+def main() -> None:
+    """Make all pictures, or those that are named on the command line."""
+    chosen, sys.argv = sys.argv[1:], sys.argv[:1]  # examples read their own arguments
+    for name in chosen or [*OF_STUDIES, *OF_EXAMPLES]:
+        draw(name)
+
+
+if __name__ == "__main__":
+    main()

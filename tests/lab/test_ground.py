@@ -24,8 +24,12 @@ def press(field, rows, columns, depth=0.01):
 
 
 def shown(scene):
-    """Names of the textured tiles that can be seen."""
-    return {name for name, node in scene.nodes.items() if node.method == "add_glb" and node.visible}
+    """Names of the tiles that can be seen, without those that lie below another."""
+    return {
+        name
+        for name, node in scene.nodes.items()
+        if node.method == "add_glb" and node.visible and getattr(node, "position", (0.0, 0.0, 0.0))[2] == 0.0
+    }
 
 
 def test_all_tiles_are_drawn_at_first(scene):
@@ -70,6 +74,10 @@ def test_a_new_tile_replaces_the_old_one_when_a_browser_has_read_it(scene):
     ground.settle(1.0 + 1.1 * HIDDEN)
     assert "/ground/0 0/1" not in shown(scene)
     assert "/ground/0 0/2" in shown(scene)
+    ground.draw(press(pressed, 5, 5), MIDDLE, 1.0, 2.0)
+    assert not scene.nodes["/ground/0 0/1"].visible
+    ground.settle(2.0 + 1.1 * HIDDEN)
+    assert "/ground/0 0/1" in shown(scene)
 
 
 def test_when_all_changes_tiles_near_the_focus_come_first(scene):
@@ -84,6 +92,16 @@ def test_when_all_changes_tiles_near_the_focus_come_first(scene):
     assert "/ground/7 7/2" not in scene.nodes
 
 
+def test_no_tile_waits_forever(scene):
+    field = make_field((4 * TILE, 4 * TILE))
+    ground = Ground(scene, "/ground", field)
+    ground.draw(field, MIDDLE, 1.0, 0.1)
+    for k in range(1, 12):
+        field = press(field, slice(None), slice(None))
+        ground.draw(field, MIDDLE, 1.0, k * 2.0 * HIDDEN)
+    assert all(f"/ground/{i} {j}/2" in scene.nodes for i in range(4) for j in range(4))
+
+
 def test_ground_that_wraps_surrounds_the_focus(scene):
     field = make_field(wrap=True)
     ground = Ground(scene, "/ground", field)
@@ -96,8 +114,20 @@ def test_ground_that_wraps_surrounds_the_focus(scene):
             np.testing.assert_allclose(offset / period, np.rint(offset / period), atol=1e-9)
             middle = field.corner + SPACING * TILE * (np.array([j, i]) + 0.5) + offset
             assert (np.abs(middle - far[:2]) <= 0.5 * period + 1e-9).all()
-    np.testing.assert_allclose(ground.nearest(np.array([[0.0, 0.0, 1.0]]), far)[0, 2], 1.0)
-    assert (np.abs(ground.nearest(np.zeros(3), far)[:2] - far[:2]) <= 0.5 * period).all()
+    things = np.random.default_rng(1).uniform(-30.0, 30.0, (50, 3))
+    placed = ground.nearest(things)
+    np.testing.assert_array_equal(placed[:, 2], things[:, 2])
+    turns = (placed - things)[:, :2] / period
+    np.testing.assert_allclose(turns, np.rint(turns), atol=1e-9)
+    middles = np.array(
+        [
+            field.corner + SPACING * TILE * (np.array([j, i]) + 0.5) + scene.nodes[f"/ground/{i} {j}"].position[:2]
+            for i in range(4)
+            for j in range(3)
+        ]
+    )
+    off = np.abs(placed[:, None, :2] - middles).max(axis=2).min(axis=1)
+    assert (off <= 0.5 * SPACING * TILE + 1e-9).all()  # each is on a tile
 
 
 @pytest.mark.parametrize("shape", [(8, 8), (61, 122), (150, 70)])

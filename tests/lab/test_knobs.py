@@ -2,7 +2,7 @@
 
 import pytest
 
-from sandlot.lab.knobs import PANELS, merge
+from sandlot.lab.knobs import PANELS, merge, shown, without
 from sandlot.lab.plots import choices, number
 from sandlot.settings import build
 from sandlot.worlds import WORLDS, load
@@ -48,3 +48,40 @@ def test_quantities_that_are_plotted_at_first_exist(name):
 
 def test_tables_are_merged():
     assert merge({"a": {"b": 1, "c": 2}, "d": 3}, {"a": {"c": 4}, "e": 5}) == {"a": {"b": 1, "c": 4}, "d": 3, "e": 5}
+
+
+@pytest.mark.parametrize("name", PANELS)
+def test_knobs_show_the_settings_that_they_make(name):
+    panel = PANELS[name]
+    start = {knob.name: knob.value for knob in panel.knobs if not knob.live}
+    gait = {knob.name: knob.value for knob in panel.knobs if knob.live}
+    for robot in panel.robots:
+        for knob in panel.knobs:
+            for value in () if knob.live else positions(knob):
+                values = {**start, knob.name: value}
+                if name == "terrain" and robot == "both" and values["count"] == 1:
+                    continue  # one rover alone is a wheeled one
+                if name == "terrain" and values["ground"] != "soil":
+                    values.pop("soil")  # other ground has none
+                settings = panel.settings({"soil": "soft", **values, **gait}, robot)
+                found = panel.read(settings)
+                assert found.pop("robot", robot) == robot
+                assert _close(found, values)
+                assert not without(settings, settings)
+
+
+def _close(found, values):
+    return found.keys() == values.keys() and all(
+        abs(value - found[key]) < 1e-9 if isinstance(value, float) else value == found[key]
+        for key, value in values.items()
+    )
+
+
+def test_what_a_knob_cannot_show_is_left_over():
+    panel = PANELS["water"]
+    given = {"current": [0.3, 0.2], "distance": 45.0, "snake": {"links": 12, "mass": 2.0}}
+    found = panel.read(given)
+    assert found == {"current": 0.3, "distance": 45.0, "robot": "12 links"}
+    assert without(given, panel.settings(found, "12 links")) == {"current": [0.3, 0.2], "snake": {"mass": 2.0}}
+    assert not shown(panel.knobs[0], 9.0)
+    assert not shown(PANELS["terrain"].knobs[1], "moon dust")

@@ -102,6 +102,17 @@ def test_pick_another_world_with_its_own_knobs(page, lab):
     until(lambda: lab.worlds.simulation.running)
 
 
+def test_knobs_show_given_settings_and_still_turn(page, lab):
+    lab.worlds.open("leveling", settings={"agents": 21, "hill_size": 5.0}, start=False)
+    assert lab.worlds._knobs["agents"].value == 21
+    assert lab.worlds._knobs["relief"].value == 12
+    page.get_by_text("Agents").first.wait_for()
+    lab.worlds._knobs["agents"].value = 30
+    lab.worlds._restart()
+    settings = lab.worlds.simulation.runs[0].world.settings
+    assert (settings.agents, settings.hill_size) == (30, 5.0)
+
+
 def test_two_fidelities_side_by_side(page, lab):
     lab.worlds.open("obstacles", start=False)
     choose(page, "Beside it", "reference")

@@ -71,6 +71,14 @@ def test_speed_is_kept(start):
     assert simulation.latest.time < 2.0 * (time.monotonic() - began) + 0.1, "never faster than that"
 
 
+def test_long_steps_at_a_low_speed_are_waited_for(start):
+    simulation = start(make_run("leveling", "probabilistic"), speed=2.0)  # a step is 2 s, so one each second
+    simulation.start()
+    time.sleep(1.5)
+    simulation.pause()
+    assert 1 <= simulation.runs[0].steps <= 3
+
+
 def test_two_fidelities_go_side_by_side(start):
     simulation = start(make_run(fidelity="fast"), make_run(fidelity="reference"), seed=3, speed=FASTEST)
     simulation.start()

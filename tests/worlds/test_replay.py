@@ -9,15 +9,16 @@ from mcap.reader import make_reader
 from rerun.chunk import RrdReader
 
 from sandlot import recordings
-from sandlot.errors import RecordingError
+from sandlot.errors import RecordingError, SettingError
 from sandlot.recordings.scans import quantities
 from sandlot.worlds import load
 from sandlot.worlds.meshes import Mesh
 from sandlot.worlds.overview import overview
 from sandlot.worlds.record import Record, record_world
-from sandlot.worlds.replay import moments, steps_a_second
-from sandlot.worlds.scene import HeightField
+from sandlot.worlds.replay import Moment, moments, steps_a_second
+from sandlot.worlds.scene import HeightField, Lines, Scene, Shape
 from sandlot.worlds.viewers.exporting import SUFFIXES, export_scenes
+from sandlot.worlds.viewers.foxglove import FoxgloveWriter
 from sandlot.worlds.viewers.ground import TILE, Tiles
 
 CASES = {
@@ -168,3 +169,21 @@ def test_an_overview_has_a_row_for_each_episode(recorded, name, tmp_path):
     if name not in ("leveling", "log"):
         assert set(load(name).outcome_quantities) <= set(found.episodes[0])
     found.figure.savefig(tmp_path / "a.png")
+
+
+def test_foxglove_deletes_what_is_gone(tmp_path):
+    line = Lines("way", np.zeros((1, 2, 3)), (0, 0, 0))
+    box = Shape("box", "box", (1.0, 1.0, 1.0), np.zeros(3), np.eye(3), (9, 9, 9))
+    scenes = [Scene(items, np.zeros(2), np.ones(2), 10) for items in ((box, line), (box,), (box, line))]
+    with FoxgloveWriter(tmp_path / "a.mcap") as writer:
+        for k, scene in enumerate(scenes):
+            writer.write(Moment(k, float(k), 0, scene, {}))
+    with (tmp_path / "a.mcap").open("rb") as file:
+        sent = [json.loads(message.data) for _, _, message in make_reader(file).iter_messages(["/scene"])]
+    assert [[each["id"] for each in scene["deletions"]] for scene in sent] == [[], ["way"], []]
+    assert [[each["id"] for each in scene["entities"]] for scene in sent] == [["box", "way"], [], ["way"]]
+
+
+def test_the_name_of_a_file_must_fit_its_format(recorded, tmp_path):
+    with pytest.raises(SettingError, match=r"a file for rerun ends in \.rrd"):
+        export_scenes(recorded / "water", "rerun", tmp_path / "a.mcap", lambda done, total: None)

@@ -7,14 +7,14 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from sandlot.lab.ground import Ground
-from sandlot.lab.meshes import fan, shape_mesh, walls
 from sandlot.typing import Array, Image, IntArray
+from sandlot.worlds.meshes import fan, shape_triangles, walls
 from sandlot.worlds.scene import Area, Colour, HeightField, Lines, Points, Scene, Shape
 
 LAYER = 0.002
 """Flat items lie this far above one another, relative to the size of what is seen, so that they do not flicker."""
-
-
+MANY, ROUND, ROUND_OF_MANY = 40, 20, 8
+"""Round shapes have this many corners around their axis; fewer if there are many, as triangles cost time."""
 VIVID = 1.5
 """By how much the saturation of solid shapes is increased."""
 PAINT = 0.6
@@ -51,7 +51,7 @@ class Canvas:
             keep.add(self._field(field, focus, reach, now, crop))
         solids = [each for each in scene.items if isinstance(each, Shape)]
         for key, group in _alike(solids).items():
-            keep.add(self._solids(key, group, focus))
+            keep.add(self._solids(key, group))
         for layer, item in enumerate(scene.items):
             lift = LAYER * reach * (1.0 + 0.1 * layer)
             if isinstance(item, Points):
@@ -109,7 +109,7 @@ class Canvas:
         drawn = self._drawn.get(key)
         if drawn is None:
             unit = Shape("", "box", (0.5, 0.5, 0.5), np.zeros(3), np.eye(3), (0, 0, 0))
-            vertices, faces = shape_mesh(unit)
+            vertices, faces = shape_triangles(unit)
             self._drawn[key] = self._scene.add_batched_meshes_simple(
                 f"{self._name}/{field.name}",
                 vertices,
@@ -119,23 +119,24 @@ class Canvas:
                 batched_scales=scales,
                 batched_colors=colours,
                 lod="off",
+                flat_shading=True,
                 cast_shadow=False,
             )
         else:
             drawn.batched_positions, drawn.batched_scales, drawn.batched_colors = at, scales, colours
         return key
 
-    def _solids(self, key: str, group: list[Shape], focus: Array) -> str:
+    def _solids(self, key: str, group: list[Shape]) -> str:
         """Shapes of the same form, as one mesh that is drawn many times."""
         key = f"{key} {len(group)}"
         at = np.array([each.position for each in group])
         if self.ground is not None:
-            at = self.ground.nearest(at, focus)
+            at = self.ground.nearest(at)
         turned = quaternions(np.array([each.rotation for each in group]))
         colours = vivid(np.array([each.colour[:3] for each in group]))
         drawn = self._drawn.get(key)
         if drawn is None:
-            vertices, faces = shape_mesh(group[0])
+            vertices, faces = shape_triangles(group[0], ROUND if len(group) <= MANY else ROUND_OF_MANY)
             self._drawn[key] = self._scene.add_batched_meshes_simple(
                 f"{self._name}/{key}",
                 vertices,
@@ -145,7 +146,8 @@ class Canvas:
                 batched_colors=colours,
                 opacity=opacity(group[0].colour),
                 lod="off",
-                side="double",
+                flat_shading=group[0].kind in ("box", "cylinder", "mesh"),
+                side="double" if group[0].kind == "mesh" else "front",
             )
         else:
             drawn.batched_positions, drawn.batched_wxyzs, drawn.batched_colors = at, turned, colours

@@ -13,7 +13,7 @@ from sandlot.lab.glb import surface_glb
 from sandlot.typing import Array, Image, IntArray
 from sandlot.worlds.scene import HeightField
 
-TILE = 60
+TILE = 120
 """Cells along each side of a tile."""
 NOTICED = 0.03
 """A tile is drawn anew when a height in it has changed by more than this, relative to the spacing of nodes."""
@@ -21,16 +21,16 @@ SUN = np.array([-0.5, -0.45, 0.74])
 """Direction to the sun."""
 AMBIENT, DIFFUSE = 0.42, 0.82
 """Light on every slope, and on one that faces the sun."""
-TRIANGLES = 12_000
+TRIANGLES = 7_000
 """Of all tiles around the focus."""
 NEAR, FAR = (2, 3, 4, 5, 6, 10, 12, 15), 15
 """Nodes between two vertices of a tile around the focus, the first that keeps to `TRIANGLES`, and of any other tile."""
-AT_ONCE = 16
+AT_ONCE = 4
 """Tiles that are drawn anew in one frame; the others wait for the next."""
 HIDDEN = 0.4
 """For so long a new tile is prepared out of sight [s]."""
-DOWN = 7.0
-"""A plain surface lies this far below, relative to the spacing; a slow browser shows it while it reads a new tile."""
+DOWN = 2.0
+"""A tile that was replaced lies this far below, relative to the spacing; a slow browser shows it instead of a hole."""
 SKIRT = 4.0
 """Edges of tiles are drawn down by this, relative to the spacing, to close gaps between fine and coarse tiles."""
 
@@ -47,6 +47,7 @@ class Ground:
         self._spacing, self.sent = field.spacing, 0
         ny, nx = field.heights.shape
         self._period = field.spacing * np.array([nx, ny]) if field.wrap else None
+        self._corner = field.corner
         # A field that wraps has one more row and one more column, which join it to its other edge.
         rows, columns = (np.arange(n + field.wrap) for n in (ny, nx))
         self._tiles = [
@@ -54,6 +55,7 @@ class Ground:
             for i in range(0, len(rows) - 1, TILE)
             for j in range(0, len(columns) - 1, TILE)
         ]
+        self._counts = np.array([-(-(len(each) - 1) // TILE) for each in (columns, rows)])
         self._middles = np.array([tile.middle for tile in self._tiles])
         self._offsets = np.zeros_like(self._middles)
 
@@ -73,7 +75,8 @@ class Ground:
         near = away < 1.5 * reach + 0.5 * TILE * self._spacing
         fine = next((each for each in NEAR if near.sum() * 2 * (TILE / each + 2) ** 2 <= TRIANGLES), FAR)
         drawn = 0
-        for k in np.argsort(away):
+        since = np.array([tile.since for tile in self._tiles])
+        for k in np.lexsort((away, since)):  # those that have waited longest first, so that none is forgotten
             tile = self._tiles[k]
             tile.swap(now)
             if crop is not None:
@@ -92,12 +95,14 @@ class Ground:
             self._tiles[k].frame.position = (*offsets[k], 0.0)
         self._offsets = offsets
 
-    def nearest(self, positions: Array, focus: Array) -> Array:
-        """Where things at ``positions`` (..., 3) [m] are drawn, so that they are on the ground that is drawn there."""
+    def nearest(self, positions: Array) -> Array:
+        """Where things at ``positions`` (..., 3) [m] are drawn: on the tile that shows the ground below them."""
         if self._period is None:
             return positions
-        placed = positions.copy()
-        placed[..., :2] += self._period * np.rint((focus[:2] - positions[..., :2]) / self._period)
+        placed, size = positions.copy(), TILE * self._spacing
+        away = np.mod(positions[..., :2] - self._corner, self._period)
+        column, row = np.minimum(away // size, self._counts - 1).astype(np.int64).T
+        placed[..., :2] = self._corner + away + self._offsets[row * self._counts[0] + column]
         return placed
 
     def remove(self) -> None:
@@ -113,6 +118,7 @@ class _Tile:
         middle: (2,) [m]
         frame: Both meshes are below it.
         shown: Number of the mesh that is shown, from 1; 0 if none is.
+        since: When it was drawn last [s].
     """
 
     def __init__(self, scene: Any, name: str, field: HeightField, rows: IntArray, columns: IntArray) -> None:
@@ -123,26 +129,26 @@ class _Tile:
         self._nodes = np.ix_(
             *(each % n if field.wrap else np.clip(each, 0, n - 1) for each, n in zip(around, (ny, nx), strict=True))
         )
+        # The tile's own nodes, as a slice, which is quick to compare.
+        self._own = tuple(slice(int(each[0]), int(each[-1]) + 1) for each in (rows, columns))
         self._corner, self._spacing = field.corner, field.spacing
         self.middle = field.corner + 0.5 * field.spacing * np.array([columns[0] + columns[-1], rows[0] + rows[-1]])
         self.frame = scene.add_frame(name, show_axes=False)
-        self._under(field)
-        self.shown, self._stride, self._ready = 0, 0, 0.0
+        self.shown, self.since, self._stride, self._ready = 0, 0.0, 0, 0.0
         self._meshes: dict[int, Any] = {}
         self._drawn, self._painted = np.zeros((0, 0)), np.zeros((0, 0, 3), np.uint8)
 
     def draw(self, field: HeightField, stride: int, now: float) -> bool:
         """Prepare it anew, if it has changed and no other change is under way; whether it did."""
-        heights, colours = field.heights[self._nodes], field.colours[self._nodes]
-        changed = not self.shown or np.abs(heights - self._drawn).max() > NOTICED * self._spacing
-        # The colour of ground follows its height; a flat floor has only its colour.
-        changed = changed or (field.cells and not np.array_equal(colours, self._painted))
-        if self._ready or not (changed or stride != self._stride):
+        if self._ready or not (stride != self._stride or self._changed(field)):
             return False
-        self._drawn, self._painted, self._stride = heights, colours, stride
-        data = self._glb(heights, colours)
+        self._stride, self.since = stride, now
+        self._drawn, self._painted = field.heights[self._own].copy(), field.colours[self._own].copy()
+        data = self._glb(field.heights[self._nodes], field.colours[self._nodes])
         number = 2 if self.shown == 1 else 1
         if number in self._meshes:
+            self._meshes[number].visible = False
+            self._meshes[number].position = (0.0, 0.0, 0.0)
             self._meshes[number].glb_data = data
         else:
             self._meshes[number] = self._scene.add_glb(
@@ -155,26 +161,19 @@ class _Tile:
         return True
 
     def swap(self, now: float) -> None:
-        """Show the mesh that was prepared, once a browser has read it."""
+        """Show the mesh that was prepared, once a browser has read it; the one before lies below until it is reused."""
         if self._ready and now >= self._ready:
             self._ready = 0.0
             self._meshes[3 - self.shown].visible = True
-            self._meshes[self.shown].visible = False
+            self._meshes[self.shown].position = (0.0, 0.0, -DOWN * self._spacing)
             self.shown = 3 - self.shown
 
-    def _under(self, field: HeightField) -> None:
-        """Draw the plain surface below the tile."""
-        around = field.heights[self._nodes]
-        self._stride = FAR
-        vertices, _, faces = self._mesh(around)
-        light = self._lit(around, field.colours[self._nodes]).reshape(-1, 3).mean(axis=0)
-        self._scene.add_mesh_simple(
-            f"{self._name}/under",
-            vertices - (0.0, 0.0, DOWN * self._spacing),
-            faces,
-            color=tuple(light.astype(int).tolist()),
-            cast_shadow=False,
-        )
+    def _changed(self, field: HeightField) -> bool:
+        """Whether it looks different from what was drawn."""
+        if not self.shown or np.abs(field.heights[self._own] - self._drawn).max() > NOTICED * self._spacing:
+            return True
+        # The colour of ground follows its height; a flat floor has only its colour.
+        return field.cells and not np.array_equal(field.colours[self._own], self._painted)
 
     def _glb(self, heights: Array, colours: Image) -> bytes:
         return surface_glb(*self._mesh(heights), self._lit(heights, colours))

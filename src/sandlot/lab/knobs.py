@@ -39,6 +39,7 @@ class Panel:
     Attributes:
         knobs: In the order of the page.
         settings: Settings of the world, from the values of the knobs and the name of the robot.
+        read: Values of knobs, and ``robot``, from settings that were given; what they do not say is left out.
         robots: Names of robots to choose from.
         speed: Simulated time over time of the wall, at first.
         plotted: Two quantities of its frames that are plotted at first.
@@ -46,6 +47,7 @@ class Panel:
 
     knobs: tuple[Knob, ...]
     settings: Callable[[Values, str], dict[str, Any]]
+    read: Callable[[Values], dict[str, Any]]
     robots: tuple[str, ...]
     speed: str
     plotted: tuple[str, str]
@@ -58,6 +60,15 @@ def _terrain(values: Values, robot: str) -> dict[str, Any]:
     return settings | ({"soil": values["soil"]} if values["ground"] == "soil" else {})
 
 
+def _read_terrain(given: Values) -> dict[str, Any]:
+    found = {name: given[name] for name in ("ground", "soil", "terrain") if name in given}
+    if rovers := given.get("rovers"):
+        each = [rovers] if isinstance(rovers, str) else list(rovers)
+        both = each == (["wheeled", "tracked"] * len(each))[: len(each)] and len(each) > 1
+        found |= {"count": len(each), "robot": "both" if both else each[0]}
+    return found
+
+
 def _water(values: Values, robot: str) -> dict[str, Any]:
     return {
         "snake": {"links": int(robot.split()[0])},
@@ -66,10 +77,28 @@ def _water(values: Values, robot: str) -> dict[str, Any]:
     }
 
 
+def _read_water(given: Values) -> dict[str, Any]:
+    found = {"distance": given["distance"]} if "distance" in given else {}
+    if "current" in given:
+        found["current"] = given["current"][0]
+    links = given.get("snake", {}).get("links")
+    return found if links is None else found | {"robot": f"{links} links"}
+
+
 def _indoor(values: Values, robot: str) -> dict[str, Any]:
     # The slip of the round robot is a share, that of the tracked rover a factor.
     slip = values["slip"] / 100.0 if robot == "round" else values["slip"] / 12.0
     return {"plan": values["plan"], "people": int(values["people"]), "robot": {"kind": robot, "slip": slip}}
+
+
+def _read_indoor(given: Values) -> dict[str, Any]:
+    found = {name: given[name] for name in ("plan", "people") if name in given}
+    robot = given.get("robot", {})
+    if "kind" in robot:
+        found["robot"] = robot["kind"]
+    if "slip" in robot:
+        found["slip"] = robot["slip"] * (100.0 if robot.get("kind") == "round" else 12.0)
+    return found
 
 
 COURSES = {
@@ -92,9 +121,26 @@ def _avoid(values: Values, robot: str) -> dict[str, Any]:
     return {"situation": values["situation"]}
 
 
+def _read_avoid(given: Values) -> dict[str, Any]:
+    return {"situation": given["situation"]} if "situation" in given else {}
+
+
+def _read_obstacles(given: Values) -> dict[str, Any]:
+    course = given.get("course", {})
+    kind = course.get("kind", "box")
+    found = {"course": kind} if "kind" in course else {}
+    size = course.get(COURSES.get(kind, "height"))
+    return found if size is None else found | {"height": size}
+
+
 def _leveling(values: Values, robot: str) -> dict[str, Any]:
     side = int(values["side"])
     return {"agents": int(values["agents"]), "relief": int(values["relief"]), "shape": [side, side]}
+
+
+def _read_leveling(given: Values) -> dict[str, Any]:
+    found = {name: given[name] for name in ("agents", "relief") if name in given}
+    return found | ({"side": given["shape"][0]} if "shape" in given else {})
 
 
 PANELS = {
@@ -106,6 +152,7 @@ PANELS = {
             Knob("count", "Rovers", 1, low=1, high=8, step=1),
         ),
         _terrain,
+        _read_terrain,
         ("wheeled", "tracked", "both"),
         "1x",
         ("z", "pitch"),
@@ -120,6 +167,7 @@ PANELS = {
             Knob("distance", "Target within [m]", 60.0, low=30.0, high=120.0, step=5.0),
         ),
         _water,
+        _read_water,
         ("17 links", "12 links", "25 links"),
         "5x",
         ("drive", "velocity_x"),
@@ -131,6 +179,7 @@ PANELS = {
             Knob("people", "People", 2, low=0, high=10, step=1),
         ),
         _indoor,
+        _read_indoor,
         ("tracked", "round"),
         "2x",
         ("speed", "turn_rate"),
@@ -141,6 +190,7 @@ PANELS = {
             Knob("height", "Height (of a trench: width) [m]", 0.2, low=0.05, high=0.5),
         ),
         _obstacles,
+        _read_obstacles,
         ("climber",),
         "1x",
         ("pitch", "velocity_forward"),
@@ -148,6 +198,7 @@ PANELS = {
     "avoid": Panel(
         (Knob("situation", "Situation", "wall", ("mixed", "easy", "medium", "hard", "obstacle", "wall")),),
         _avoid,
+        _read_avoid,
         ("tracked",),
         "2x",
         ("goal_distance", "obstacle_distance"),
@@ -159,12 +210,40 @@ PANELS = {
             Knob("side", "Cells along each side", 32, low=16, high=64, step=8),
         ),
         _leveling,
+        _read_leveling,
         ("agents",),
         "50x",
         ("height_range", "units_moved"),
     ),
 }
 """By the name of a world."""
+
+
+def shown(knob: Knob, value: Any) -> bool:
+    """Whether a knob can show a value."""
+    if knob.options:
+        return value in knob.options
+    return isinstance(value, int | float) and knob.low <= value <= knob.high
+
+
+def without(given: Mapping[str, Any], base: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings that were given, without those that are the same in ``base``; tables are looked through."""
+    left = {}
+    for key, value in given.items():
+        inner = base.get(key)
+        if isinstance(value, Mapping) and isinstance(inner, Mapping):
+            value = without(value, inner)
+            if value:
+                left[key] = value
+        elif not _same(value, inner):
+            left[key] = value
+    return left
+
+
+def _same(one: Any, other: Any) -> bool:
+    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
+        return len(one) == len(other) and all(map(_same, one, other))
+    return bool(one == other)
 
 
 def merge(base: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:

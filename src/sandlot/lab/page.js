@@ -7,11 +7,15 @@
   if (/swiftshader|llvmpipe|software|basic render/i.test(renderer) && !query.has("smooth")) {
     const original = HTMLCanvasElement.prototype.getContext;
     HTMLCanvasElement.prototype.getContext = function (kind, options) {
-      const plain = kind.startsWith("webgl") ? { ...options, antialias: false } : options;
+      const plain = kind.startsWith("webgl") ? { ...options, antialias: false, alpha: false } : options;
       return original.call(this, kind, plain);
     };
+    const clearColor = WebGL2RenderingContext.prototype.clearColor;
+    WebGL2RenderingContext.prototype.clearColor = function () {
+      clearColor.call(this, 0.9, 0.92, 0.93, 1.0); // a plain sky: what lies behind a transparent canvas is drawn again
+    };
     if (!query.has("fixedDpr")) {
-      query.set("fixedDpr", "0.8");
+      query.set("fixedDpr", "0.7");
       history.replaceState(null, "", "?" + query);
     }
   }

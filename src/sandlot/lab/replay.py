@@ -13,7 +13,7 @@ import numpy as np
 from sandlot import recordings
 from sandlot.extras import need
 from sandlot.lab.canvas import Canvas
-from sandlot.lab.door import TITLE, Door, guarded
+from sandlot.lab.door import SKY, TITLE, Door, guarded
 from sandlot.lab.keys import Keys, handle
 from sandlot.lab.stage import VIEWS, light
 from sandlot.typing import Array
@@ -103,4 +103,4 @@ def to_html(kept: Sequence[Moment], line: Lines | None = None) -> str:
     finally:
         with contextlib.redirect_stdout(io.StringIO()):
             server.stop()
-    return html.replace(TITLE, "<title>Sandlot</title>", 1)
+    return html.replace(TITLE, f"<title>Sandlot</title>\n{SKY}", 1)

@@ -1,6 +1,6 @@
 """A world, or one at two fidelities, that runs in a thread of its own, at the pace of real time or faster.
 
-Viewers never touch the world: the thread makes a snapshot of it 15 times a second, and a page draws the latest one. A
+Viewers never touch the world: the thread makes a snapshot of it 16 times a second, and a page draws the latest one. A
 page that is slow misses snapshots; the simulation does not wait for it.
 """
 
@@ -17,7 +17,7 @@ from sandlot.recordings import Frame
 from sandlot.worlds.base import World
 from sandlot.worlds.scene import Scene
 
-RATE = 15.0
+RATE = 16.0
 """Snapshots a second, by the clock of the wall [1/s]."""
 BEHIND = 0.25
 """A simulation that is this late gives up catching up [s]."""
@@ -165,10 +165,10 @@ class Simulation:
 
     def _loop(self) -> None:
         clock = _Clock()
-        shown, ended_at = 0.0, 0.0
+        due, ended_at = 0.0, 0.0
         while not self._closed:
             if self._restarting:
-                self._restarting = False
+                self._restarting, ended_at = False, 0.0
                 self._begin()
                 clock.restart()
             if self._steps:
@@ -195,8 +195,9 @@ class Simulation:
                 time.sleep(min(wait, 0.02))
                 continue
             self._advance()
-            if now - shown > 1.0 / RATE or all(run.ended for run in self.runs):
-                shown, self._pace = now, clock.pace(self._time, now)
+            if now >= due or all(run.ended for run in self.runs):
+                due = max(due + 1.0 / RATE, now)
+                self._pace = clock.pace(self._time, now)
                 self.latest = self._snapshot()
 
     @property
@@ -230,14 +231,15 @@ class _Clock:
 
     def restart(self) -> None:
         self._began: tuple[float, float] | None = None
+        self._speed = 0.0
         self._measured: tuple[float, float, float] | None = None
 
     def wait(self, simulated: float, speed: float, now: float) -> float:
         """How long until the next step is due [s]."""
-        if self._began is None or speed == FASTEST:
-            self._began = simulated, now
+        if self._began is None or speed == FASTEST or speed != self._speed:
+            self._began, self._speed = (simulated, now), speed
         wait = (simulated - self._began[0]) / speed - (now - self._began[1])
-        if wait < -BEHIND or wait > BEHIND:  # too slow to catch up, or the speed was changed
+        if wait < -BEHIND:  # too slow to catch up
             self._began, wait = (simulated, now), 0.0
         return wait
 

@@ -10,7 +10,7 @@ from sandlot.control.controller import Controller
 from sandlot.control.snake.gaits import Gait, GaitController
 from sandlot.errors import SandlotError
 from sandlot.lab.keys import HINTS, Driven, Keys, can_be_driven
-from sandlot.lab.knobs import PANELS, Knob, merge
+from sandlot.lab.knobs import PANELS, Knob, merge, shown, without
 from sandlot.lab.plots import Plot
 from sandlot.lab.simulation import FASTEST, Run, Simulation
 from sandlot.lab.stage import VIEWS, Stage
@@ -43,7 +43,7 @@ class WorldsTab:
         self._server, self._gui, self._stage, self._keys = server, server.gui, stage, keys
         self.simulation: Simulation | None = None
         self._given: Mapping[str, Any] = {}
-        self._quiet = False
+        self._quiet, self._closed = False, False
         self._lock = threading.RLock()
         self._knobs: dict[str, Any] = {}
         self._removable: list[Any] = []
@@ -102,7 +102,7 @@ class WorldsTab:
             fidelity: By default its first.
             controller: By default its first; or the path of one.
             seed: Of the first episode.
-            settings: In place of those of the knobs.
+            settings: Shown by the knobs, or else in place of theirs.
             start: Whether it runs at once.
 
         Raises:
@@ -111,11 +111,12 @@ class WorldsTab:
         load(world)
         with self._lock:
             self._silently(lambda: self._fill(world, fidelity, controller, seed))
-            self._given = dict(settings or {})
+            self._silently(lambda: self._turn(dict(settings or {})))
             self._make(start)
 
     def close(self) -> None:
         """Stop the simulation."""
+        self._closed = True
         if self.simulation is not None:
             self.simulation.close()
 
@@ -166,6 +167,19 @@ class WorldsTab:
         self._controller.options, self._controller.value = names, controller or names[0]
         self._driving.visible = can_be_driven(world)
         self._hint.content = HINTS.get(world, "")
+
+    def _turn(self, given: dict[str, Any]) -> None:
+        """Let the knobs show what was given; what they cannot show is kept beside them."""
+        panel = PANELS[self._name]
+        build(load(self._name).Settings, given | {"fidelity": self._fidelity.value})  # explains a mistake
+        found = panel.read(given)
+        if found.get("robot") in panel.robots:
+            self._robot.value = found["robot"]
+        for knob in panel.knobs:
+            if knob.name in found and shown(knob, found[knob.name]):
+                self._knobs[knob.name].value = found[knob.name]
+        values = {name: knob.value for name, knob in self._knobs.items()}
+        self._given = without(given, panel.settings(values, self._robot.value))
 
     def _knob(self, knob: Knob) -> Any:
         if knob.options:
@@ -250,7 +264,7 @@ class WorldsTab:
         """Keep status and plots up to date."""
         seen = None
         drawn = 0.0
-        while True:
+        while not self._closed:
             time.sleep(0.05)
             simulation = self.simulation
             if simulation is None:

@@ -62,6 +62,8 @@ def _hint(name: str, known: list[str]) -> str:
     from sandlot.settings import nearest
 
     world = [each for each in known if each.partition(".")[0] == name.partition(".")[0]]
+    if world and "." not in name.strip("."):
+        return f"studies of {name}: {', '.join(world)}"
     hint = nearest(name, known)
     if not hint.startswith("known"):
         return hint

@@ -62,8 +62,13 @@ def shape_mesh(shape: Shape) -> Mesh:
     return _flat(points @ shape.rotation.T + shape.position, faces, shape.colour)
 
 
-def shape_triangles(shape: Shape) -> tuple[Array, IntArray]:
-    """Corners (m, 3) [m] of a shape and its triangles (n, 3), in its own axes; counter-clockwise from outside."""
+def shape_triangles(shape: Shape, around: int = AROUND) -> tuple[Array, IntArray]:
+    """Corners (m, 3) [m] of a shape and its triangles (n, 3), in its own axes; counter-clockwise from outside.
+
+    Args:
+        shape: Any kind.
+        around: Corners of a round shape around its axis.
+    """
     if shape.kind == "mesh":
         points = np.asarray(shape.vertices, np.float64)
         faces = np.array([[0, 1, 2]]) if shape.faces is None else np.asarray(shape.faces, np.int64)
@@ -72,7 +77,7 @@ def shape_triangles(shape: Shape) -> tuple[Array, IntArray]:
         signs = np.array([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], np.float64)
         quads = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
         return signs * np.array(shape.size), _split(np.array(quads))
-    turn = np.linspace(0.0, 2.0 * np.pi, AROUND, endpoint=False)
+    turn = np.linspace(0.0, 2.0 * np.pi, around, endpoint=False)
     if shape.kind == "cylinder":
         radius, half = shape.size
         outline = np.array([(0.0, -half), (radius, -half), (radius, half), (0.0, half)])
@@ -84,12 +89,15 @@ def shape_triangles(shape: Shape) -> tuple[Array, IntArray]:
             outline = radius * np.insert(outline, ALONG // 2, outline[ALONG // 2], axis=0)
             outline[:, 1] += np.repeat([-half, half], [ALONG // 2 + 1, len(outline) - ALONG // 2 - 1])
     ring = np.column_stack([np.cos(turn), np.sin(turn)])
-    points = np.concatenate([np.column_stack([r * ring, np.full(AROUND, z)]) for r, z in outline])
+    points = np.concatenate([np.column_stack([r * ring, np.full(around, z)]) for r, z in outline])
     if shape.kind in ("sphere", "ellipsoid"):
         points = points * np.array(shape.size if len(shape.size) == 3 else 3 * shape.size)
-    k, n = np.arange(AROUND), np.arange(len(outline) - 1)[:, None] * AROUND
-    following = (k + 1) % AROUND
-    return points, _split(np.stack([n + k, n + following, n + AROUND + following, n + AROUND + k], -1).reshape(-1, 4))
+    k, n = np.arange(around), np.arange(len(outline) - 1)[:, None] * around
+    following = (k + 1) % around
+    faces = _split(np.stack([n + k, n + following, n + around + following, n + around + k], -1).reshape(-1, 4))
+    corners = points[faces]  # at both ends of the axis, half of the triangles are only lines
+    area = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
+    return points, faces[area > 1e-9 * max(float(area.max()), 1e-300)]
 
 
 def field_mesh(field: HeightField, middle: Array, reach: float) -> Mesh:
@@ -204,11 +212,27 @@ def lines_mesh(lines: Lines, view: Array, pixel: float) -> Mesh:
 
 def area_mesh(area: Area) -> Mesh:
     """A flat area as a fan of triangles around its first corner."""
-    n = len(area.outline)
-    faces = np.array([(0, k, k + 1) for k in range(1, n - 1)])
+    n, faces = len(area.outline), fan(area.outline)
     colours = np.tile(np.array(area.colour[:3], np.float64), (n, 1))
     opacity = area.colour[3] / 255.0 if len(area.colour) > 3 else 1.0
     return Mesh(np.asarray(area.outline, np.float64), np.zeros((n, 3)), colours, faces, opacity)
+
+
+def fan(outline: Array) -> IntArray:
+    """Triangles (n - 2, 3) of an outline of n corners that can be seen whole from the first of them."""
+    k = np.arange(1, max(len(outline) - 1, 1))
+    return np.column_stack([np.zeros_like(k), k, k + 1])
+
+
+def walls(ends: Array, height: float) -> tuple[Array, IntArray]:
+    """Upright rectangles over lines: corners (4 n, 3) [m] and triangles (2 n, 3).
+
+    Args:
+        ends: (n, 2, 3) of the lines [m].
+        height: Of the walls [m].
+    """
+    corners = np.concatenate([ends, ends[:, ::-1] + (0.0, 0.0, height)], axis=1).reshape(-1, 3)
+    return corners, _split(np.arange(len(corners)).reshape(-1, 4))
 
 
 def _flat(points: Array, faces: IntArray, colours: Colour | Image | Array) -> Mesh:

@@ -15,9 +15,9 @@ from sandlot.extras import need
 from sandlot.typing import Image
 from sandlot.writing import drafted
 
-FORMATS = {".mp4": 30.0, ".gif": 20.0, ".webp": 20.0}
+FORMATS = {".mp4": 30.0, ".gif": 12.5, ".webp": 20.0}
 """Suffixes, and the most pictures a second that a video of each has."""
-PALETTE, QUALITY = 128, 75
+PALETTE, GIF_SIDE, QUALITY = 64, 480, 75
 """Colours of a GIF, and the quality of a WebP, of 100."""
 
 
@@ -85,8 +85,10 @@ class Video:
         picture = np.ascontiguousarray(picture)
         if self._path.suffix.lower() != ".mp4":
             image = Pillow.fromarray(picture)
-            gif = self._path.suffix.lower() == ".gif"
-            self._pictures.append(image.quantize(PALETTE, dither=Pillow.Dither.NONE) if gif else image)
+            if self._path.suffix.lower() == ".gif":
+                image.thumbnail((GIF_SIDE, GIF_SIDE))
+                image = image.quantize(PALETTE, dither=Pillow.Dither.NONE)
+            self._pictures.append(image)
             return
         if self._pipe is None:
             rows, columns, _ = picture.shape

@@ -3,7 +3,7 @@
 import numpy as np
 
 from sandlot.worlds.scene import RUT, SOIL_HIGH, SOIL_LOW, blend
-from sandlot.worlds.terrain.scene import DEEP, TINTS, shade
+from sandlot.worlds.terrain.scene import DEEP, TINTS, extremes, shade
 
 
 def plain_colours(heights, initial):
@@ -20,3 +20,10 @@ def test_the_kernel_colours_as_its_twin():
     colours = np.empty((40, 30, 3), np.uint8)
     shade(heights, initial, float(heights.min()), float(np.ptp(heights)), TINTS, colours)
     np.testing.assert_array_equal(colours, plain_colours(heights, initial))
+
+
+def test_extremes_of_heights_and_ruts():
+    rng = np.random.default_rng(1)
+    heights, initial = rng.normal(size=(2, 40, 30))
+    expected = heights.min(), heights.max(), (initial - heights).max()
+    np.testing.assert_array_equal(extremes(heights, initial), expected)

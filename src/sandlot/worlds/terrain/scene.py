@@ -1,6 +1,7 @@
 """What there is to draw of the terrain world: the ground, darker where it was pressed down, and the rovers."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 from scipy.ndimage import gaussian_filter
@@ -48,7 +49,7 @@ def terrain_scene(ground: Ground, rovers: Drive, time: float = 0.0) -> Scene:
     colours = _colours(ground, grain / grid.spacing)
     field = HeightField("ground", ground.heights.copy(), grid.spacing, grid.corner, colours, grid.wrap, grain=grain)
     low = grid.corner - 0.5 * grid.spacing
-    depth = 1e3 * max(float((ground.initial - ground.heights).max()), 0.0)
+    depth = 1e3 * max(extremes(ground.heights, ground.initial)[2], 0.0)
     bodies = [("rover" if rovers.count == 1 else f"rover {k}", ROBOTS[k % len(ROBOTS)]) for k in range(rovers.count)]
     return Scene(
         (field, *shapes),
@@ -67,7 +68,7 @@ def _camera(ground: Ground, rovers: Drive) -> Camera:
     """One that follows the rovers, so near that they are large, and so far that all are in the picture."""
     places = np.nan_to_num(rovers.state.position)
     target = places.mean(axis=0)
-    largest = max(_reach(drawn) for drawn in rovers.shapes)
+    largest = max(_extent(tuple(drawn))[0] for drawn in rovers.shapes)
     spread = float(np.linalg.norm(places - target, axis=1).max())
     distance = NEAR * (largest + 0.5 * spread)
     return Camera(target, distance, np.radians(AZIMUTH), np.radians(ELEVATION))
@@ -79,8 +80,25 @@ def _colours(ground: Ground, blur: float) -> Image:
     if blur > 0.0:
         heights, initial = (0.95 * gaussian_filter(each, 2.0 * blur) + 0.05 * each for each in (heights, initial))
     colours = np.empty((*heights.shape, 3), np.uint8)
-    shade(heights, initial, float(heights.min()), max(float(np.ptp(heights)), 1e-9), TINTS, colours)
+    low, high, _ = extremes(heights, initial)
+    shade(heights, initial, low, max(high - low, 1e-9), TINTS, colours)
     return colours
+
+
+@kernel(error_model="numpy", allocates=False)
+def extremes(heights: Array, initial: Array) -> tuple[float, float, float]:
+    """Height of the lowest and of the highest node, and the depth of the deepest rut [m].
+
+    Args:
+        heights: (ny, nx) [m]
+        initial: (ny, nx) before anything touched the ground [m].
+    """
+    low, high, deepest = np.inf, -np.inf, -np.inf
+    for i in range(heights.shape[0]):
+        for j in range(heights.shape[1]):
+            low, high = min(low, heights[i, j]), max(high, heights[i, j])
+            deepest = max(deepest, initial[i, j] - heights[i, j])
+    return low, high, deepest
 
 
 @kernel(error_model="numpy", allocates=False)
@@ -113,12 +131,15 @@ def _rover(number: int, drawn: Sequence[DrawnShape], position: Array, rotation: 
         colour: Colour = ROBOTS[number % len(ROBOTS)] if each.role == "chassis" else TYRE
         name, mesh = f"rover {number} {each.role} {k}", (solid.vertices, solid.faces.astype(np.int64))
         shapes.append(Shape(name, solid.kind, tuple(size.tolist()), solid.position, solid.rotation, colour, *mesh))
-    top = max(float(each.shape.box_corners()[:, 2].max()) for each in drawn if each.role == "chassis")
-    mark = _reach(drawn) * NOSE_CORNERS + (0.0, 0.0, top + 1e-3), np.array([[0, 1, 2]])
+    reach, top = _extent(tuple(drawn))
+    mark = reach * NOSE_CORNERS + (0.0, 0.0, top + 1e-3), np.array([[0, 1, 2]])
     return [*shapes, Shape(f"rover {number} nose", "mesh", (), position, rotation, FRONT, *mark)]
 
 
-def _reach(drawn: Sequence[DrawnShape]) -> float:
-    """Radius of a rover, from above [m]."""
-    corners = np.concatenate([each.shape.box_corners() for each in drawn])
-    return float(np.hypot(corners[:, 0], corners[:, 1]).max())
+@lru_cache(maxsize=256)
+def _extent(drawn: tuple[DrawnShape, ...]) -> tuple[float, float]:
+    """Radius of a rover, from above, and height of its chassis [m]."""
+    corners = [each.shape.box_corners() for each in drawn]
+    top = max(float(box[:, 2].max()) for each, box in zip(drawn, corners, strict=True) if each.role == "chassis")
+    every = np.concatenate(corners)
+    return float(np.hypot(every[:, 0], every[:, 1]).max()), top

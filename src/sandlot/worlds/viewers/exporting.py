@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Literal
 
 from sandlot import recordings
-from sandlot.errors import RecordingError
+from sandlot.errors import RecordingError, SettingError
 from sandlot.worlds.picture import picture
 from sandlot.worlds.replay import moments, steps_a_second
 from sandlot.worlds.video import Video
@@ -35,6 +35,8 @@ def export_scenes(
     Raises:
         SandlotError: The recording cannot be replayed, or the file not be written. Then there is no file.
     """
+    if out.suffix.lower() != SUFFIXES[to]:
+        raise SettingError(f"{out.name}: a file for {to} ends in {SUFFIXES[to]}")
     with recordings.open(recording) as dataset:
         total = dataset.sizes["time"]
     rate, count = steps_a_second(recording), 0

@@ -1,6 +1,6 @@
 """Writes scenes as an MCAP file for Foxglove: ``foxglove.SceneUpdate`` on ``/scene``, and ``/numbers`` to plot.
 
-Messages are JSON. What did not change since the message before is not written again.
+Messages are JSON. What did not change since the message before is not written again; what is gone is deleted.
 """
 
 import json
@@ -20,8 +20,8 @@ from sandlot.worlds.viewers.ground import Tiles
 from sandlot.worlds.viewers.schemas import SCENE_UPDATE, numbers_schema
 
 FRAME = "world"
-LINES = 2
-"""Foxglove's number for a list of separate lines."""
+LINES, DELETE_ONE = 2, 0
+"""Foxglove's numbers for a list of separate lines, and for the deletion of the entity with an id."""
 NOWHERE = {"position": {"x": 0, "y": 0, "z": 0}, "orientation": {"x": 0, "y": 0, "z": 0, "w": 1}}
 
 
@@ -57,8 +57,12 @@ class FoxgloveWriter:
         entities = []
         for item in moment.scene.items:
             entities += self._entities(item, stamp)
-        if entities:
-            self._send(self._scene, stamp, {"deletions": [], "entities": entities})
+        gone = [name for name in self._sent if name not in {item.name for item in moment.scene.items}]
+        for name in gone:
+            del self._sent[name]
+        if entities or gone:
+            deletions = [{"timestamp": _time(stamp), "type": DELETE_ONE, "id": name} for name in gone]
+            self._send(self._scene, stamp, {"deletions": deletions, "entities": entities})
         numbers = {key: value for key, value in moment.numbers.items() if np.isfinite(value)}
         if self._numbers < 0:
             self._numbers = self._channel("/numbers", "sandlot.Numbers", numbers_schema(list(moment.numbers)))
@@ -83,10 +87,14 @@ class FoxgloveWriter:
         self._bag.add_message(channel_id=channel, log_time=stamp, publish_time=stamp, data=data)
 
 
+def _time(stamp: int) -> dict[str, int]:
+    return {"sec": stamp // 10**9, "nsec": stamp % 10**9}
+
+
 def _entity(name: str, stamp: int, **drawn: Any) -> dict[str, Any]:
     empty = ("metadata", "arrows", "cubes", "spheres", "cylinders", "lines", "triangles", "texts", "models")
     about = {
-        "timestamp": {"sec": stamp // 10**9, "nsec": stamp % 10**9},
+        "timestamp": _time(stamp),
         "frame_id": FRAME,
         "id": name,
         "lifetime": {"sec": 0, "nsec": 0},  # until it is replaced
