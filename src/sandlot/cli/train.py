@@ -36,8 +36,8 @@ def climber(
     """Train a climbing robot at fidelity fast, by proximal policy optimisation.
 
     Thousands of robots that differ in size, mass, friction and motors climb boxes, stairs and rubble, which get higher
-    as they pass. The guide "A robot that climbs" has the two commands that made the controller that comes with Sandlot.
-    Use yours with: sandlot record obstacles --controller OUT
+    as they pass. Without settings this trains the controller that comes with Sandlot; --start trains one further. Use
+    it with: sandlot record obstacles --controller OUT
     """
     from sandlot.errors import ModelError
     from sandlot.extras import need
