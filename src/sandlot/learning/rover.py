@@ -12,6 +12,7 @@ from pydantic import Field
 from sandlot.physics.soil import SoilKind
 from sandlot.settings import Settings
 from sandlot.surrogates.terrain.drives import Drive
+from sandlot.surrogates.terrain.evaluation import calibrated
 from sandlot.surrogates.terrain.fit_motion import fit_motion
 from sandlot.surrogates.terrain.motion_model import MotionModel
 from sandlot.surrogates.terrain.recorded import read_drives
@@ -21,6 +22,8 @@ from sandlot.worlds.record import record_world
 
 RIGID, FLAT = 0.08, 0.15
 """Shares of recordings on rigid ground, and on flat terrain."""
+HELD_OUT = 0.08
+"""Share of the recordings that the ensemble's band is calibrated with, and that it is not fitted to."""
 REFERENCE_DEPTH = 0.02
 """Soils are drawn by their pressure under a wheel that is so deep [m]."""
 
@@ -37,7 +40,7 @@ class RoverTraining(Settings):
     """
 
     rover: str = "wheeled"
-    recordings: int = Field(400, ge=2)
+    recordings: int = Field(320, ge=2)
     frames: int = Field(1000, ge=100)
     seed: int = Field(0, ge=0)
     training: Training = Training()
@@ -61,7 +64,7 @@ def random_ground(rng: np.random.Generator, width: float) -> dict[str, Any]:
     if rng.random() < RIGID:
         return settings | {"ground": "rigid"}
     exponent = rng.uniform(0.6, 1.3)
-    modulus = between(2e3, 6e5) / REFERENCE_DEPTH**exponent
+    modulus = between(1.5e3, 8e5) / REFERENCE_DEPTH**exponent
     cohesive = rng.uniform(0.0, 0.6) * float(rng.random() < 0.5)
     settings["soil"] = SoilKind(
         kphi=modulus * (1.0 - cohesive),
@@ -111,10 +114,12 @@ def train_rover(
         progress("recording", len(paths), given.recordings)
     shape = shape_of(given.rover)
     drives: list[Drive] = []
-    for k, path in enumerate(paths):
+    fitted = paths[: max(round((1.0 - HELD_OUT) * len(paths)), 1)]
+    for k, path in enumerate(fitted):
         drives += read_drives([path], shape)
-        progress("reading", k + 1, len(paths))
+        progress("reading", k + 1, len(fitted))
     model = fit_motion(
         drives, shape, given.training, (), lambda what, epoch, epochs, _: progress(f"training {what}", epoch, epochs)
     )
+    model = calibrated(model, paths[len(fitted) :]) if len(fitted) < len(paths) else model
     return model.with_settings(recipe=given.model_dump(mode="json", exclude={"training"}))

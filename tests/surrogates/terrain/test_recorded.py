@@ -5,7 +5,9 @@ import pytest
 
 from sandlot import recordings
 from sandlot.errors import RecordingError
-from sandlot.surrogates.terrain.drives import mirrored, order_after, turned, with_symmetries
+from sandlot.surrogates.terrain.drives import STATES, symmetries
+from sandlot.surrogates.terrain.feet import make_ground
+from sandlot.surrogates.terrain.looking import Support, look
 from sandlot.surrogates.terrain.recorded import drives_of, ground_before, open_drives, read_drives
 from sandlot.surrogates.terrain.shape import shape_of
 from sandlot.worlds.record import record_world
@@ -23,7 +25,7 @@ def test_the_first_frame_is_before_the_rover_settles(drive, recorded):
     recording = recordings.open(recorded["soft"])
     assert len(drive.commands) == recording.sizes["time"]
     np.testing.assert_array_equal(drive.position[0], drive.position[1])
-    np.testing.assert_array_equal(drive.seen[0, len(SHAPE.samples) :], 0.0)
+    np.testing.assert_array_equal(drive.seen[0, len(SHAPE.samples) : -2], 0.0)
     untouched = ground_before(recording, 0).heights
     settled = rebuild(recording, 0).values
     assert (untouched - settled).max() > 0.005
@@ -36,8 +38,8 @@ def test_ground_below_the_rover_counts_as_it_was_before(recorded):
     driven = np.hypot(*(drive.position[1:, :2] - drive.position[1, :2]).T)
     assert driven.max() > 0.05
     near = driven < 0.05
-    depth = drive.seen[near][:, 2 * len(SHAPE.samples) :]
-    sunk = 0.051 - (drive.position[1, 2] - drive.planes[0, 2])
+    depth = drive.seen[near][:, len(SHAPE.samples) : -2]
+    sunk = 0.051 - (drive.position[1, 2] - drive.middles[0])
     assert sunk > 0.005
     assert depth.mean() < 0.1 * sunk
 
@@ -45,20 +47,38 @@ def test_ground_below_the_rover_counts_as_it_was_before(recorded):
 def test_motion_is_that_of_the_recording(drive):
     speed = np.hypot(*drive.motion[1:, :2].T)
     np.testing.assert_allclose(speed * 0.01, np.hypot(*np.diff(drive.position[1:, :2], axis=0).T), atol=1e-12)
-    inputs, moves = drive.drive_inputs(SHAPE), drive.moves()
-    assert inputs.shape == (len(drive.commands) - 1, 3 + 44 + 5 + 7)
-    np.testing.assert_allclose(inputs[:-1, -7:-4] + moves[:-1, :3], drive.motion[1:-1], atol=1e-12)
+    inputs = drive.inputs(SHAPE)
+    assert inputs.shape == (len(drive.commands) - 1, 26 + 6 + 2 + STATES)
+    np.testing.assert_allclose(inputs[1:, -STATES:][:, :3], drive.motion[1:-1], atol=1e-12)
+    np.testing.assert_allclose(np.cumsum(drive.states[:, 8:], axis=0), drive.rests - drive.rests[0], atol=1e-12)
 
 
 def test_symmetries_are_their_own_inverse_and_keep_what_is_symmetric(drive):
-    for change, signs in ((mirrored, (1.0, -1.0)), (turned, (-1.0, -1.0))):
-        order = order_after(SHAPE, signs)
-        once = change(drive, order)
-        twice = change(once, order)
-        np.testing.assert_allclose(twice.drive_inputs(SHAPE), drive.drive_inputs(SHAPE), atol=1e-12)
-        np.testing.assert_allclose(np.abs(once.motion), np.abs(drive.motion), atol=1e-9)
-        np.testing.assert_allclose(once.rests[:, 0], drive.rests[:, 0], atol=1e-12)
-    assert len(with_symmetries([drive], SHAPE)) == 4
+    rows, states = drive.rows(SHAPE), drive.states
+    found = symmetries(SHAPE, len(drive.soil))
+    assert len(found) == 4
+    for each in found:
+        assert sorted(each.rows) == list(range(rows.shape[1]))
+        twice = each.then(each)
+        np.testing.assert_array_equal(rows[:, twice.rows] * twice.row_signs, rows)
+        np.testing.assert_array_equal(states[:, twice.states] * twice.state_signs, states)
+        np.testing.assert_array_equal(np.abs(states[:, each.states][:, :3]), np.abs(states[:, :3]))
+
+
+def test_a_mirrored_drive_is_what_a_mirrored_world_shows(drive):
+    """Exchanging y and -y in the ground, the poses and the commands gives the same rows as the symmetry does."""
+    seen = drive.seen[5]
+    y, x = np.mgrid[-60:61, -60:61] * 0.01
+    heights = 0.05 * np.sin(9.0 * x + 1.0) * np.cos(7.0 * y + 0.5)
+    support, mirror = Support(SHAPE.samples, SHAPE.groups, SHAPE.plane), symmetries(SHAPE, 6)[1]
+    found = []
+    for sign in (1, -1):
+        ground = make_ground(np.ascontiguousarray(heights[::sign]), (-0.6, -0.6), 0.01, False)
+        looked = np.zeros_like(seen)
+        look(support, ground, 1, 0.9 * ground.heights, True, 0.03, 0.02 * sign, 0.4 * sign, looked)
+        found.append(looked)
+    width = len(seen)
+    np.testing.assert_allclose(found[1], found[0][mirror.rows[:width]] * mirror.row_signs[:width], atol=1e-9)
 
 
 def test_missing_quantities_are_named(tmp_path):

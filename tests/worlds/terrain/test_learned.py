@@ -109,7 +109,7 @@ def test_a_model_comes_back_from_disk_unchanged(tmp_path):
     model = load_motion(SHIPPED)
     model.save(tmp_path / "copy")
     again = load_motion(tmp_path / "copy")
-    for one, two in zip((*model.drives, *model.rests), (*again.drives, *again.rests), strict=True):
+    for one, two in zip((*model.drives, model.settle), (*again.drives, again.settle), strict=True):
         np.testing.assert_array_equal(one.weights, two.weights)
         np.testing.assert_array_equal(one.biases, two.biases)
     np.testing.assert_array_equal(model.shape.feet, again.shape.feet)

@@ -1,7 +1,7 @@
-"""Recorded drives as the nets of a learned rover are trained on them."""
+"""Recorded drives as the nets of a learned rover are trained on them, and the symmetries of a rover."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,6 +14,10 @@ from sandlot.typing import Array, IntArray
 
 SYMMETRIC = 1e-6
 """Feet and samples of a symmetric rover agree to this [m]."""
+MOVES = 8
+"""A net gives changes of three speeds, two wheel speeds, and of height, pitch and roll relative to the ground."""
+STATES = 11
+"""It also gets to see the last changes of height, pitch and roll."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +31,7 @@ class Drive:
         commands: (T, 2) forward speed [m/s] and turn rate [rad/s] until the next frame.
         seen: (T, width) the ground of each frame below where the rover is one frame later, as `look` gives
             it.
-        planes: (T, 3) of the same ground: slopes ahead and to the left, and height in the middle [m].
+        middles: (T,) height in the middle of the plane through the same ground [m].
         soil: (inputs,) as `soil_inputs` gives it.
         interval: Between frames [s].
         kind: Of soil; None for other ground.
@@ -39,7 +43,7 @@ class Drive:
     wheels: Array
     commands: Array
     seen: Array
-    planes: Array
+    middles: Array
     soil: Array
     interval: float
     kind: SoilKind | None = None
@@ -57,75 +61,52 @@ class Drive:
     @property
     def rests(self) -> Array:
         """Height above the plane [m], and pitch and roll relative to it [rad], one frame later: (T, 3)."""
-        ahead, left, middle = self.planes.T
+        ahead, left = self.seen[:, -2:].T
         roll, pitch, _ = self.attitude[1:].T
-        return np.column_stack([self.position[1:, 2] - middle, pitch + np.arctan(ahead), roll - np.arctan(left)])
+        return np.column_stack([self.position[1:, 2] - self.middles, pitch + np.arctan(ahead), roll - np.arctan(left)])
 
-    def drive_inputs(self, shape: Shape) -> Array:
-        """Inputs of the net that moves the rover, in frames 1 to T - 1: (T - 1, inputs), as `step.drive_inputs`."""
+    @property
+    def states(self) -> Array:
+        """Motion, wheel speeds, rests and their last changes, one frame later: (T, STATES)."""
+        rests = self.rests
+        changes = np.diff(rests, axis=0, prepend=rests[:1])
+        return np.column_stack([self.motion, self.wheels[1:], rests, changes])
+
+    def rows(self, shape: Shape) -> Array:
+        """What a net gets in frames 1 to T - 1 besides the state: (T - 1, rows), as `step.fill_inputs`."""
         frames = len(self.commands) - 1
         speed, turn_rate = self.commands[1:].T
         targets = wheel_speeds(speed, turn_rate, shape.base, shape.radius, shape.top_speed)
-        return np.column_stack(
-            [
-                self.attitude[1:-1, :2],
-                self.rests[:-1, 0],
-                self.seen[:-1],
-                np.broadcast_to(self.soil, (frames, len(self.soil))),
-                self.motion[:-1],
-                self.wheels[1:-1],
-                targets,
-            ]
-        )
+        return np.column_stack([self.seen[:-1], np.broadcast_to(self.soil, (frames, len(self.soil))), targets])
 
-    def moves(self) -> Array:
-        """What that net shall give: changes of the motion and of the wheels' speeds: (T - 1, 5)."""
-        return np.column_stack([np.diff(self.motion, axis=0), np.diff(self.wheels[1:], axis=0)])
-
-    def rest_inputs(self) -> Array:
-        """Inputs of the net that puts the rover on the ground: (T, inputs), as `step.rest_inputs`."""
-        frames = len(self.commands)
-        return np.column_stack(
-            [
-                self.seen,
-                np.broadcast_to(self.soil, (frames, len(self.soil))),
-                self.planes[:, :2],
-                self.motion,
-                self.wheels[1:],
-            ]
-        )
+    def inputs(self, shape: Shape) -> Array:
+        """All inputs of a net in frames 1 to T - 1: (T - 1, inputs)."""
+        return np.column_stack([self.rows(shape), self.states[:-1]])
 
 
-def mirrored(drive: Drive, order: IntArray) -> Drive:
-    """The same drive in a mirror, with left and right exchanged.
+class Symmetry(NamedTuple):
+    """What rows and states become if left and right, or front and back, are exchanged: ``x[..., order] * signs``.
 
-    Args:
-        drive: Recorded.
-        order: (width,) of what is seen, where each is found in the mirror.
+    Attributes:
+        rows: (rows,) order.
+        row_signs: (rows,)
+        states: (STATES,) order.
+        state_signs: (STATES,)
     """
-    flip = np.array([-1.0, 1.0, -1.0])
-    return replace(
-        drive,
-        position=drive.position * (1.0, -1.0, 1.0),
-        attitude=drive.attitude * flip,
-        wheels=drive.wheels[:, ::-1],
-        commands=drive.commands * (1.0, -1.0),
-        seen=drive.seen[:, order],
-        planes=drive.planes * (1.0, -1.0, 1.0),
-    )
 
+    rows: IntArray
+    row_signs: Array
+    states: IntArray
+    state_signs: Array
 
-def turned(drive: Drive, order: IntArray) -> Drive:
-    """The same drive of a rover whose back is called its front; arguments as of `mirrored`."""
-    roll, pitch, yaw = drive.attitude.T
-    return replace(
-        drive,
-        attitude=np.column_stack([-roll, -pitch, wrap(yaw + np.pi)]),
-        wheels=-drive.wheels[:, ::-1],
-        commands=drive.commands * (-1.0, 1.0),
-        seen=drive.seen[:, order],
-        planes=drive.planes * (-1.0, -1.0, 1.0),
-    )
+    def then(self, other: "Symmetry") -> "Symmetry":
+        """Both, one after the other."""
+        return Symmetry(
+            self.rows[other.rows],
+            self.row_signs[other.rows] * other.row_signs,
+            self.states[other.states],
+            self.state_signs[other.states] * other.state_signs,
+        )
 
 
 def order_after(shape: Shape, signs: tuple[float, float]) -> IntArray | None:
@@ -145,14 +126,28 @@ def order_after(shape: Shape, signs: tuple[float, float]) -> IntArray | None:
     ):
         return None
     groups = np.abs(shape.groups[:, samples][:, None] - shape.groups[None]).sum(axis=2).argmin(axis=0)
-    return np.concatenate([samples, len(samples) + samples, 2 * len(samples) + groups])
+    return np.concatenate([samples, len(samples) + groups])
 
 
-def with_symmetries(drives: Sequence[Drive], shape: Shape) -> list[Drive]:
-    """Drives, and what they look like with left and right, or front and back, exchanged, as far as the rover is so."""
-    found = list(drives)
-    for change, signs in ((mirrored, (1.0, -1.0)), (turned, (-1.0, -1.0))):
+def symmetries(shape: Shape, soil: int) -> list[Symmetry]:
+    """Those of a rover: nothing, and left and right, front and back, or both exchanged, as far as it is symmetric.
+
+    Args:
+        shape: Of the rover.
+        soil: How many inputs describe the soil.
+    """
+    seen = len(shape.samples) + len(shape.groups)
+    rows = seen + 2 + soil + 2
+    found = [Symmetry(np.arange(rows), np.ones(rows), np.arange(STATES), np.ones(STATES))]
+    swapped = np.array([0, 1, 2, 4, 3, 5, 6, 7, 8, 9, 10])
+    left_right = np.array([1, -1, -1, 1, 1, 1, 1, -1, 1, 1, -1], np.float64)
+    front_back = np.array([-1, -1, 1, -1, -1, 1, -1, -1, 1, -1, -1], np.float64)
+    for signs, of_states in (((1.0, -1.0), left_right), ((-1.0, -1.0), front_back)):
         order = order_after(shape, signs)
-        if order is not None:
-            found += [change(drive, order) for drive in found]
+        if order is None:
+            continue
+        whole = np.concatenate([order, np.arange(seen, rows - 2), [rows - 1, rows - 2]])
+        of_rows = np.concatenate([np.ones(seen), signs, np.ones(soil), [signs[0], signs[0]]])
+        one = Symmetry(whole, of_rows, swapped, of_states)
+        found += [each.then(one) for each in found]
     return found

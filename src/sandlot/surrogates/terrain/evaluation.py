@@ -11,6 +11,9 @@ from sandlot.surrogates.terrain.motion_model import MotionModel
 from sandlot.surrogates.terrain.recorded import read_drives
 from sandlot.surrogates.terrain.rollout import end_errors
 
+SECONDS = 10.0
+"""Length of free runs, unless recordings are shorter [s]."""
+
 
 def evaluate(model: MotionModel, paths: Sequence[Path], ground: GroundModel | None = None) -> dict[str, float]:
     """Errors of a model, by name and unit, as for its card.
@@ -32,3 +35,26 @@ def evaluate(model: MotionModel, paths: Sequence[Path], ground: GroundModel | No
         found["median error after 10 s, of the distance driven [1]"] = float(np.median(relative))
         found["its 90% quantile [1]"] = float(np.quantile(relative, 0.9))
     return {name: round(value, 4) for name, value in found.items()}
+
+
+def calibrated(model: MotionModel, paths: Sequence[Path], ground: GroundModel | None = None) -> MotionModel:
+    """The same model whose band holds 90% of its free runs on recordings that it was not fitted to.
+
+    Args:
+        model: An ensemble of several members; others are returned as they are.
+        paths: Recordings.
+        ground: How it changes the ground; the default model of soil if left out.
+
+    Raises:
+        RecordingError: If one cannot be read, or lacks quantities.
+    """
+    seconds = 0.99 * (min(len(drive.commands) for drive in read_drives(paths, model.shape)) - 3) * model.interval
+    runs = [
+        run
+        for path in paths
+        for run in end_errors(model, ground or GroundModel(), path, min(seconds, SECONDS), 2)
+        if run.deviation > 0.0
+    ]
+    if not runs:
+        return model
+    return model.with_settings(band=float(np.quantile([run.mean_error / run.deviation for run in runs], 0.9)))

@@ -15,7 +15,7 @@ from sandlot.kernels import kernel
 from sandlot.physics.soil import SoilKind
 from sandlot.surrogates.terrain.feet import STANCE, Ground, stand
 from sandlot.surrogates.terrain.ground_model import GroundModel
-from sandlot.surrogates.terrain.imprint import Spreading, imprint
+from sandlot.surrogates.terrain.imprint import MAX_FEET, Spreading, imprint
 from sandlot.surrogates.terrain.recorded import episodes_of, ground_before, kind_of, open_drives, replay
 from sandlot.surrogates.terrain.shape import Shape
 from sandlot.surrogates.terrain.step import MAX_PUSHED, NEVER
@@ -88,7 +88,8 @@ def imprint_along(
     stand(feet, position[0], attitude[0], before)
     for k in range(1, len(position)):
         stand(feet, position[k], attitude[k], after)
-        imprint(ground, feet, before, after, interval, spreading, k, NEVER, work, pushed)
+        since = (k - 1) * MAX_FEET if k > 1 else NEVER
+        imprint(ground, feet, before, after, interval, spreading, k, since, work, pushed)
         before[:] = after
 
 

@@ -6,10 +6,10 @@ import numpy as np
 
 from sandlot.models.card import Card, TrainingData
 from sandlot.models.dense import forward
-from sandlot.surrogates.terrain.drives import Drive, with_symmetries
+from sandlot.surrogates.terrain.drives import STATES, Drive
 from sandlot.surrogates.terrain.motion_model import MotionModel, bounds, valid_ranges
 from sandlot.surrogates.terrain.shape import Shape
-from sandlot.surrogates.terrain.training import FEEDBACK, Training, train_drive, train_rest
+from sandlot.surrogates.terrain.training import Training, train_drives, train_settling
 from sandlot.typing import Array
 
 OUTPUTS = ("speed", "sideways speed", "turn rate")
@@ -31,9 +31,8 @@ def fit_motion(
         trained_on: Recordings, for the card.
         report: Called after each epoch with what is trained, its number, how many there are, and its error.
     """
-    more = with_symmetries(drives, shape)
-    moving = train_drive(more, shape, given, lambda epoch, error: report("driving", epoch + 1, given.epochs, error))
-    resting = train_rest(more, shape, given, lambda epoch, error: report("standing", epoch + 1, given.epochs, error))
+    moving = train_drives(drives, shape, given, lambda epoch, error: report("driving", epoch + 1, given.epochs, error))
+    settling = train_settling(drives, shape, given)
     limits, ranges = bounds(drives)
     card = Card(
         kind="motion",
@@ -42,14 +41,14 @@ def fit_motion(
         valid_ranges=valid_ranges(drives),
         settings={"training": given.model_dump(mode="json")},
     )
-    return MotionModel(shape, tuple(moving), tuple(resting), limits, ranges, drives[0].interval, card)
+    return MotionModel(shape, tuple(moving), settling, limits, ranges, drives[0].interval, card)
 
 
 def one_step(model: MotionModel, drive: Drive) -> Array:
     """Motion one frame ahead, as all members predict it on the mean: (T - 1, 3) [m/s, rad/s]."""
-    inputs = drive.drive_inputs(model.shape)
+    inputs = drive.inputs(model.shape)
     change = np.mean([forward(net, inputs) for net in model.drives], axis=0)
-    return np.asarray(inputs[:, FEEDBACK][:, :3] + change[:, :3])
+    return np.asarray(inputs[:, -STATES:][:, :3] + change[:, :3])
 
 
 def determination(drive: Drive, predicted: Array) -> Array:

@@ -19,7 +19,7 @@ CONTACT = 1e-4
 COVERED = 0.95
 """Cells that are covered by this share count as wholly covered."""
 DIAGONAL = math.sqrt(2.0)
-SLIDES = 2
+SLIDES = 4
 """Slopes around a foot are checked once in so many frames."""
 MAX_FEET = 64
 """Marks of a frame are distinct for so many feet."""
@@ -130,7 +130,9 @@ def press(
                 continue
             if foot["radius"] > 0.0:
                 come_over(ground, i, j, mark, since)
-            if height < under - shelter:
+            # A foot that is still in its rut shelters nodes that it has risen from.
+            in_rut = foot["radius"] > 0.0 and under < ground.untouched[i, j]
+            if height < under - shelter and not in_rut:
                 continue
             old_part, old_under = cover(foot, before, x, y, ground.spacing)
             old_part = 0.0 if height < old_under - CONTACT else old_part

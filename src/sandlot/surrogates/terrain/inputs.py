@@ -13,15 +13,18 @@ SOIL_INPUTS = (
     "cohesion [Pa]",
     "friction [1]",
     "log10 of shear [m]",
+    "log10 of elastic [Pa/m]",
 )
 MAX_PRESSURE = 3e6
 """Of a plate that is 1 cm deep, for soil that hardly yields [Pa]."""
+MAX_ELASTIC = 1e9
+"""[Pa/m]"""
 DEPTH = 0.01
 """[m]"""
 
 
 def soil_inputs(kind: SoilKind, width: float) -> Array:
-    """A soil as nets get it: (5,) as `SOIL_INPUTS` names them.
+    """A soil as nets get it: (6,) as `SOIL_INPUTS` names them.
 
     Args:
         kind: Of soil.
@@ -30,4 +33,5 @@ def soil_inputs(kind: SoilKind, width: float) -> Array:
     pressure = min((kind.kphi + kind.kc / width) * DEPTH**kind.exponent, MAX_PRESSURE)
     exponent = kind.exponent if math.isfinite(kind.kphi) else 1.0
     friction = math.tan(math.radians(kind.friction))
-    return np.array([math.log10(pressure), exponent, kind.cohesion, friction, math.log10(kind.shear)])
+    elastic = math.log10(min(kind.elastic, MAX_ELASTIC))
+    return np.array([math.log10(pressure), exponent, kind.cohesion, friction, math.log10(kind.shear), elastic])

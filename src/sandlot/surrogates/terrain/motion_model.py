@@ -9,18 +9,22 @@ import numpy as np
 
 from sandlot.errors import ModelError
 from sandlot.models.card import Card
-from sandlot.models.dense import Dense, make_dense
+from sandlot.models.dense import Dense, layers_of, make_dense
 from sandlot.models.store import Model, load, save
-from sandlot.surrogates.terrain.drives import Drive
+from sandlot.surrogates.terrain.drives import MOVES, STATES, Drive
 from sandlot.surrogates.terrain.feet import FOOT
 from sandlot.surrogates.terrain.inputs import SOIL_INPUTS
 from sandlot.surrogates.terrain.looking import Support, width_of
 from sandlot.surrogates.terrain.shape import Shape
-from sandlot.surrogates.terrain.step import MOVES, RESTS, Learned
+from sandlot.surrogates.terrain.step import RESTS, Learned
 from sandlot.typing import Array
 
 SHIPPED = Path(__file__).parent / "shipped"
 LAYERS = ("softsign", "softsign", "linear")
+SPEEDS = 5
+"""Of the rover and its wheels, which are limited."""
+GAUSSIAN = 1.517
+"""90% of a normal distribution in the plane is within so many times the root of its mean squared distance."""
 RESERVE = 1.5
 """Speeds may exceed those of the recordings by this factor."""
 ROOM = 0.25
@@ -34,8 +38,8 @@ class MotionModel:
     Attributes:
         shape: Of the rover.
         drives: Nets that move it, one for each member of the ensemble.
-        rests: Nets that put it on the ground.
-        limits: (MOVES,) largest speeds [m/s, rad/s].
+        settle: Net that puts it on the ground at first.
+        limits: (SPEEDS,) largest speeds [m/s, rad/s].
         ranges: (RESTS, 2) of height above the ground [m], pitch and roll relative to it [rad].
         interval: Between frames [s].
         card: What it was fitted to.
@@ -43,7 +47,7 @@ class MotionModel:
 
     shape: Shape
     drives: tuple[Dense, ...]
-    rests: tuple[Dense, ...]
+    settle: Dense
     limits: Array
     ranges: Array
     interval: float
@@ -56,7 +60,7 @@ class MotionModel:
             Support(shape.samples, shape.groups, shape.plane),
             shape.feet,
             self.drives[member],
-            self.rests[member],
+            self.settle,
             self.limits,
             self.ranges,
             self.interval,
@@ -64,6 +68,11 @@ class MotionModel:
             shape.base,
             shape.top_speed,
         )
+
+    @property
+    def band(self) -> float:
+        """90% of free runs end within so many deviations of the ensemble from the end of its mean; see `RunError`."""
+        return float(self.card.settings.get("band", GAUSSIAN))
 
     def with_errors(self, errors: Mapping[str, float]) -> Self:
         """The same model whose card states these errors."""
@@ -88,16 +97,10 @@ class MotionModel:
             "limits": self.limits,
             "ranges": self.ranges,
         }
-        for name, nets in (("drive", self.drives), ("rest", self.rests)):
-            for member, net in enumerate(nets):
-                weight, bias = 0, 0
-                for k, (inputs, neurons) in enumerate(
-                    zip(net.sizes[:-1].tolist(), net.sizes[1:].tolist(), strict=True)
-                ):
-                    end = weight + inputs * neurons
-                    arrays[f"{name}.{member}.weights.{k}"] = net.weights[weight:end].reshape(inputs, neurons)
-                    arrays[f"{name}.{member}.biases.{k}"] = net.biases[bias : bias + neurons]
-                    weight, bias = end, bias + neurons
+        named = {f"drive.{member}": net for member, net in enumerate(self.drives)} | {"settle": self.settle}
+        for name, net in named.items():
+            for k, (weights, biases) in enumerate(layers_of(net)):
+                arrays[f"{name}.weights.{k}"], arrays[f"{name}.biases.{k}"] = weights, biases
         numbers = {each: getattr(shape, each) for each in NUMBERS}
         settings = {**self.card.settings, **numbers, "interval": self.interval, "members": len(self.drives)}
         save(path, self.card.model_copy(update={"kind": "motion", "settings": settings}), arrays)
@@ -130,15 +133,15 @@ def _motion(model: Model) -> MotionModel:
     numbers = {each: float(given[each]) for each in NUMBERS}
     shape = Shape(np.array([tuple(row) for row in feet], FOOT), samples, groups, plane, **numbers)
     seen, soil, members = width_of(len(samples), len(groups)), len(SOIL_INPUTS), int(given["members"])
-    sizes = {"drive": (3 + seen + soil + 7, MOVES), "rest": (seen + soil + 7, RESTS)}
-    nets = {name: tuple(_net(model, name, member, *sizes[name]) for member in range(members)) for name in sizes}
-    limits, ranges = model.array("limits", (MOVES,)), model.array("ranges", (RESTS, 2))
-    return MotionModel(shape, nets["drive"], nets["rest"], limits, ranges, float(given["interval"]), model.card)
+    drives = tuple(_net(model, f"drive.{k}", seen + soil + 2 + STATES, MOVES) for k in range(members))
+    settle = _net(model, "settle", seen + soil, RESTS)
+    limits, ranges = model.array("limits", (SPEEDS,)), model.array("ranges", (RESTS, 2))
+    return MotionModel(shape, drives, settle, limits, ranges, float(given["interval"]), model.card)
 
 
-def _net(model: Model, name: str, member: int, inputs: int, outputs: int) -> Dense:
-    weights = [model.array(f"{name}.{member}.weights.{k}", (None, None)) for k in range(len(LAYERS))]
-    biases = [model.array(f"{name}.{member}.biases.{k}", (None,)) for k in range(len(LAYERS))]
+def _net(model: Model, name: str, inputs: int, outputs: int) -> Dense:
+    weights = [model.array(f"{name}.weights.{k}", (None, None)) for k in range(len(LAYERS))]
+    biases = [model.array(f"{name}.biases.{k}", (None,)) for k in range(len(LAYERS))]
     if len(weights[0]) != inputs or len(biases[-1]) != outputs:
         raise ModelError(
             f"the net {name} has {len(weights[0])} inputs and {len(biases[-1])} outputs; expected {inputs}, {outputs}"
@@ -147,7 +150,7 @@ def _net(model: Model, name: str, member: int, inputs: int, outputs: int) -> Den
 
 
 def bounds(drives: Sequence[Drive]) -> tuple[Array, Array]:
-    """Largest speeds (MOVES,), and ranges (RESTS, 2) of how a rover stands, that a model fitted to drives may reach."""
+    """Largest speeds (SPEEDS,), and ranges (RESTS, 2) of how a rover stands, for a model fitted to drives."""
     speeds = np.concatenate([np.column_stack([each.motion, each.wheels[1:]]) for each in drives])
     rests = np.concatenate([each.rests for each in drives])
     low, high = rests.min(axis=0), rests.max(axis=0)
@@ -160,8 +163,8 @@ def valid_ranges(drives: Sequence[Drive]) -> dict[str, tuple[float, float]]:
     columns: dict[str, Any] = {
         "command_speed [m/s]": np.concatenate([each.commands[:, 0] for each in drives]),
         "command_turn_rate [rad/s]": np.concatenate([each.commands[:, 1] for each in drives]),
-        "slope ahead [1]": np.concatenate([each.planes[:, 0] for each in drives]),
-        "slope to the left [1]": np.concatenate([each.planes[:, 1] for each in drives]),
+        "slope ahead [1]": np.concatenate([each.seen[:, -2] for each in drives]),
+        "slope to the left [1]": np.concatenate([each.seen[:, -1] for each in drives]),
         **{f"soil: {name}": np.array([each.soil[k] for each in drives]) for k, name in enumerate(SOIL_INPUTS)},
     }
     return {name: (float(values.min()), float(values.max())) for name, values in columns.items()}

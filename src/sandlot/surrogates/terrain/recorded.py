@@ -84,7 +84,7 @@ def follow(
     changes: NDArray[np.float32],
     number: int,
     seen: Array,
-    planes: Array,
+    middles: Array,
 ) -> None:
     """Follow a recorded drive: in each frame, look at the ground below the rover, and then change it as was recorded.
 
@@ -100,13 +100,13 @@ def follow(
         changes: (frames, rows, columns) [m].
         number: Of the first frame, at least 2.
         seen: (frames, width) to be filled, as of `look`.
-        planes: (frames, 3) to be filled.
+        middles: (frames,) height of the plane through the samples [m], to be filled.
     """
     stances = np.zeros(len(feet), STANCE)
     for k in range(len(position)):
         since = (number + k - 1) * MAX_FEET
-        planes[k, 0], planes[k, 1], planes[k, 2] = look(
-            support, ground, since, initial, position[k, 0], position[k, 1], attitude[k, 2], seen[k]
+        middles[k] = look(
+            support, ground, since, initial, True, position[k, 0], position[k, 1], attitude[k, 2], seen[k]
         )
         stand(feet, position[k], attitude[k], stances)
         come_over_all(ground, feet, stances, since + MAX_FEET, since)
@@ -116,10 +116,10 @@ def follow(
 def follow_recording(
     recording: xr.Dataset, shape: Shape, ground: Ground, initial: Array, drive: Drive | Poses, frames: range, first: int
 ) -> tuple[Array, Array]:
-    """`follow` some frames of an episode; ``first`` is that of the episode. Returns what is seen, and planes."""
+    """`follow` some frames of an episode; ``first`` is its first. Returns what is seen, and heights of planes [m]."""
     support = Support(shape.samples, shape.groups, shape.plane)
     seen = np.zeros((len(frames), width_of(len(shape.samples), len(shape.groups))))
-    planes = np.zeros((len(frames), 3))
+    middles = np.zeros(len(frames))
     for low in range(0, len(frames), CHUNK):
         part = frames[low : low + CHUNK]
         some = recording[["window_row", "window_column", "height_change"]].isel(
@@ -138,9 +138,9 @@ def follow_recording(
             np.ascontiguousarray(some["height_change"].values),
             number_of(part.start, first),
             seen[done],
-            planes[done],
+            middles[done],
         )
-    return seen, planes
+    return seen, middles
 
 
 def number_of(frame: int, first: int) -> int:
@@ -180,7 +180,7 @@ def _episode(recording: xr.Dataset, shape: Shape, first: int, end: int) -> Drive
     # One frame before the first: the rover is where it will be, and nothing has touched the ground.
     position, attitude = np.vstack([position[:1], position]), np.vstack([attitude[:1], attitude])
     initial = heights.copy()
-    seen, planes = follow_recording(
+    seen, middles = follow_recording(
         recording, shape, ground, initial, Poses(position, attitude), range(first, end), first
     )
     commands = np.column_stack([column[name] for name in COMMANDS])
@@ -189,7 +189,7 @@ def _episode(recording: xr.Dataset, shape: Shape, first: int, end: int) -> Drive
     wheels = np.column_stack([column["wheel_speed_left"], column["wheel_speed_right"]])
     wheels = np.vstack([wheels[:1], wheels])
     deforms = given.get("ground", "soil") != "rigid"
-    return Drive(position, attitude, wheels, commands, seen, planes, soil, float(given["interval"]), kind, deforms)
+    return Drive(position, attitude, wheels, commands, seen, middles, soil, float(given["interval"]), kind, deforms)
 
 
 def _wraps(given: dict[str, Any]) -> bool:

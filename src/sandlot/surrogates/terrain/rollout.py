@@ -1,6 +1,8 @@
 """Drives learned rovers for many frames in one call."""
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -8,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sandlot.kernels import kernel
+from sandlot.models.dense import BLOCK
 from sandlot.surrogates.terrain.drives import Drive
 from sandlot.surrogates.terrain.feet import Ground
 from sandlot.surrogates.terrain.ground_model import GroundModel
@@ -60,15 +63,80 @@ def drive_on(
 ) -> None:
     """Drive for several frames.
 
-    Arguments are as of `advance`, but ``commands`` (frames, n, 2). ``poses`` (frames, n, 6) receives position [m] and
-    attitude [rad] of each frame; it may be empty.
+    Arguments are as of `advance`, but ``commands`` (frames, n, 2); rovers of a map follow each other. ``poses``
+    (frames, n, 6) receives position [m] and attitude [rad] of each frame; it may be empty.
     """
-    for k in range(len(commands)):
-        advance(learned, states, seen, soils, commands[k], maps, where, spreading, deforms, scratch)
-        if len(poses):
-            for r in range(len(states)):
-                for m in range(3):
-                    poses[k, r, m], poses[k, r, 3 + m] = states[r]["position"][m], states[r]["attitude"][m]
+    # Rovers on different maps do not meet, nor do those that do not change the ground: they drive all frames while
+    # their part of the memory is in the cache.
+    low = 0
+    while low < len(states):
+        high = min(low + BLOCK, len(states))
+        if deforms:
+            high = low + 1
+            while high < len(states) and where[high] == where[low]:
+                high += 1
+        part = slice(low, high)
+        for k in range(len(commands)):
+            advance(
+                learned,
+                states[part],
+                seen[part],
+                soils[part],
+                commands[k, part],
+                maps,
+                where[part],
+                spreading[part],
+                deforms,
+                scratch,
+            )
+            if len(poses):
+                for r in range(low, high):
+                    for m in range(3):
+                        poses[k, r, m], poses[k, r, 3 + m] = states[r]["position"][m], states[r]["attitude"][m]
+        low = high
+
+
+def drive_many(
+    learned: Learned,
+    states: NDArray[np.void],
+    seen: Array,
+    soils: Array,
+    commands: Array,
+    maps: Maps,
+    where: IntArray,
+    spreading: Array,
+    deforms: bool,
+    threads: int = 1,
+) -> None:
+    """Drive many rovers for several frames, on several threads; the result does not depend on their number.
+
+    Arguments are as of `drive_on`; ``where`` must not decrease, so that the rovers of a map stay in one thread.
+    """
+    count = len(states)
+    cuts = [round(k * count / threads) for k in range(threads + 1)]
+    if deforms:
+        cuts = [int(np.searchsorted(where, where[cut])) if cut < count else count for cut in cuts]
+
+    def drive_part(low: int, high: int) -> None:
+        part = slice(low, high)
+        drive_on(
+            learned,
+            states[part],
+            seen[part],
+            soils[part],
+            np.ascontiguousarray(commands[:, part]),
+            maps,
+            where[part],
+            spreading[part],
+            deforms,
+            make_scratch(learned),
+            np.zeros((0, 0, 0)),
+        )
+
+    parts = [(low, high) for low, high in pairwise(cuts) if high > low]
+    with ThreadPoolExecutor(threads) as pool:
+        for each in [pool.submit(drive_part, *part) for part in parts]:
+            each.result()
 
 
 def free_run(
@@ -102,8 +170,9 @@ def free_run(
     for member in range(members):
         states = np.zeros(1, STATE)
         states["position"], states["attitude"] = drive.position[frame], drive.attitude[frame]
-        states["motion"], states["wheels"] = drive.motion[frame - 1], drive.wheels[frame]
-        states["clearance"] = drive.rests[frame - 1, 0]
+        start_state = drive.states[frame - 1]
+        states["motion"], states["wheels"] = start_state[:3], start_state[3:5]
+        states["rest"], states["change"] = start_state[5:8], start_state[8:]
         maps = make_maps(start.heights[None].copy(), initial[None], start.x0, start.y0, start.spacing, start.wrap)
         maps.above[0], maps.untouched[0], maps.frames[0] = start.above, start.untouched, number
         states["since"] = number * MAX_FEET

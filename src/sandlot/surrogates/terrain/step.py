@@ -1,4 +1,4 @@
-"""One frame of learned rovers, compiled: they drive, settle on the ground, and change it."""
+"""One frame of learned rovers, compiled: they drive, look at the ground, and change it."""
 
 import math
 from typing import NamedTuple
@@ -21,7 +21,8 @@ STATE = np.dtype(
         ("motion", np.float64, 3),
         ("wheels", np.float64, 2),
         ("angles", np.float64, 2),
-        ("clearance", np.float64),
+        ("rest", np.float64, 3),
+        ("change", np.float64, 3),
         ("still", np.float64),
         ("since", np.int64),
         ("last_position", np.float64, 3),
@@ -30,12 +31,10 @@ STATE = np.dtype(
 )
 """A learned rover: position [m]; roll, pitch and yaw [rad]; its horizontal speed ahead and to the left [m/s] and its
 turn rate [rad/s]; speeds [rad/s] and angles [rad] of its left and its right wheels; its height above the plane through
-the ground below its feet [m]; 1 if it stands still, else 0;
-least mark of the nodes below it; position and attitude in the frame before."""
-MOVES = 5
-"""The first net gives changes of three speeds and two wheel speeds."""
+the ground below its feet [m], its pitch and roll relative to it [rad], and their last changes; 1 if it stands still,
+else 0; least mark of the nodes below it; position and attitude in the frame before."""
 RESTS = 3
-"""The second one gives height above the plane, pitch and roll relative to it."""
+"""Height above the plane, pitch and roll relative to it."""
 STILL_WHEELS, STILL_SPEED = 0.02, 0.003
 """A rover whose motors and wheels turn by less than this [rad/s], and that is slower than this [m/s], stays as it is:
 small errors of the nets would let it creep and sink."""
@@ -54,9 +53,9 @@ class Learned(NamedTuple):
         support: Where it looks at the ground.
         feet: (feet,) of FOOT.
         drive: Net that moves it.
-        rest: Net that puts it on the ground.
-        limits: (MOVES,) largest speeds [m/s, rad/s].
-        ranges: (RESTS, 2) of the second net's outputs [m, rad].
+        settle: Net that puts it on the ground at first.
+        limits: (5,) largest speeds [m/s, rad/s].
+        ranges: (RESTS, 2) of height above the plane, and pitch and roll relative to it [m, rad].
         interval: Between frames [s].
         radius: Of the wheels [m].
         base: Distance of the left from the right wheels [m].
@@ -66,7 +65,7 @@ class Learned(NamedTuple):
     support: Support
     feet: NDArray[np.void]
     drive: Dense
-    rest: Dense
+    settle: Dense
     limits: Array
     ranges: Array
     interval: float
@@ -109,7 +108,6 @@ class Scratch(NamedTuple):
     Attributes:
         block: (2, largest layer, BLOCK).
         line: (2, largest layer).
-        planes: (BLOCK, 3).
         before: (feet,) of STANCE.
         after: (feet,) of STANCE.
         work: (feet, 3).
@@ -118,7 +116,6 @@ class Scratch(NamedTuple):
 
     block: Array
     line: Array
-    planes: Array
     before: NDArray[np.void]
     after: NDArray[np.void]
     work: Array
@@ -127,11 +124,10 @@ class Scratch(NamedTuple):
 
 def make_scratch(learned: Learned) -> Scratch:
     """Room for one thread."""
-    most, feet = int(max(learned.drive.sizes.max(), learned.rest.sizes.max())), len(learned.feet)
+    most, feet = int(max(learned.drive.sizes.max(), learned.settle.sizes.max())), len(learned.feet)
     return Scratch(
         np.zeros((2, most, BLOCK)),
         np.zeros((2, most)),
-        np.zeros((BLOCK, 3)),
         np.zeros(feet, STANCE),
         np.zeros(feet, STANCE),
         np.zeros((feet, 3)),
@@ -148,48 +144,44 @@ def ground_of(maps: Maps, k: int) -> Ground:
 
 
 @kernel(error_model="numpy", allocates=False)
-def drive_inputs(learned: Learned, state: np.void, seen: Array, soil: Array, command: Array, values: Array) -> None:
+def fill_inputs(learned: Learned, state: np.void, seen: Array, soil: Array, command: Array, values: Array) -> None:
     """Fill the inputs of the net that moves a rover: values (inputs or more,)."""
-    k = 0
-    for m in range(2):
-        values[k] = state["attitude"][m]
-        k += 1
-    values[k] = state["clearance"]
-    k += 1
-    for m in range(seen.size):
-        values[k] = seen[m]
-        k += 1
+    k = seen.size
+    for m in range(k):
+        values[m] = seen[m]
     for m in range(soil.size):
-        values[k] = soil[m]
-        k += 1
-    for m in range(3):
-        values[k] = state["motion"][m]
-        k += 1
+        values[k + m] = soil[m]
+    k += soil.size
     half = 0.5 * learned.base * command[1]
     left, right = (command[0] - half) / learned.radius, (command[0] + half) / learned.radius
     slower = min(1.0, learned.top_speed / max(abs(left), abs(right), 1e-12))
-    values[k], values[k + 1] = state["wheels"][0], state["wheels"][1]
-    values[k + 2], values[k + 3] = left * slower, right * slower
-    turning = max(abs(values[k]), abs(values[k + 1]), abs(values[k + 2]), abs(values[k + 3]))
-    motion = state["motion"]
+    left, right = left * slower, right * slower
+    values[k], values[k + 1] = left, right
+    motion, wheels, rest, change = state["motion"], state["wheels"], state["rest"], state["change"]
+    for m in range(3):
+        values[k + 2 + m], values[k + 7 + m], values[k + 10 + m] = motion[m], rest[m], change[m]
+    values[k + 5], values[k + 6] = wheels[0], wheels[1]
+    turning = max(abs(left), abs(right), abs(wheels[0]), abs(wheels[1]))
     moving = abs(motion[0]) + abs(motion[1]) + learned.base * abs(motion[2])
-    still = state["clearance"] != 0.0 and turning < STILL_WHEELS and moving < STILL_SPEED
-    state["still"] = 1.0 if still else 0.0
+    state["still"] = 1.0 if turning < STILL_WHEELS and moving < STILL_SPEED else 0.0
 
 
 @kernel(error_model="numpy", allocates=False)
 def move(learned: Learned, state: np.void, changes: Array) -> None:
-    """Change the speeds of a rover by the outputs of a net (MOVES or more,), and drive for one frame."""
-    limits, dt = learned.limits, learned.interval
+    """Change the state of a rover by the outputs of a net (MOVES or more,), and drive for one frame."""
+    limits, ranges, dt = learned.limits, learned.ranges, learned.interval
     for m in range(3):
         state["last_position"][m], state["last_attitude"][m] = state["position"][m], state["attitude"][m]
-    if state["still"] > 0.0 or state["clearance"] == 0.0:  # the latter was put down only now
+    if state["still"] > 0.0:
         for m in range(3):
-            state["motion"][m] = 0.0
+            state["motion"][m] = state["change"][m] = 0.0
         state["wheels"][0] = state["wheels"][1] = 0.0
         return
     for m in range(3):
         state["motion"][m] = min(max(state["motion"][m] + changes[m], -limits[m]), limits[m])
+        rest = min(max(state["rest"][m] + changes[5 + m], ranges[m, 0]), ranges[m, 1])
+        state["change"][m] = rest - state["rest"][m]
+        state["rest"][m] = rest
     for m in range(2):
         state["wheels"][m] = min(max(state["wheels"][m] + changes[3 + m], -limits[3 + m]), limits[3 + m])
         state["angles"][m] += dt * state["wheels"][m]
@@ -202,36 +194,52 @@ def move(learned: Learned, state: np.void, changes: Array) -> None:
 
 
 @kernel(error_model="numpy", allocates=False)
-def rest_inputs(state: np.void, seen: Array, soil: Array, ahead: float, left: float, values: Array) -> None:
-    """Fill the inputs of the net that puts a rover on the ground: values (inputs or more,)."""
-    k = 0
-    for m in range(seen.size):
-        values[k] = seen[m]
-        k += 1
-    for m in range(soil.size):
-        values[k] = soil[m]
-        k += 1
-    values[k], values[k + 1] = ahead, left
-    k += 2
-    for m in range(3):
-        values[k] = state["motion"][m]
-        k += 1
-    values[k], values[k + 1] = state["wheels"][0], state["wheels"][1]
+def stand_up(state: np.void, seen: Array, middle: float) -> None:
+    """Height, pitch and roll of a rover, from what it sees of the ground, and the height of the ground's plane [m]."""
+    rest = state["rest"]
+    state["position"][2] = middle + rest[0]
+    state["attitude"][1] = rest[1] - math.atan(seen[seen.size - 2])
+    state["attitude"][0] = rest[2] + math.atan(seen[seen.size - 1])
 
 
 @kernel(error_model="numpy", allocates=False)
-def settle(learned: Learned, state: np.void, rests: Array, plane: Array) -> None:
-    """Put a rover on the ground: outputs of a net (RESTS or more,), and slopes and height of a plane (3,)."""
-    if state["still"] > 0.0:
-        return
-    ranges = learned.ranges
-    clearance = min(max(rests[0], ranges[0, 0]), ranges[0, 1])
-    state["position"][2] = plane[2] + clearance
-    if state["clearance"] == 0.0:
-        state["last_position"][2] = state["position"][2] + ABOVE
-    state["clearance"] = clearance
-    state["attitude"][1] = min(max(rests[1], ranges[1, 0]), ranges[1, 1]) - math.atan(plane[0])
-    state["attitude"][0] = min(max(rests[2], ranges[2, 0]), ranges[2, 1]) + math.atan(plane[1])
+def look_below(learned: Learned, state: np.void, maps: Maps, at: int, yields: bool, seen: Array) -> float:
+    """`look` at one of the maps below a rover."""
+    x, y, yaw = state["position"][0], state["position"][1], state["attitude"][2]
+    return look(learned.support, ground_of(maps, at), state["since"], maps.initial[at], yields, x, y, yaw, seen)
+
+
+@kernel(error_model="numpy", nogil=True, allocates=False)
+def put_down(
+    learned: Learned,
+    states: NDArray[np.void],
+    seen: Array,
+    soils: Array,
+    maps: Maps,
+    where: IntArray,
+    spreading: Array,
+    deforms: bool,
+    scratch: Scratch,
+) -> None:
+    """Put rovers down where their positions and yaws say; arguments as of `advance`."""
+    line, ranges = scratch.line, learned.ranges
+    for k in range(len(states)):
+        state = states[k]
+        middle = look_below(learned, state, maps, where[k], deforms, seen[k])
+        width = seen.shape[1]
+        for m in range(width):
+            line[0, m] = seen[k, m]
+        for m in range(soils.shape[1]):
+            line[0, width + m] = soils[k, m]
+        found = line[forward_one(learned.settle, line)]
+        for m in range(3):
+            state["rest"][m] = min(max(found[m], ranges[m, 0]), ranges[m, 1])
+        stand_up(state, seen[k], middle)
+        for m in range(3):
+            state["last_position"][m], state["last_attitude"][m] = state["position"][m], state["attitude"][m]
+        state["last_position"][2] += ABOVE
+    if deforms:
+        deform(learned, states, maps, where, spreading, scratch)
 
 
 @kernel(error_model="numpy", nogil=True, allocates=False)
@@ -264,32 +272,20 @@ def advance(
     n, line, block = len(states), scratch.line, scratch.block
     for low in range(0, n, BLOCK):
         count = min(BLOCK, n - low)
-        single = count == 1
-        for r in range(count):
-            k = low + r
-            drive_inputs(learned, states[k], seen[k], soils[k], commands[k], line[0] if single else block[0, :, r])
-        if single:
+        if count == 1:
+            fill_inputs(learned, states[low], seen[low], soils[low], commands[low], line[0])
             move(learned, states[low], line[forward_one(learned.drive, line)])
         else:
+            for r in range(count):
+                k = low + r
+                fill_inputs(learned, states[k], seen[k], soils[k], commands[k], block[0, :, r])
             found = block[forward_block(learned.drive, block)]
             for r in range(count):
                 move(learned, states[low + r], found[:, r])
-        for r in range(count):
-            k = low + r
-            state, at = states[k], where[k]
-            x, y, yaw = state["position"][0], state["position"][1], state["attitude"][2]
-            ahead, left, middle = look(
-                learned.support, ground_of(maps, at), state["since"], maps.initial[at], x, y, yaw, seen[k]
-            )
-            plane = scratch.planes[r]
-            plane[0], plane[1], plane[2] = ahead, left, middle
-            rest_inputs(state, seen[k], soils[k], ahead, left, line[0] if single else block[0, :, r])
-        if single:
-            settle(learned, states[low], line[forward_one(learned.rest, line)], scratch.planes[0])
-        else:
-            found = block[forward_block(learned.rest, block)]
-            for r in range(count):
-                settle(learned, states[low + r], found[:, r], scratch.planes[r])
+        for k in range(low, low + count):
+            if states[k]["still"] == 0.0:
+                middle = look_below(learned, states[k], maps, where[k], deforms, seen[k])
+                stand_up(states[k], seen[k], middle)
     if deforms:
         deform(learned, states, maps, where, spreading, scratch)
 

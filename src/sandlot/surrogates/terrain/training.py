@@ -1,5 +1,6 @@
 """Trains the nets of a learned rover on recorded drives, a small ensemble at once."""
 
+import math
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -10,22 +11,29 @@ from pydantic import Field
 from sandlot.extras import need
 from sandlot.models.dense import Dense, make_dense
 from sandlot.settings import Settings
-from sandlot.surrogates.terrain.drives import Drive
+from sandlot.surrogates.terrain.drives import MOVES, STATES, Drive, Symmetry, symmetries
 from sandlot.surrogates.terrain.shape import Shape
-from sandlot.surrogates.terrain.step import MOVES
-from sandlot.typing import Array
+from sandlot.typing import Array, IntArray
 
 Tensor = Any
 """Of PyTorch, which is an extra."""
-FEEDBACK = slice(-7, -2)
-"""Of the inputs of the net that moves a rover: its motion and its wheels' speeds, which come from its own outputs."""
 NEAR_ZERO = 1e-9
-SEEN_FIRST = 3
-"""The first of these inputs that is seen of the ground."""
-FRAMES_PER_STRETCH = 16
-"""Single frames in a batch, for each stretch in a batch of stretches."""
-SETTLING_WEIGHT = 30.0
-"""The first frame of a drive counts as many times in the training of how a rover stands."""
+WEIGHTS = (1.0, 1.0, 1.0, 0.3, 0.3, 1.0, 1.0, 1.0)
+"""Of squared errors of each output; of motion, wheels, and of height, pitch and roll."""
+DRIFT_WEIGHTS = (1.0, 0.5, 1.5, 0.05, 0.05, 0.2, 0.2, 0.2)
+"""The same for mean errors of a stretch: those of speed and turn rate add up along a drive."""
+LEAST_SPEED, LEAST_REST = 0.25, 0.15
+"""Errors count relative to how much a drive moves and rocks, but at least to these shares of the mean drive."""
+SHORT = ((0.1, 10), (0.25, 30))
+"""Until these shares of the training, stretches have no more than so many frames."""
+MAX_BATCH = 1024
+WARM_UP = 50
+"""Steps of the search in which the learning rate grows."""
+LAST_RATE = 0.003
+"""Of the largest learning rate, at the end."""
+TURN_ARM = 0.1
+"""A turn rate counts as the speed at this distance [m]."""
+SETTLING_HIDDEN, SETTLING_STEPS, SETTLING_DECAY = 12, 600, 0.1
 Report = Callable[[int, float], None]
 """Called after each epoch with its number and its mean error."""
 
@@ -40,26 +48,21 @@ class Training(Settings):
     Attributes:
         members: Nets of the ensemble.
         hidden: Neurons of each of the two hidden layers.
-        epochs: Passes over the drives.
+        epochs: An epoch sees as many frames as the drives have.
         stretch: Frames that the net drives by itself before it is set back to the recording.
         batch: Stretches that are averaged for a step of the search.
         rate: Largest learning rate.
         drift: Weight of the squared mean error of a stretch, beside that of the mean squared error.
-        one_step: Weight of the squared error one frame ahead.
-        noise: Standard deviation of what is added in training to how much the rover has pressed the ground under each
-            wheel [m], so that nets get over errors of their own.
         seed: Of everything random.
     """
 
     members: int = Field(3, ge=1, le=64)
     hidden: int = Field(48, ge=1, le=1024)
-    epochs: int = Field(14, ge=1)
-    stretch: int = Field(50, ge=1)
-    batch: int = Field(128, ge=1)
-    rate: float = Field(5e-3, gt=0.0)
-    drift: float = Field(3.0, ge=0.0)
-    one_step: float = Field(5.0, ge=0.0)
-    noise: float = Field(1.5e-3, ge=0.0)
+    epochs: int = Field(120, ge=1)
+    stretch: int = Field(100, ge=1)
+    batch: int = Field(256, ge=1)
+    rate: float = Field(4e-3, gt=0.0)
+    drift: float = Field(20.0, ge=0.0)
     seed: int = Field(0, ge=0)
 
 
@@ -70,17 +73,28 @@ class Scaling(NamedTuple):
     scale: Array
 
 
-def scaling(rows: Array) -> Scaling:
-    """Of rows (n, columns); columns that never change keep their scale."""
-    spread = rows.std(axis=0)
-    return Scaling(rows.mean(axis=0), np.where(spread > NEAR_ZERO, spread, 1.0))
+def scaling(rows: Array, changes: Sequence[tuple[IntArray, Array]]) -> Scaling:
+    """Of rows (..., columns) and what symmetries make of them; columns that never change keep their scale."""
+    first, second = rows.reshape(-1, rows.shape[-1]).mean(0), (rows.reshape(-1, rows.shape[-1]) ** 2).mean(0)
+    mean = np.mean([first[order] * signs for order, signs in changes], axis=0)
+    spread = np.sqrt(np.maximum(np.mean([second[order] for order, _ in changes], axis=0) - mean * mean, 0.0))
+    return Scaling(mean, np.where(spread > NEAR_ZERO, spread, 1.0))
+
+
+def net_of(layers: Sequence[tuple[Array, Array]], inputs: Scaling, outputs: Scaling) -> Dense:
+    """A net of unscaled inputs and outputs, from weights and biases of scaled ones."""
+    weights, biases = [w for w, _ in layers], [b for _, b in layers]
+    biases[0] = biases[0] - (inputs.mean / inputs.scale) @ weights[0]
+    weights[0] = weights[0] / inputs.scale[:, None]
+    weights[-1], biases[-1] = weights[-1] * outputs.scale, biases[-1] * outputs.scale + outputs.mean
+    return make_dense(weights, biases, ["softsign"] * (len(weights) - 1) + ["linear"])
 
 
 class Ensemble:
-    """Nets with two hidden layers, which differ only in their weights, as batched matrices.
+    """Nets with hidden layers, which differ only in their weights, as batched matrices.
 
     Attributes:
-        parameters: Weights (members, inputs, neurons) and biases (members, 1, neurons) of the three layers.
+        parameters: Weights (members, inputs, neurons) and biases (members, 1, neurons) of each layer.
     """
 
     def __init__(self, sizes: Sequence[int], members: int, seed: int, last: float = 1.0) -> None:
@@ -93,80 +107,86 @@ class Ensemble:
             weights = (2.0 * self.torch.rand((members, inputs, neurons), generator=draw) - 1.0) * bound
             self.parameters += [weights.requires_grad_(), self.torch.zeros((members, 1, neurons)).requires_grad_()]
 
-    def __call__(self, rows: Tensor) -> Tensor:
-        """Outputs (members, rows, outputs) of inputs (members, rows, inputs)."""
-        layers = len(self.parameters) // 2
-        for k in range(layers):
-            rows = self.torch.baddbmm(self.parameters[2 * k + 1], rows, self.parameters[2 * k])
-            if k + 1 < layers:
+    def after(self, sums: Tensor) -> Tensor:
+        """Outputs (members, rows, outputs), from the sums (members, rows, neurons) of the first hidden layer."""
+        rows = self.torch.nn.functional.softsign(sums)
+        for k in range(2, len(self.parameters), 2):
+            rows = self.torch.baddbmm(self.parameters[k + 1], rows, self.parameters[k])
+            if k + 2 < len(self.parameters):
                 rows = self.torch.nn.functional.softsign(rows)
         return rows
 
     def nets(self, inputs: Scaling, outputs: Scaling) -> list[Dense]:
         """Each member as a net of unscaled inputs and outputs."""
         arrays = [each.detach().numpy().astype(np.float64) for each in self.parameters]
-        nets = []
-        for member in range(len(arrays[0])):
-            weights, biases = [w[member] for w in arrays[::2]], [b[member, 0] for b in arrays[1::2]]
-            biases[0] = biases[0] - (inputs.mean / inputs.scale) @ weights[0]
-            weights[0] = weights[0] / inputs.scale[:, None]
-            weights[-1], biases[-1] = weights[-1] * outputs.scale, biases[-1] * outputs.scale + outputs.mean
-            nets.append(make_dense(weights, biases, ["softsign"] * (len(weights) - 1) + ["linear"]))
-        return nets
+        return [
+            net_of([(w[m], b[m, 0]) for w, b in zip(arrays[::2], arrays[1::2], strict=True)], inputs, outputs)
+            for m in range(len(arrays[0]))
+        ]
 
 
-class Noise:
-    """Adds to inputs (members, rows, inputs), at those that say how much the ground of each group was pressed."""
+class Stretches:
+    """Stretches of drives for the training, scaled.
 
-    def __init__(self, shape: Shape, first: int, inputs: int, scale: Array, given: Training) -> None:
-        """Prepare for inputs of which ``first`` is the first that is seen, divided by ``scale`` (inputs,)."""
-        self._torch = need("torch", "learn")
-        count = len(shape.samples)
-        pattern = np.zeros((len(shape.groups), inputs))
-        pattern[:, first + count : first + 2 * count] = shape.groups > 0.0
-        self._pattern = self._torch.tensor(given.noise * pattern / scale, dtype=self._torch.float32)
-        self._draw = self._torch.Generator().manual_seed(given.seed + 2)
+    Attributes:
+        rows: (drives, T - 1, rows).
+        states: (drives, T, STATES).
+        importance: (drives, MOVES) of squared errors.
+        row_scaling: Of rows.
+        state_scaling: Of states.
+        step_scale: (MOVES,) standard deviation of changes from frame to frame.
+    """
 
-    def __call__(self, rows: Tensor) -> Tensor:
-        """The same rows with noise."""
-        drawn = self._torch.randn((*rows.shape[:-1], len(self._pattern)), generator=self._draw)
-        return rows + drawn @ self._pattern
+    def __init__(self, drives: Sequence[Drive], shape: Shape) -> None:
+        """Cut all drives to the length of the shortest."""
+        self._torch = torch = need("torch", "learn")
+        frames = min(len(drive.commands) for drive in drives)
+        rows = np.stack([drive.rows(shape)[: frames - 1] for drive in drives])
+        states = np.stack([drive.states[:frames] for drive in drives])
+        kinds = symmetries(shape, len(drives[0].soil))
+        self.row_scaling = scaling(rows, [(each.rows, each.row_signs) for each in kinds])
+        of_states = [(each.states, each.state_signs) for each in kinds]
+        self.state_scaling = scaling(states, of_states)
+        self.step_scale = scaling(np.diff(states, axis=1), of_states).scale[:MOVES]
+        self.rows = torch.tensor((rows - self.row_scaling.mean) / self.row_scaling.scale, dtype=torch.float32)
+        self.states = torch.tensor((states - self.state_scaling.mean) / self.state_scaling.scale, dtype=torch.float32)
+        self.importance = torch.tensor(importance(states), dtype=torch.float32)
+        self._kinds: list[Any] = [
+            (each.rows, torch.tensor(each.row_signs).float(), each.states, torch.tensor(each.state_signs).float())
+            for each in kinds
+        ]
+
+    def cut(self, drive: Tensor, start: Tensor, frames: int) -> tuple[Tensor, Tensor]:
+        """Rows (members, batch, frames, rows) and states (members, batch, frames + 1, STATES) of some stretches.
+
+        Equal parts of the batch show the rover as it is, and as its symmetries exchange left and right, and front
+        and back.
+
+        Args:
+            drive: (members, batch) number of the drive.
+            start: (members, batch) its first frame.
+            frames: Length.
+        """
+        index = start[..., None] + self._torch.arange(frames + 1)
+        rows, states = self.rows[drive[..., None], index[..., :-1]], self.states[drive[..., None], index]
+        parts, found = len(self._kinds), []
+        for k, (row_order, row_signs, state_order, state_signs) in enumerate(self._kinds):
+            at = slice(k * drive.shape[1] // parts, (k + 1) * drive.shape[1] // parts)
+            found.append((rows[:, at][..., row_order] * row_signs, states[:, at][..., state_order] * state_signs))
+        return self._torch.cat([each for each, _ in found], 1), self._torch.cat([each for _, each in found], 1)
 
 
-def _search(
-    ensemble: Ensemble,
-    count: int,
-    given: Training,
-    loss: Callable[[Tensor, float], Any],
-    report: Callable[[int, float], None],
-) -> None:
-    """Adam with one cycle of learning rates; ``loss`` takes (members, batch) numbers of items, and how far it is."""
-    torch, members = ensemble.torch, given.members
-    draw = torch.Generator().manual_seed(given.seed + 1)
-    batch = min(given.batch, count)
-    rounds = count // batch
-    search = torch.optim.Adam(ensemble.parameters, lr=given.rate)
-    rates = torch.optim.lr_scheduler.OneCycleLR(search, given.rate, total_steps=given.epochs * rounds)
-    for epoch in range(given.epochs):
-        order = torch.stack([torch.randperm(count, generator=draw) for _ in range(members)])
-        total = 0.0
-        for k in range(rounds):
-            error = loss(order[:, k * batch : (k + 1) * batch], epoch / given.epochs)
-            search.zero_grad()
-            error.backward()
-            torch.nn.utils.clip_grad_norm_(ensemble.parameters, 1.0)
-            search.step()
-            rates.step()
-            total += float(error.detach()) / members
-        report(epoch, total / rounds)
+def importance(states: Array) -> Array:
+    """Of squared errors in each drive: states (drives, T, STATES) to (drives, MOVES), 1 on the mean."""
+    speed = np.sqrt((states[..., 0] ** 2 + (TURN_ARM * states[..., 2]) ** 2).mean(axis=1))
+    rocking = states[..., 5:8].std(axis=1)
+    of_motion = (LEAST_SPEED + (1.0 - LEAST_SPEED) * speed / max(speed.mean(), NEAR_ZERO)) ** -2
+    of_rests = (LEAST_REST + (1.0 - LEAST_REST) * rocking / np.maximum(rocking.mean(axis=0), NEAR_ZERO)) ** -2
+    found = np.column_stack([of_motion, of_motion, of_motion, np.ones((len(states), 2)), of_rests])
+    return np.asarray(found / found.mean(axis=0))
 
 
-def train_drive(
-    drives: Sequence[Drive],
-    shape: Shape,
-    given: Training,
-    report: Report = silent,
-) -> list[Dense]:
+def train_drives(drives: Sequence[Drive], shape: Shape, given: Training, report: Report = silent) -> list[Dense]:
     """Train the nets that move a rover; they learn to drive by themselves, stretch by stretch.
 
     Args:
@@ -175,61 +195,80 @@ def train_drive(
         given: Settings.
         report: Shows progress.
     """
-    library = need("torch", "learn")
-    inputs = [drive.drive_inputs(shape) for drive in drives]
-    moves = [drive.moves() for drive in drives]
-    scale, change = scaling(np.concatenate(inputs)), scaling(np.concatenate(moves))
-    span, width = given.stretch, scale.scale[FEEDBACK]
+    data = Stretches(drives, shape)
+    torch, members = need("torch", "learn"), given.members
+    count, length, width = len(data.rows), data.rows.shape[1], data.rows.shape[2]
+    scale = data.state_scaling.scale
+    factor = torch.tensor(data.step_scale / scale[:MOVES]).float()
+    change_factor = torch.tensor(scale[5:8] / scale[8:11]).float()
+    weights, drift_weights = torch.tensor(WEIGHTS), torch.tensor(DRIFT_WEIGHTS)
+    ensemble = Ensemble([width + STATES, given.hidden, given.hidden, MOVES], members, given.seed, 0.1)
+    first, bias = ensemble.parameters[:2]
 
-    def cut(rows: Array) -> Array:
-        count = len(rows) // span
-        return rows[: count * span].reshape(count, span, -1)
-
-    given_inputs = library.tensor(
-        np.concatenate([cut((x - scale.mean) / scale.scale) for x in inputs]), dtype=library.float32
-    )
-    # In units of the inputs, so that outputs can be added to them.
-    steps = library.tensor(np.concatenate([cut(y / width) for y in moves]), dtype=library.float32)
-    change = Scaling(np.zeros(MOVES), change.scale / width)
-    factor = library.tensor(change.scale, dtype=library.float32)
-    weight = library.tensor([1.0, 1.0, 1.0, 0.3, 0.3])
-    noise = Noise(shape, SEEN_FIRST, inputs[0].shape[1], scale.scale, given)
-    ensemble = Ensemble([inputs[0].shape[1], given.hidden, given.hidden, MOVES], given.members, given.seed, 0.1)
-
-    def loss(items: Tensor, done: float) -> Any:
-        rows, truth = noise(given_inputs[items]), steps[items]  # (members, batch, span, ...)
-        frames = span if done > 0.3 else min(10, span)
-        state = rows[:, :, 0, FEEDBACK]
-        errors = []
+    def loss(drive: Tensor, start: Tensor, frames: int) -> Any:
+        rows, states = data.cut(drive, start, frames)
+        given_sums = torch.baddbmm(bias, rows.flatten(1, 2), first[:, :width]).unflatten(1, (-1, frames))
+        state, found = states[:, :, 0], []
         for k in range(frames):
-            row = library.cat([rows[:, :, k, : FEEDBACK.start], state, rows[:, :, k, FEEDBACK.stop :]], 2)
-            state = state + factor * ensemble(row)
-            errors.append(state - rows[:, :, k, FEEDBACK] - truth[:, :, k])
-        away = library.stack(errors, 2)
-        one = ensemble(rows[:, :, :frames].flatten(1, 2)) - (truth[:, :, :frames] / factor).flatten(1, 2)
-        total = (away**2 * weight).mean() + given.drift * (away.mean(2) ** 2 * weight).mean()
-        return given.members * (total + given.one_step * 0.01 * (one**2 * weight).mean())
+            change = factor * ensemble.after(given_sums[:, :, k] + torch.bmm(state, first[:, width:]))
+            state = torch.cat([state[..., :MOVES] + change, change[..., 5:8] * change_factor], -1)
+            found.append(state[..., :MOVES])
+        away, important = torch.stack(found, 2) - states[:, :, 1:, :MOVES], data.importance[drive]
+        squared = ((away**2).mean(2) * weights * important).mean()
+        return members * (squared + given.drift * (away.mean(2) ** 2 * drift_weights * important).mean())
 
-    _search(ensemble, len(steps), given, loss, report)
-    return ensemble.nets(scale, Scaling(np.zeros(MOVES), change.scale * width))
+    draw = torch.Generator().manual_seed(given.seed + 1)
+    search = torch.optim.Adam(ensemble.parameters, lr=given.rate)
+    rounds = max(count * length // (given.batch * given.stretch), 1)
+    for epoch in range(given.epochs):
+        total = 0.0
+        for k in range(rounds):
+            done = (epoch + k / rounds) / given.epochs
+            longest = min((most for until, most in SHORT if done < until), default=given.stretch)
+            frames = min(longest, given.stretch, length - 1)
+            batch = min(given.batch * max(given.stretch // frames, 1), max(MAX_BATCH, given.batch))
+            for group in search.param_groups:
+                group["lr"] = given.rate * min(1.0, (epoch * rounds + k + 1) / WARM_UP) * _annealed(done)
+            drive = torch.randint(0, count, (members, batch), generator=draw)
+            start = torch.randint(0, length - frames, (members, batch), generator=draw)
+            error = loss(drive, start, frames)
+            search.zero_grad()
+            error.backward()
+            torch.nn.utils.clip_grad_norm_(ensemble.parameters, 1.0)
+            search.step()
+            total += float(error.detach()) / members
+        report(epoch, total / rounds)
+    inputs = Scaling(*(np.concatenate(pair) for pair in zip(data.row_scaling, data.state_scaling, strict=True)))
+    return ensemble.nets(inputs, Scaling(np.zeros(MOVES), data.step_scale))
 
 
-def train_rest(drives: Sequence[Drive], shape: Shape, given: Training, report: Report = silent) -> list[Dense]:
-    """Train the nets that put a rover on the ground; arguments as of `train_drive`."""
-    library = need("torch", "learn")
-    inputs, rests = np.concatenate([d.rest_inputs() for d in drives]), np.concatenate([d.rests for d in drives])
-    scale, target = scaling(inputs), scaling(rests)
-    rows = library.tensor((inputs - scale.mean) / scale.scale, dtype=library.float32)
-    truth = library.tensor((rests - target.mean) / target.scale, dtype=library.float32)
-    noise = Noise(shape, 0, inputs.shape[1], scale.scale, given)
-    # Each drive shows only once how a rover settles on untouched ground.
-    weight = library.ones(len(rows))
-    weight[np.cumsum([0, *(len(drive.commands) for drive in drives[:-1])])] = SETTLING_WEIGHT
-    ensemble = Ensemble([inputs.shape[1], given.hidden, given.hidden, rests.shape[1]], given.members, given.seed)
+def _annealed(done: float) -> float:
+    return 0.5 * (1.0 + math.cos(math.pi * done)) + LAST_RATE
 
-    def loss(items: Tensor, done: float) -> Any:
-        squares = ((ensemble(noise(rows[items])) - truth[items]) ** 2).mean(2)
-        return given.members * (weight[items] * squares).mean()
 
-    _search(ensemble, len(rows), given.model_copy(update={"batch": FRAMES_PER_STRETCH * given.batch}), loss, report)
-    return ensemble.nets(scale, target)
+def train_settling(drives: Sequence[Drive], shape: Shape, given: Training) -> Dense:
+    """Train the net that puts a rover on untouched ground; arguments as of `train_drives`."""
+    torch = need("torch", "learn")
+    kinds = symmetries(shape, len(drives[0].soil))
+    seen = drives[0].seen.shape[1] + len(drives[0].soil)
+    rows = np.stack([np.concatenate([drive.seen[0], drive.soil]) for drive in drives])
+    rests = np.stack([drive.rests[0] for drive in drives])
+
+    def turned(each: Symmetry) -> tuple[Array, Array]:
+        return rows[:, each.rows[:seen]] * each.row_signs[:seen], rests * each.state_signs[5:8]
+
+    inputs, targets = (np.concatenate(pair) for pair in zip(*(turned(each) for each in kinds), strict=True))
+    same = [(np.arange(seen), np.ones(seen))]
+    of_inputs, of_targets = scaling(inputs, same), scaling(targets, [(np.arange(3), np.ones(3))])
+    ensemble = Ensemble([seen, SETTLING_HIDDEN, SETTLING_HIDDEN, 3], 1, given.seed)
+    x = torch.tensor((inputs - of_inputs.mean) / of_inputs.scale).float()[None]
+    y = torch.tensor((targets - of_targets.mean) / of_targets.scale).float()[None]
+    search = torch.optim.AdamW(ensemble.parameters, lr=given.rate, weight_decay=SETTLING_DECAY)
+    for k in range(SETTLING_STEPS):
+        for group in search.param_groups:
+            group["lr"] = given.rate * _annealed(k / SETTLING_STEPS)
+        error = ((ensemble.after(torch.baddbmm(ensemble.parameters[1], x, ensemble.parameters[0])) - y) ** 2).mean()
+        search.zero_grad()
+        error.backward()
+        search.step()
+    return ensemble.nets(of_inputs, of_targets)[0]

@@ -20,7 +20,7 @@ from sandlot.surrogates.terrain.inputs import SOIL_INPUTS, soil_inputs
 from sandlot.surrogates.terrain.looking import width_of
 from sandlot.surrogates.terrain.motion_model import MotionModel, load_motion
 from sandlot.surrogates.terrain.shape import Shape, measure
-from sandlot.surrogates.terrain.step import NEVER, STATE, advance, make_maps, make_scratch
+from sandlot.surrogates.terrain.step import NEVER, STATE, advance, make_maps, make_scratch, put_down
 from sandlot.typing import Array
 from sandlot.worlds.terrain.grid import Grid
 from sandlot.worlds.terrain.places import check_places, side_by_side
@@ -102,7 +102,6 @@ class LearnedFleet:
         self.states = np.zeros(self.count, STATE)
         seen = max(width_of(len(shape.samples), len(shape.groups)) for shape in each)
         self._seen = np.zeros((self.count, seen))
-        self._still = np.zeros((self.count, 2))
         self._velocity = np.zeros((self.count, 3))
         self.state = self._read(None)
 
@@ -111,7 +110,7 @@ class LearnedFleet:
         self.states[:] = np.zeros((), STATE)
         self.states["since"] = NEVER
         self.states["position"][:, :2], self.states["attitude"][:, 2] = self.poses[:, :2], self.poses[:, 2]
-        self._advance(self._still)
+        self._advance(None)
         self.state = self._read(None)
 
     def drive(self, commands: Array) -> None:
@@ -119,24 +118,20 @@ class LearnedFleet:
         self._advance(commands)
         self.state = self._read(self.state)
 
-    def _advance(self, commands: Array) -> None:
+    def _advance(self, commands: Array | None) -> None:
+        """Drive for one frame; without commands, put the rovers down."""
         for name, which in self._groups.items():
             learned, whole = self._learned[name], len(which) == self.count
             width = width_of(len(learned.support.samples), len(learned.support.groups))
             states = self.states if whole else self.states[which]
             seen = np.ascontiguousarray(self._seen[which, :width])
-            advance(
-                learned,
-                states,
-                seen,
-                self._soils[which],
-                np.ascontiguousarray(commands[which], np.float64),
-                self.ground.maps,
-                np.zeros(len(which), np.int64),
-                self._spreading[which],
-                self._deforms,
-                self._scratch[name],
-            )
+            maps, where = self.ground.maps, np.zeros(len(which), np.int64)
+            soils, spreading, scratch = self._soils[which], self._spreading[which], self._scratch[name]
+            if commands is None:
+                put_down(learned, states, seen, soils, maps, where, spreading, self._deforms, scratch)
+            else:
+                given = np.ascontiguousarray(commands[which], np.float64)
+                advance(learned, states, seen, soils, given, maps, where, spreading, self._deforms, scratch)
             self._seen[which, :width] = seen
             if not whole:
                 self.states[which] = states

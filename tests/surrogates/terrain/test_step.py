@@ -1,0 +1,105 @@
+"""Frames of learned rovers: as the recording's inputs through the net, and the same alone, in a batch, on threads."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from sandlot.models.dense import forward
+from sandlot.physics.soil import PRESETS
+from sandlot.surrogates.terrain.free_range import outside
+from sandlot.surrogates.terrain.ground_model import GroundModel
+from sandlot.surrogates.terrain.inputs import soil_inputs
+from sandlot.surrogates.terrain.looking import width_of
+from sandlot.surrogates.terrain.motion_model import SHIPPED, load_motion
+from sandlot.surrogates.terrain.recorded import drives_of, open_drives
+from sandlot.surrogates.terrain.rollout import drive_many
+from sandlot.surrogates.terrain.step import NEVER, STATE, advance, make_maps, make_scratch, put_down
+
+MODEL = load_motion(SHIPPED / "wheeled")
+LEARNED = MODEL.learned()
+
+
+def fleet(count, maps=1, deforms=True):
+    """Rovers that were put down on bumpy ground, and all that `drive_many` takes but commands."""
+    rng = np.random.default_rng(3)
+    y, x = np.mgrid[0:90, 0:110] * 0.01
+    heights = np.tile(0.03 * np.sin(9.0 * x) * np.cos(8.0 * y), (maps, 1, 1))
+    ground = make_maps(heights, heights.copy(), 0.0, 0.0, 0.01, True)
+    states = np.zeros(count, STATE)
+    states["since"], states["position"][:, :2] = NEVER, rng.uniform(0.0, 0.9, (count, 2))
+    states["attitude"][:, 2] = rng.uniform(-3.0, 3.0, count)
+    seen = np.zeros((count, width_of(len(MODEL.shape.samples), len(MODEL.shape.groups))))
+    kinds = [PRESETS[("soft", "mid")[k % 2]] for k in range(count)]
+    soils = np.array([soil_inputs(kind, MODEL.shape.width) for kind in kinds])
+    spreading = np.array([GroundModel().spreading(kind) for kind in kinds])
+    where = np.sort(np.arange(count) % maps)
+    put_down(LEARNED, states, seen, soils, ground, where, spreading, deforms, make_scratch(LEARNED))
+    return states, seen, soils, ground, where, spreading, deforms
+
+
+def given_commands(frames, count):
+    return np.random.default_rng(1).uniform(-1.0, 1.0, (frames, count, 2)) * (0.2, 1.0)
+
+
+def driven(frames, threads, **how):
+    states, seen, soils, ground, where, spreading, deforms = fleet(**how)
+    drive_many(
+        LEARNED,
+        states,
+        seen,
+        soils,
+        given_commands(frames, len(states)),
+        ground,
+        where,
+        spreading,
+        deforms,
+        threads,
+    )
+    return states, ground
+
+
+def test_a_frame_is_the_net_of_the_recordings_inputs(recorded):
+    """The NumPy twin of a frame: the recorded state through the net, and its outputs added to it."""
+    drive = next(drives_of(open_drives(recorded["mid"]), MODEL.shape))
+    expected = drive.states[:-1, :8] + forward(LEARNED.drive, drive.inputs(MODEL.shape))
+    flat = np.zeros((1, 60, 60))
+    for k in (3, 50, 120):
+        state = np.zeros(1, STATE)
+        before = drive.states[k]
+        state["motion"], state["wheels"] = before[:3], before[3:5]
+        state["rest"], state["change"] = before[5:8], before[8:]
+        maps = make_maps(flat.copy(), flat, 0.0, 0.0, 0.01, True)
+        seen, command = drive.seen[k : k + 1].copy(), drive.commands[k + 1 : k + 2].copy()
+        where, spreading = np.zeros(1, np.int64), GroundModel().spreading(drive.kind)[None]
+        scratch = make_scratch(LEARNED)
+        advance(LEARNED, state, seen, drive.soil[None], command, maps, where, spreading, False, scratch)
+        found = np.concatenate([state[0]["motion"], state[0]["wheels"], state[0]["rest"]])
+        np.testing.assert_allclose(found, expected[k], atol=1e-12)
+        assert state[0]["position"][2] == pytest.approx(found[5])  # the ground is flat, at height 0
+        assert np.hypot(*state[0]["position"][:2]) == pytest.approx(0.01 * np.hypot(*found[:2]))
+
+
+def test_rovers_drive_the_same_in_a_batch_and_on_threads():
+    several, ground = driven(30, 1, count=70, maps=7)
+    threaded, other = driven(30, 3, count=70, maps=7)
+    np.testing.assert_array_equal(several["position"], threaded["position"])
+    np.testing.assert_array_equal(ground.heights, other.heights)
+
+
+def test_no_soil_is_made_or_lost():
+    _, ground = driven(60, 2, count=12, maps=3)
+    changes = ground.heights - ground.initial
+    assert np.abs(changes).max() > 0.002
+    np.testing.assert_allclose(changes.sum(axis=(1, 2)), 0.0, atol=1e-10)
+
+
+def test_random_starts_stay_within_the_range():
+    y, x = np.mgrid[0:100, 0:100] * 0.01
+    heights = 0.04 * np.sin(12.56 * x) * np.cos(6.28 * y)
+    assert outside(MODEL, heights, PRESETS["mid"], 500, 300, 0) == 0.0
+
+
+def test_a_rover_at_a_bound_counts_as_outside():
+    slow = replace(MODEL, limits=1e-3 * MODEL.limits)
+    assert outside(slow, np.zeros((50, 50)), PRESETS["mid"], 50, 100, 0) > 0.9
