@@ -63,7 +63,7 @@ class SimulatedBoard:
     charge: float = 1.0
     backup: float = 1.0
     switches: dict[Switch, bool] = field(default_factory=lambda: dict.fromkeys(SWITCHES, True) | {"backup": False})
-    _current: float = 0.0
+    _current: float = CURRENTS["stand-by"]
 
     def read(self) -> Readings:
         """Voltages by the model of the batteries."""

@@ -92,10 +92,9 @@ class Supervisor:
             HardwareError: If they are empty.
         """
         readings = self.board.read()
-        if not readings.main >= self.threshold:
-            raise HardwareError(
-                f"the main batteries have {readings.main:.2f} V; below {self.threshold:g} V they are empty"
-            )
+        needed = self.threshold + MAIN.resistance * CURRENTS["moving"]  # without a load, their voltage is higher
+        if not readings.main >= needed:
+            raise HardwareError(f"the main batteries have {readings.main:.2f} V; below {needed:.2f} V they are empty")
         self.board.switch("main", True)
         self.board.switch("backup", False)
         self.backup, self._low = False, 0
