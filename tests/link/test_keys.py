@@ -61,9 +61,11 @@ def test_certificates_of_others_are_refused(keys, tmp_path):
             with pytest.raises(LinkError, match="no link"):
                 Client(port=served.port, token=keys.token, tls=context, patience=1.0)
         assert not served.driver.orders
-    with serving(ToyRover(), token=keys.token, tls=other.rover_context()) as served:
-        with pytest.raises(LinkError, match="no link"):
-            Client(port=served.port, token=keys.token, tls=keys.controller_context(), patience=1.0)
+    with (
+        serving(ToyRover(), token=keys.token, tls=other.rover_context()) as served,
+        pytest.raises(LinkError, match="no link"),
+    ):
+        Client(port=served.port, token=keys.token, tls=keys.controller_context(), patience=1.0)
 
 
 def test_tls_is_at_least_1_2(keys):

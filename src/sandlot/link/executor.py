@@ -82,7 +82,7 @@ class Executor:
         self.queue, self.wheels, self._sink = Queue(), Wheels(driver, pace), sink
         self.modes, self.supervisor = Modes(self.wheels), Supervisor(board or SimulatedBoard())
         self.values = {"report_rate": 5.0, "auto_without_link": 0.0, "note": 0.0}
-        self._scans: deque[Scan] = deque(maxlen=64)
+        self._scans: deque[Scan] = deque(maxlen=512)
         self._asked: list[tuple[Entry, list[NDArray[np.float32]]]] = []
         self._time = 0.0
         self._exploring: Entry | None = None
@@ -159,9 +159,10 @@ class Executor:
                 return self.modes.move(order)
             case CorrectedMove() as order:
                 self._scans.clear()
-                report = self.modes.correct(order)
-                self.modes.follow(list(self._scans))
-                return report
+                try:
+                    return self.modes.correct(order)
+                finally:
+                    self.modes.follow(list(self._scans))
             case SetWaypoint() as order:
                 self.modes.aim(order)
                 return self._drive()

@@ -183,3 +183,9 @@ def _write(path: Path, content: bytes) -> None:
     """Write a new file that only this user may read."""
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
         file.write(content)
+
+
+def local_token(port: int) -> Path:
+    """Where a rover without keys leaves its token for controllers of the same user on this machine."""
+    base = os.environ.get("XDG_RUNTIME_DIR") or Path.home() / ".cache"
+    return Path(base) / "sandlot" / f"rover-{port}.token"

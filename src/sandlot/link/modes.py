@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sandlot.control.navigation.driving import Mobility
-from sandlot.control.navigation.maneuvers import CorrectedManeuvers
 from sandlot.control.navigation.navigator import Mode as NavigatorMode
 from sandlot.control.navigation.navigator import Navigator
 from sandlot.control.navigation.pilot import Pilot
+from sandlot.control.navigation.precise import PreciseManeuvers
 from sandlot.errors import LinkError
 from sandlot.link.data import describe
 from sandlot.link.messages import MAX_DURATION, CorrectedMove, Descriptor, Direction, ManualMove, Mode, SetWaypoint
@@ -94,17 +94,17 @@ class Modes:
         """
         if self.mode == "AUTO":
             raise LinkError("corrected moves need the mode MANUAL or SEMI; the mode is AUTO")
-        maneuvers = CorrectedManeuvers(self._wheels)
         try:
+            maneuvers = PreciseManeuvers(self._wheels)
             if order.mvt_type == "linear":
-                outcome, unit, size = maneuvers.move(order.distance / MM), "mm", MM
+                outcome = maneuvers.move(order.distance / MM)
             else:
-                outcome, unit, size = maneuvers.turn(math.radians(order.distance)), "degrees", math.degrees(1.0)
+                outcome = maneuvers.turn(math.radians(order.distance))
         finally:
             self._wheels.halt()
         if outcome.reason:
             raise LinkError(outcome.reason)
-        return f"{outcome.corrections} corrections, last measured error {outcome.error * size:.1f} {unit}"
+        return f"{outcome.corrections} corrections, last measured error {MM * outcome.error:.0f} mm"
 
     def aim(self, order: SetWaypoint) -> None:
         """Set the waypoint.

@@ -1,8 +1,8 @@
 """Writes all that is sent and sensed into an MCAP file as it comes (`sandlot.recordings.streams`).
 
 Topics: ``/scan``, ``/odom`` and ``/tf`` of what the rover senses, ``/pose``, ``/path`` and ``/map`` of what it knows,
-``/battery``, and as JSON ``/link/orders``, ``/link/results`` and ``/link/status``. A thread of its own writes; if the disk
-is too slow, messages are left out and counted, and the rover goes on.
+``/battery``, and as JSON ``/link/orders``, ``/link/results`` and ``/link/status``. A thread of its own writes; if the
+disk is too slow, messages are left out and counted, and the rover goes on.
 """
 
 import math

@@ -1,0 +1,71 @@
+"""Puts a rover together for ``rover serve``: simulated, or from its wiring and its lidar."""
+
+import importlib
+import threading
+from collections import deque
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from sandlot.errors import SettingError
+from sandlot.recordings.scans import Scan
+from sandlot.robots.driver import Driver
+from sandlot.robots.hardware.board import Board
+
+TCP = "tcp://"
+KEPT = 64
+"""Turns of the lidar that wait for the rover."""
+
+
+def simulated_rover(plan: str, seed: int, assignments: Sequence[str]) -> Driver:
+    """A tracked rover in a floor plan.
+
+    Args:
+        plan: Its name or path.
+        seed: Of its start, slip and noise.
+        assignments: Further settings of the indoor world.
+    """
+    from sandlot.settings import build, read_settings
+    from sandlot.worlds.indoor.rover import simulate
+    from sandlot.worlds.indoor.settings import IndoorSettings
+
+    values = {"robot": "tracked", "plan": plan, **read_settings(None, assignments)}
+    return simulate(build(IndoorSettings, values), seed)[0]
+
+
+def real_rover(pins: Path, lidar: str) -> tuple[Driver, Board]:
+    """The rover of a wiring.
+
+    Args:
+        pins: File of the wiring.
+        lidar: Serial port of the lidar, or tcp://HOST:PORT.
+    """
+    from sandlot.robots.hardware.rover import HardwareRover
+    from sandlot.robots.hardware.wiring import read_wiring
+
+    wiring = read_wiring(pins)
+    try:
+        drivers: Any = importlib.import_module("sandlot.sensing.rplidar.driver")
+    except ModuleNotFoundError:
+        raise SettingError("this version of Sandlot has no driver of lidars") from None
+    where = {"tcp": lidar.removeprefix(TCP)} if lidar.startswith(TCP) else {"port": lidar}
+    rover = HardwareRover(wiring, LidarTurns(drivers.open_lidar(**where)))
+    return rover, rover.board
+
+
+class LidarTurns:
+    """Reads the turns of a lidar in a thread of its own."""
+
+    def __init__(self, lidar: Any) -> None:
+        """Begin to scan with a lidar (`sandlot.sensing.rplidar.driver.Lidar`)."""
+        self._turns: deque[Scan] = deque(maxlen=KEPT)
+        lidar.start()
+        threading.Thread(target=self._read, args=(lidar,), name="lidar", daemon=True).start()
+
+    def take(self) -> Sequence[Scan]:
+        """The turns that were completed since the last call, oldest first."""
+        return [self._turns.popleft() for _ in range(len(self._turns))]
+
+    def _read(self, lidar: Any) -> None:
+        for turn in lidar.turns():
+            self._turns.append(turn.scan())
