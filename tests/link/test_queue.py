@@ -90,6 +90,8 @@ def test_an_order_that_is_put_back_comes_first_and_may_go_on():
     current = queue.take()
     queue.hold("no word")
     queue.put_back(current)
+    queue.put("a", Configuration(parameter="go_on", value=1, priority=True, N=3))
+    assert queue.take().order.N == 3  # it passes the order that was put back
     queue.go_on()
     assert current.stop == ""
     assert numbers(queue) == [1, 2]

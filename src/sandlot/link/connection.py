@@ -107,7 +107,7 @@ class Connection(asyncio.Protocol):
         if self._transport is None or self._closed:
             return
         late = not self._gate.open and now - self._since > GREETING
-        slow = self._gate.waiting > 0 and now - self._begun > GREETING
+        slow = self._gate.waiting > 0 and self._transport.is_reading() and now - self._begun > GREETING
         if late or slow or now - self._heard > SILENT:
             self.refuse(UNAUTHORISED if late else "too slow" if slow else "silent")
             if self._transport.get_write_buffer_size():
@@ -139,6 +139,7 @@ class Connection(asyncio.Protocol):
         if len(self._texts) > BACKLOG:
             self._transport.pause_reading()
         elif not self._transport.is_reading():
+            self._begun = time.monotonic()  # it was not slow: it was not read
             self._transport.resume_reading()
 
     def _handle(self, text: bytes) -> None:

@@ -79,7 +79,7 @@ class Queue:
                 self._changed.wait(wait)
                 entry = self._next(quick)
             if entry is not None:
-                (self._first if self._first else self._later).popleft()
+                (self._first if entry in self._first else self._later).remove(entry)
                 if not quick:
                     self.current = entry
             return entry
@@ -138,10 +138,10 @@ class Queue:
             self._changed.notify()
 
     def _next(self, quick: bool) -> Entry | None:
+        if self.held:  # quick orders pass those that wait
+            return next((entry for entry in (*self._first, *self._later) if entry.order.quick), None)
         line = self._first or self._later
-        if not line or (quick and not line[0].order.quick) or (self.held and not line[0].order.quick):
-            return None
-        return line[0]
+        return line[0] if line and (line[0].order.quick or not quick) else None
 
     def _forget(self, entry: Entry) -> None:
         self._moving[entry.session] -= 1
