@@ -36,7 +36,7 @@ def test_walls_are_as_dark_as_their_reputation():
     items = {item.name: item for item in rover_scene(view()).items}
     darkness = [sum(colour) for colour in items["walls"].colours]
     assert darkness[0] > darkness[1] > darkness[2]
-    np.testing.assert_allclose(items["walls"].positions[0], [-0.95, 2.25, 0.0])
+    np.testing.assert_allclose(items["walls"].positions[0], [-0.95, 2.25, 0.02])
     assert len(items["free"].positions) == 6
     assert "path" not in items
 

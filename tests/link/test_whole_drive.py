@@ -36,7 +36,7 @@ def drive(tmp_path_factory):
             until(lambda: client.status is not None and client.status.time > 4.0, LONG)
             client.halt().wait(LONG)
             client.mode("SEMI", LONG)
-            told, cells = client.map(LONG)
+            _, cells = client.map(LONG)
             for number, waypoint in enumerate(WAYPOINTS):
                 ticket = client.go_to(*waypoint)
                 if number == 0:

@@ -1,5 +1,7 @@
 """Commands of the rover link: ``rover keys``, ``rover serve`` and ``rover drive``."""
 
+import contextlib
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
 app = typer.Typer(no_args_is_help=True, help="Serve a rover, real or simulated, and drive it over a network.")
 LOCAL = ("127.0.0.1", "localhost", "::1")
 DEFAULT_PORT = 4760
+PRIORITY = -10
+"""Of the process that serves a rover, if the system allows it."""
 KeysFolder = Annotated[
     Path | None, typer.Option("--keys", help="Folder that `sandlot rover keys` made.", show_default=False)
 ]
@@ -126,6 +130,8 @@ def _serve(
         token, tls = given.token, given.rover_context()
     console.print("Preparing ...")
     warm_up()
+    with contextlib.suppress(OSError, AttributeError):  # only the administrator may; without it, halts wait for others
+        os.setpriority(os.PRIO_PROCESS, 0, PRIORITY)
 
     async def run() -> None:
         server = Server(driver, token, board, pace, recorder)

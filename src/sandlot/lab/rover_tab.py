@@ -41,8 +41,10 @@ PATH, FREE = (70, 140, 80), (222, 232, 214)
 RED = (200, 30, 30)
 MOST = 8000
 """Free cells that are drawn; of more, every second, third and so on."""
-NEAR = 2.0
-"""At least so much around the rover is shown [m]."""
+REACH = 3.0
+"""So much around the rover is shown [m]."""
+SETTLED = 5
+"""The camera is placed above the rover after so many views."""
 HINT = "A rover is served with `sandlot rover serve`; click its map to send it there (mode SEMI)."
 
 
@@ -79,7 +81,7 @@ class RoverTab:
         self._mode.on_click(lambda event: self._order(lambda rover: rover.set_mode(event.target.value)))
         for group in (self._drive, self._turn):
             group.on_click(lambda event: self._move(event.target.value))
-        self._listens = False
+        self._listens, self._views = False, 0
         threading.Thread(target=self._loop, name="rover tab", daemon=True).start()
 
     def open(self, address: str) -> None:
@@ -100,7 +102,7 @@ class RoverTab:
         if not self._listens:
             self._listens = True
             self._server.scene.on_click()(self._click)
-        self._scene = rover_scene(self.seen)
+        self._scene, self._views = rover_scene(self.seen), 0
         self._stage.show(self, lambda: () if self._scene is None else (self._scene,))
 
     def close(self) -> None:
@@ -145,6 +147,9 @@ class RoverTab:
             self.seen = seen = rover.view()
             self._scene = rover_scene(seen)
             self._say(seen)
+            self._views += 1
+            if self._views == SETTLED and self._stage.shows(self):
+                self._stage.view("top")
 
     def _say(self, seen: View) -> None:
         link = "" if seen.connected else f"**No link:** {html.escape(seen.problem)}. "
@@ -165,20 +170,18 @@ def rover_scene(seen: View) -> Scene:
     """What is known of a rover: walls as dark as their reputation, free cells, path, waypoint, scan and rover."""
     x, y, yaw = seen.pose
     items: list[Item] = []
-    low, high = np.array([x, y]) - NEAR, np.array([x, y]) + NEAR
+    low, high = np.array([x, y]) - REACH, np.array([x, y]) + REACH
     if seen.map is not None:
         known = seen.map
         side, corner = known.resolution, np.array(known.corner)
-        rows, columns = known.kinds.shape
-        low, high = np.minimum(low, corner), np.maximum(high, corner + side * np.array([columns, rows]))
         free = np.argwhere(known.kinds == 1)
         free = free[:: max(-(-len(free) // MOST), 1)]
-        items.append(Points("free", _flat((free[:, ::-1] + 0.5) * side + corner, -0.02), 0.6 * side, FREE))
+        items.append(Points("free", _flat((free[:, ::-1] + 0.5) * side + corner), 0.6 * side, FREE))
         solid = np.argwhere(known.kinds >= 2)
         if len(solid):
-            shades = blend(FLOOR, WALL, 0.25 + 0.75 * known.reputation[solid[:, 0], solid[:, 1]])
+            shades = blend(FLOOR, WALL, 0.25 + 0.75 * known.reputation[solid[:, 0], solid[:, 1]].astype(np.float64))
             colours = tuple((int(r), int(g), int(b)) for r, g, b in shades.tolist())
-            items.append(Points("walls", _flat((solid[:, ::-1] + 0.5) * side + corner), 0.7 * side, colours))
+            items.append(Points("walls", _flat((solid[:, ::-1] + 0.5) * side + corner, 0.02), 0.7 * side, colours))
     if len(seen.path) > 1:
         way = _flat(seen.path, 0.03)
         items.append(Lines("path", np.stack([way[:-1], way[1:]], axis=1), PATH, 3.0))
@@ -189,8 +192,7 @@ def rover_scene(seen: View) -> Scene:
     items.append(Shape("rover", "cylinder", (RADIUS, HEIGHT), *upright(x, y, HEIGHT, yaw), ROBOT))
     ahead = x + 0.7 * RADIUS * math.cos(yaw), y + 0.7 * RADIUS * math.sin(yaw)
     items.append(Shape("front", "sphere", (0.4 * RADIUS,), *upright(*ahead, 2.0 * HEIGHT), FRONT))
-    focus = np.array([*(0.5 * (low + high)), 0.0])
-    return Scene(tuple(items), low, high, 640, focus=focus, reach=0.4 * float(np.max(high - low)))
+    return Scene(tuple(items), low, high, 640, focus=np.array([x, y, 0.0]), reach=REACH)
 
 
 def _flat(points: Array, height: float = 0.0) -> Array:

@@ -80,7 +80,8 @@ class StreamWriter:
     def _make(self, name: str, fields: Mapping[str, Any]) -> Any:
         """A message of a type; what is not given is zero or empty."""
         made = {}
-        for field, (kind, detail) in self._types.fielddefs[name][1]:
+        definition: Any = self._types.fielddefs[name][1]
+        for field, (kind, detail) in definition:
             given = fields.get(field)
             if kind == 1:  # a number or a text
                 base = detail[0]

@@ -187,8 +187,16 @@ class HardwareRover:
         middle = self._pose.yaw + 0.5 * turn
         x, y = self._pose.x + ahead * math.cos(middle), self._pose.y + ahead * math.sin(middle)
         self._counts, self._pose, self._read = counts, Pose(x, y, float(wrap(self._pose.yaw + turn))), now
-        known = {"odometry": self._pose, "speed": self._speed, "turn_rate": self._turn_rate}
-        scans = tuple(replace(scan, time=scan.time - self._begin, **known) for scan in self._lidar.take())
+        scans = tuple(
+            replace(
+                scan,
+                time=scan.time - self._begin,
+                odometry=self._pose,
+                speed=self._speed,
+                turn_rate=self._turn_rate,
+            )
+            for scan in self._lidar.take()
+        )
         return Sensed(now, self._pose, counts, scans)
 
     def _track(self, gpio: Any, track: Track, wiring: Wiring) -> tuple[HBridge, Quadrature]:
