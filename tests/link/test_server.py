@@ -1,8 +1,12 @@
 """A rover over a real socket: its rules, and what happens when things go wrong."""
 
 import json
+import os
 import socket
+import subprocess
+import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -251,6 +255,41 @@ def test_a_rover_that_was_started_again_halts_and_goes_on_when_told():
             assert driver.yaw != before
         finally:
             second.close()
+
+
+def test_a_half_open_connection_is_closed(served, monkeypatch):
+    monkeypatch.setattr(client_module, "BEAT", 1000.0)
+    monkeypatch.setattr(connection_module, "SILENT", 0.3)
+    with Client(port=served.port, token=served.token) as client:
+        (first,) = served.server.connections
+        until(lambda: first not in served.server.connections)
+        until(lambda: client.connections >= 2)
+
+
+def test_a_killed_process_is_noticed_and_nothing_is_repeated(tmp_path):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    token = new_token()
+    text = f"from link.rovers import *; Served(ToyRover(), {token!r}, {port}, pace=1.0); time.sleep(60)"
+    path = os.pathsep.join([str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
+    command, environment = [sys.executable, "-c", text], {**os.environ, "PYTHONPATH": path}
+    first = subprocess.Popen(command, env=environment)
+    second = None
+    try:
+        with Client(port=port, token=token, patience=60.0) as client:
+            move, later = client.move("forwards", 2.0), client.move("left", 0.1)
+            until(lambda: client.status is not None and client.status.state == "moving")
+            first.kill()
+            first.wait(20)
+            second = subprocess.Popen(command, env=environment)
+            assert move.wait(60).report == later.wait(60).report == INTERRUPTED
+            assert client.move("left", 0.1).wait(60).outcome == "done"
+    finally:
+        for process in (first, second):
+            if process is not None:
+                process.kill()
+                process.wait(20)
 
 
 def test_a_controller_that_does_not_read_stalls_nobody(served, client, monkeypatch):

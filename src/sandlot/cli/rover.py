@@ -1,7 +1,5 @@
 """Commands of the rover link: ``rover keys``, ``rover serve`` and ``rover drive``."""
 
-import contextlib
-import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -22,8 +20,6 @@ if TYPE_CHECKING:
 app = typer.Typer(no_args_is_help=True, help="Serve a rover, real or simulated, and drive it over a network.")
 LOCAL = ("127.0.0.1", "localhost", "::1")
 DEFAULT_PORT = 4760
-PRIORITY = -10
-"""Of the process that serves a rover, if the system allows it."""
 KeysFolder = Annotated[
     Path | None, typer.Option("--keys", help="Folder that `sandlot rover keys` made.", show_default=False)
 ]
@@ -121,7 +117,7 @@ def _serve(
 
     from sandlot.link.keys import Keys, local_token, write_token
     from sandlot.link.proofs import new_token
-    from sandlot.link.server import Server
+    from sandlot.link.server import Server, ask_for_priority
     from sandlot.link.warming import warm_up
 
     token, tls = new_token(), None
@@ -130,8 +126,7 @@ def _serve(
         token, tls = given.token, given.rover_context()
     console.print("Preparing ...")
     warm_up()
-    with contextlib.suppress(OSError, AttributeError):  # only the administrator may; without it, halts wait for others
-        os.setpriority(os.PRIO_PROCESS, 0, PRIORITY)
+    ask_for_priority()
 
     async def run() -> None:
         server = Server(driver, token, board, pace, recorder)

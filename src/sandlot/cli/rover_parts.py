@@ -40,6 +40,7 @@ def real_rover(pins: Path, lidar: str) -> tuple[Driver, Board]:
         pins: File of the wiring.
         lidar: Serial port of the lidar, or tcp://HOST:PORT.
     """
+    from sandlot.robots.hardware import guard
     from sandlot.robots.hardware.rover import HardwareRover
     from sandlot.robots.hardware.wiring import read_wiring
 
@@ -49,6 +50,7 @@ def real_rover(pins: Path, lidar: str) -> tuple[Driver, Board]:
     except ModuleNotFoundError:
         raise SettingError("this version of Sandlot has no driver of lidars") from None
     where = {"tcp": lidar.removeprefix(TCP)} if lidar.startswith(TCP) else {"port": lidar}
+    guard.start([pin for track in (wiring.left, wiring.right) for pin in (track.forward, track.backward)])
     rover = HardwareRover(wiring, LidarTurns(drivers.open_lidar(**where)))
     return rover, rover.board
 

@@ -11,6 +11,7 @@ import secrets
 import sys
 import time
 from dataclasses import dataclass, field
+from typing import Any
 
 from sandlot.link.conversation import Conversation
 from sandlot.link.messages import Acknowledgement, Configuration, Halt, Heartbeat, ManualMove, Order, Result, Welcome
@@ -32,6 +33,8 @@ class Tally:
         refused: Of them.
         disordered: Results that came before an earlier one.
         halts: Time from each halt to its answer [s].
+        halted: When each halt was sent and when it was answered, by `time.monotonic`, which all processes of a machine
+            share [s].
     """
 
     sent: int = 0
@@ -40,6 +43,7 @@ class Tally:
     refused: int = 0
     disordered: int = 0
     halts: list[float] = field(default_factory=list)
+    halted: list[tuple[float, float]] = field(default_factory=list)
 
 
 class Controller(asyncio.Protocol):
@@ -92,7 +96,9 @@ class Controller(asyncio.Protocol):
         tally.done += result.outcome in ("done", "halted")
         tally.refused += result.outcome in ("refused", "failed")
         if result.N in self._halted:
-            tally.halts.append(time.monotonic() - self._halted.pop(result.N))
+            sent, now = self._halted.pop(result.N), time.monotonic()
+            tally.halts.append(now - sent)
+            tally.halted.append((sent, now))
         elif result.N in self._moves:
             self._moves.discard(result.N)
         else:
@@ -100,7 +106,7 @@ class Controller(asyncio.Protocol):
             self._last = max(self._last, result.N)
 
 
-async def load(host: str, port: int, token: str, clients: int, rate: float, seconds: float) -> dict[str, float]:
+async def load(host: str, port: int, token: str, clients: int, rate: float, seconds: float) -> dict[str, Any]:
     """Load a server, and return what was seen.
 
     Args:
@@ -149,6 +155,7 @@ async def load(host: str, port: int, token: str, clients: int, rate: float, seco
         "halts": len(halts),
         "median halt": halts[len(halts) // 2] if halts else float("inf"),
         "longest halt": halts[-1] if halts else float("inf"),
+        "halted": tally.halted,
     }
 
 

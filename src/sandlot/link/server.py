@@ -5,6 +5,8 @@ reads slowly misses reports, and is cut off in the end; it never stops the rover
 """
 
 import asyncio
+import contextlib
+import os
 import secrets
 import ssl
 import sys
@@ -29,6 +31,8 @@ from sandlot.robots.hardware.board import Board
 PORT = 4760
 DEAD_MAN = 1.0
 """A moving rover stops if its controller says nothing for so long [s]."""
+PRIORITY = -10
+"""Of the process that serves a rover, if the system allows it."""
 SWITCH = 0.0005
 """How long a thread may calculate while another waits [s]; Python's 5 ms would add up."""
 
@@ -231,3 +235,9 @@ class Server:
 
 
 ACKNOWLEDGED = Acknowledgement(N=0).packet().replace(b'"N":0', b'"N":%d')
+
+
+def ask_for_priority() -> None:
+    """Let this process run before others, if the system allows it; otherwise a busy machine lets a halt wait."""
+    with contextlib.suppress(OSError, AttributeError):  # only an administrator may; not every system can
+        os.setpriority(os.PRIO_PROCESS, 0, PRIORITY)
