@@ -13,6 +13,8 @@ from sandlot.robots.driver import Driver
 from sandlot.robots.hardware.board import Board
 
 TCP = "tcp://"
+BEAMS = 720
+"""Of a turn of the lidar; maneuvers compare turns beam by beam."""
 KEPT = 64
 """Turns of the lidar that wait for the rover."""
 
@@ -29,7 +31,7 @@ def simulated_rover(plan: str, seed: int, assignments: Sequence[str]) -> Driver:
     from sandlot.worlds.indoor.rover import simulate
     from sandlot.worlds.indoor.settings import IndoorSettings
 
-    values = {"robot": "tracked", "plan": plan, **read_settings(None, assignments)}
+    values = {"plan": plan, **read_settings(None, ["robot.kind=tracked", *assignments])}
     return simulate(build(IndoorSettings, values), seed)[0]
 
 
@@ -70,4 +72,4 @@ class LidarTurns:
 
     def _read(self, lidar: Any) -> None:
         for turn in lidar.turns():
-            self._turns.append(turn.scan())
+            self._turns.append(turn.even_scan(BEAMS))
