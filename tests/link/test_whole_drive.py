@@ -29,7 +29,7 @@ def drive(tmp_path_factory):
     beat, ends, held = client_module.BEAT, [], []
     try:
         with (
-            serving(driver, recorder=recorder) as served,
+            serving(driver, pace=2.0, recorder=recorder) as served,
             Client(port=served.port, token=served.token, patience=60.0) as client,
         ):
             client.mode("AUTO", LONG)

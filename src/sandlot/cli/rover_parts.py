@@ -1,13 +1,11 @@
 """Puts a rover together for ``rover serve``: simulated, or from its wiring and its lidar."""
 
-import importlib
 import threading
 from collections import deque
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from sandlot.errors import SettingError
 from sandlot.recordings.scans import Scan
 from sandlot.robots.driver import Driver
 from sandlot.robots.hardware.board import Board
@@ -45,15 +43,13 @@ def real_rover(pins: Path, lidar: str) -> tuple[Driver, Board]:
     from sandlot.robots.hardware import guard
     from sandlot.robots.hardware.rover import HardwareRover
     from sandlot.robots.hardware.wiring import read_wiring
+    from sandlot.sensing.rplidar.driver import open_lidar
 
     wiring = read_wiring(pins)
-    try:
-        drivers: Any = importlib.import_module("sandlot.sensing.rplidar.driver")
-    except ModuleNotFoundError:
-        raise SettingError("this version of Sandlot has no driver of lidars") from None
-    where = {"tcp": lidar.removeprefix(TCP)} if lidar.startswith(TCP) else {"port": lidar}
+    tcp = lidar.removeprefix(TCP) if lidar.startswith(TCP) else None
+    turns = LidarTurns(open_lidar(port=None if tcp else lidar, tcp=tcp))
     guard.start([pin for track in (wiring.left, wiring.right) for pin in (track.forward, track.backward)])
-    rover = HardwareRover(wiring, LidarTurns(drivers.open_lidar(**where)))
+    rover = HardwareRover(wiring, turns)
     return rover, rover.board
 
 

@@ -59,7 +59,7 @@ class Keys:
         context.minimum_version = ssl.TLSVersion.TLSv1_2
         try:
             context.load_verify_locations(self.folder / AUTHORITY)
-            context.load_cert_chain(*(self.folder / name for name in own))
+            context.load_cert_chain(self.folder / own[0], self.folder / own[1])
         except (OSError, ssl.SSLError) as error:
             reason = os_reason(error, self.folder) if isinstance(error, OSError) else str(error)
             raise LinkError(f"no keys in {self.folder} ({reason}); make some with: sandlot rover keys") from None

@@ -156,7 +156,7 @@ def evenly(scan: Scan) -> tuple[NDArray[np.float64], NDArray[np.float32]]:
     steps = np.diff(scan.bearings)
     if len(steps) and np.all(steps > 0.0) and np.ptp(steps) < 0.1 * abs(steps.mean()):
         return scan.bearings, scan.ranges
-    bearings = (np.arange(BINS) + 0.5) * (2.0 * math.pi / BINS) - math.pi
+    bearings = (np.arange(BINS, dtype=np.float64) + 0.5) * (2.0 * math.pi / BINS) - math.pi
     ranges = np.full(BINS, np.inf, np.float32)
     seen = np.isfinite(scan.ranges)
     turned = np.mod(scan.bearings[seen] + math.pi, 2.0 * math.pi)

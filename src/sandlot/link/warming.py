@@ -16,7 +16,7 @@ SECONDS = 8.0
 
 def warm_up() -> None:
     """Let a simulated rover turn, and drive to a waypoint."""
-    driver, _ = simulate(IndoorSettings(robot="tracked", plan="apartment", start=(3.0, 1.6, 1.57)), seed=1)  # type: ignore[arg-type]
+    driver, _ = simulate(IndoorSettings(robot="tracked", plan="apartment", start=(3.0, 1.6, 1.57)), seed=1)
     PreciseManeuvers(driver).turn(0.3)
     pilot = Pilot(driver, Navigator(new_map()))
     pilot.navigator.go_to(1.0, 0.5)
