@@ -63,6 +63,8 @@ GUIDES = {
     "A live lidar": "lidar.md",
     "Navigate": "navigate.md",
     "Avoid obstacles": "avoid.md",
+    "The rover link": "rover-link.md",
+    "Build the rover": "hardware.md",
     "Sensor models": "sensor-models.md",
     "NARMAX": "narmax.md",
     "Learned simulation": "learned.md",

@@ -69,6 +69,14 @@ class RunError(SandlotError):
     """A run of a study cannot be read, written or resumed."""
 
 
+class LinkError(SandlotError):
+    """A rover cannot be reached, refuses an order, or sends what cannot be understood."""
+
+
+class HardwareError(SandlotError):
+    """A part of a real robot does not answer, or must not do what was asked."""
+
+
 class MissingExtraError(SandlotError):
     """An optional part of Sandlot is not installed."""
 

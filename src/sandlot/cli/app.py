@@ -9,7 +9,7 @@ from rich.markup import escape
 from typer.core import TyperGroup
 
 import sandlot
-from sandlot.cli import fit, gap, lab, lidar, logs, maps, models, recorded, shape, show, train, work
+from sandlot.cli import fit, gap, lab, lidar, logs, maps, models, recorded, rover, shape, show, train, work
 from sandlot.cli.caution import one_line_warnings
 from sandlot.cli.stop import stoppable
 from sandlot.errors import SandlotError, quote
@@ -57,6 +57,7 @@ app.command()(models.models)
 app.command(context_settings=shape.CONTEXT)(shape.shape)
 app.add_typer(fit.app, name="fit")
 app.add_typer(train.app, name="train")
+app.add_typer(rover.app, name="rover")
 
 
 def _version(wanted: bool) -> None:

@@ -8,10 +8,12 @@ from rich.console import Console
 from rich.markup import escape
 
 from sandlot.cli.work import Controller, Set, SettingsFile
+from sandlot.errors import SettingError, quote
 from sandlot.worlds import WORLDS
 
 if TYPE_CHECKING:
     from sandlot.lab.lab import Lab
+    from sandlot.robots.remote import RemoteRover
 
 Port = Annotated[int, typer.Option(min=0, max=65535, help="Of the page; 0 for any that is free.")]
 Host = Annotated[str, typer.Option(help="Address to listen at. Any but this machine's own needs --token.")]
@@ -26,16 +28,34 @@ def lab(
     token: Token = None,
     browser: Browser = True,
     runs: Annotated[Path, typer.Option(help="Directory in which studies run.")] = Path("runs"),
+    rover: Annotated[
+        str | None, typer.Option(help="HOST:PORT of a rover to show and drive.", show_default=False)
+    ] = None,
+    keys: Annotated[Path | None, typer.Option(help="Keys of that rover.", show_default=False)] = None,
 ) -> None:
-    """Open the lab: a page to watch and drive worlds, replay recordings, run studies and see a log being mapped.
+    """Open the lab: a page to watch and drive worlds, replay recordings, run studies, map logs and drive a rover.
 
     It is served on this machine only, until Ctrl-C. To let others in, give --host and --token.
     """
     from sandlot.lab.lab import Lab
 
-    page = Lab(port, host, token, runs)
-    page.worlds.open("terrain")
+    page = Lab(port, host, token, runs, connect=lambda address: _connect(address, keys))
+    if rover is None:
+        page.worlds.open("terrain")
+    else:
+        page.rover.open(rover)
     _serve(page, browser)
+
+
+def _connect(address: str, keys: Path | None) -> "RemoteRover":
+    """A link to the rover at ``HOST:PORT``."""
+    from sandlot.cli.rover import open_client
+    from sandlot.link.remote import Remote
+
+    host, _, port = address.rpartition(":")
+    if not (host and port.isdecimal() and int(port) < 65536):
+        raise SettingError(f"{quote(address)} is no address of a rover; write HOST:PORT")
+    return Remote(open_client(host, int(port), keys))
 
 
 def play(

@@ -13,6 +13,7 @@ from sandlot.lab.door import Door, guarded
 from sandlot.lab.keys import Keys, handle
 from sandlot.lab.maps_tab import MapsTab
 from sandlot.lab.replay_tab import ReplayTab
+from sandlot.lab.rover_tab import Connect, RoverTab
 from sandlot.lab.stage import Stage
 from sandlot.lab.studies_tab import StudiesTab
 from sandlot.lab.worlds_tab import WorldsTab
@@ -33,10 +34,11 @@ class Lab:
         door: Who may see it.
         server: The server of viser.
         stage: What is drawn.
-        worlds: The tab of worlds; as the next three, only on a page with tabs.
+        worlds: The tab of worlds; as the next four, only on a page with tabs.
         replay: The tab of recordings.
         studies: The tab of studies.
         maps: The tab of logs.
+        rover: The tab of a rover.
     """
 
     def __init__(
@@ -46,6 +48,7 @@ class Lab:
         token: str | None = None,
         runs: Path = Path("runs"),
         tabs: bool = True,
+        connect: Connect | None = None,
     ) -> None:
         """Start the server and build the page.
 
@@ -55,6 +58,7 @@ class Lab:
             token: Viewers must know it, if given.
             runs: Where studies are run.
             tabs: Whether the page has its tabs, and not only a stage.
+            connect: Opens a link to a rover, for its tab.
 
         Raises:
             SandlotError: If the port is in use, the token is missing, or viser is not installed.
@@ -90,7 +94,9 @@ class Lab:
             self.studies = StudiesTab(self.server, self.door, runs)
         with group.add_tab("Maps"):
             self.maps = MapsTab(self.server, self.stage)
-        self._tabs = [self.worlds, self.replay, self.studies, self.maps]
+        with group.add_tab("Rover"):
+            self.rover = RoverTab(self.server, self.stage, connect)
+        self._tabs = [self.worlds, self.replay, self.studies, self.maps, self.rover]
 
     def wait(self) -> None:
         """Serve until interrupted."""

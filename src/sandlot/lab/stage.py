@@ -75,6 +75,12 @@ class Stage:
         """Whether the scenes of this owner are drawn."""
         return self._owner is owner
 
+    def to_scene(self, point: Array) -> Array:
+        """A point (3,) on the page as a point of the first scene [m]."""
+        with self._lock:
+            shift = np.asarray(self._canvases[0].frame.position, np.float64) if self._canvases else np.zeros(3)
+        return point - shift
+
     def clear(self) -> None:
         """Take everything off the page."""
         with self._lock:
