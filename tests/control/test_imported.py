@@ -8,11 +8,17 @@ from sandlot.worlds.rollout import rollout
 from sandlot.worlds.water.world import Water
 
 SOURCE = """
+from __future__ import annotations
+from dataclasses import dataclass
 import numpy as np
 from sandlot.control.controller import Controller, as_controller
 
 def still(observation):
     return np.zeros(5)
+
+@dataclass
+class Bend:
+    angle: float = 0.1
 
 class Bent(Controller):
     def __init__(self, world):
@@ -22,7 +28,7 @@ class Bent(Controller):
         pass
 
     def act(self, observations, members=None):
-        return np.full((len(observations), self.joints), 0.1)
+        return np.full((len(observations), self.joints), Bend().angle)
 
 class Simple(Bent):
     def __init__(self):

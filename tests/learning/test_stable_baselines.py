@@ -3,6 +3,7 @@
 import gymnasium
 import numpy as np
 import pytest
+from gymnasium.wrappers.vector import RecordEpisodeStatistics
 from stable_baselines3 import PPO
 from stable_baselines3.common.vec_env import DummyVecEnv, VecMonitor
 
@@ -55,15 +56,19 @@ def test_same_as_single_worlds(name):
 
 def test_ppo_learns_with_it():
     """A few updates; that infos are complete shows in the means that PPO logs."""
-    model = PPO("MlpPolicy", VecMonitor(make("Water", 4, 16)), n_steps=32, batch_size=64, n_epochs=1, device="cpu")
+    model = PPO(
+        "MlpPolicy", VecMonitor(make("Water", 4, 16)), n_steps=32, batch_size=64, n_epochs=1, device="cpu", seed=0
+    )
     model.learn(256)
-    assert len(model.ep_info_buffer) == 4 * 256 // (4 * 16)
+    assert len(model.ep_info_buffer) >= 256 // 16
     assert len(model.ep_success_buffer) == len(model.ep_info_buffer)
 
 
 def test_what_is_not_compiled_is_refused():
     with pytest.raises(SettingError, match=r"^as_sb3 takes a compiled vector world of Sandlot, not SyncVectorEnv$"):
         as_sb3(gymnasium.make_vec("CartPole-v1", num_envs=2, vectorization_mode="sync"))
+    with pytest.raises(SettingError, match="without wrappers"):
+        as_sb3(RecordEpisodeStatistics(gymnasium.make_vec("sandlot/Water-v0", num_envs=2)))
     worlds = make("Water")
     worlds.set_options([{"target": (5.0, 5.0)}, {}, {"target": (6.0, 5.0)}])
     with pytest.raises(SettingError, match="must be the same for all members"):

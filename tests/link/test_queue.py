@@ -95,3 +95,31 @@ def test_an_order_that_is_put_back_comes_first_and_may_go_on():
     queue.go_on()
     assert current.stop == ""
     assert numbers(queue) == [1, 2]
+
+
+def test_a_halt_ends_an_order_that_was_held_and_the_standing_one():
+    """Whichever comes first: a lost link, a halt, or the executor that notices them."""
+    queue = Queue()
+    queue.put("a", move(1))
+    current = queue.take()
+    queue.hold("no word")
+    queue.halt(Halt(priority=True, N=2))
+    assert not queue.put_back(current)
+    queue.done(current)
+    queue.put("a", ModeChange(mode="AUTO", N=3))
+    queue.go_on()
+    queue.standing = queue.take()
+    queue.done(queue.standing)
+    assert queue.begin(queue.standing)
+    queue.done(queue.standing)
+    queue.halt(Halt(N=4))
+    assert not queue.begin(queue.standing)
+
+
+def test_a_lost_link_does_not_undo_a_halt():
+    queue = Queue()
+    queue.put("a", move(1))
+    current = queue.take()
+    queue.halt(Halt(N=2))
+    queue.hold("no word")
+    assert current.stop == "halted"

@@ -1,6 +1,7 @@
 """Commands of the rover link: ``rover keys``, ``rover serve`` and ``rover drive``."""
 
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -9,7 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from sandlot.cli.work import Set
-from sandlot.errors import SettingError
+from sandlot.errors import LinkError, SettingError
 
 if TYPE_CHECKING:
     import ssl
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 app = typer.Typer(no_args_is_help=True, help="Serve a rover, real or simulated, and drive it over a network.")
 LOCAL = ("127.0.0.1", "localhost", "::1")
+EVERYWHERE = ("0.0.0.0", "::")
+"""Addresses that listen at all of a machine's own."""
 DEFAULT_PORT = 4760
 KeysFolder = Annotated[
     Path | None, typer.Option("--keys", help="Folder that `sandlot rover keys` made.", show_default=False)
@@ -81,6 +84,8 @@ def serve(
     if (lidar is None) != (pins is None):
         raise SettingError("a real rover needs both --pins and --lidar; without both it is simulated")
     from sandlot.cli.rover_parts import real_rover, simulated_rover
+    from sandlot.robots.driver import Driver
+    from sandlot.robots.hardware.rover import HardwareRover
 
     console = Console(highlight=False)
     recorder = None
@@ -92,11 +97,16 @@ def serve(
         recorder = Recorder(record)
     try:
         if pins is not None and lidar is not None:
+            driver: Driver
             driver, board = real_rover(pins, lidar)
             pace = 0.0
         else:
             driver, board = simulated_rover(plan, seed, assignments or ()), None
-        _serve(console, host, port, keys_, driver, board, pace, recorder)
+        try:
+            _serve(console, host, port, keys_, driver, board, pace, recorder)
+        finally:
+            if isinstance(driver, HardwareRover):
+                driver.close()
     finally:
         if recorder is not None:
             recorder.close()
@@ -120,7 +130,7 @@ def _serve(
     from sandlot.link.server import Server, ask_for_priority
     from sandlot.link.warming import warm_up
 
-    token, tls = new_token(), None
+    token, tls = _known_token(port) or new_token(), None
     if folder is not None:
         given = Keys(folder)
         token, tls = given.token, given.rover_context()
@@ -135,7 +145,8 @@ def _serve(
         if folder is None:
             left = local_token(server.address[1])
             write_token(left, token)
-        where = "" if folder is None else f" --host {host} --keys {folder}"
+        shown = "localhost" if host in EVERYWHERE else host
+        where = "" if folder is None else f" --host {shown} --keys {folder}"
         console.print(
             f"The rover listens at {server.address[0]}:{server.address[1]}. Drive it with: "
             f"[bold]sandlot rover drive --port {server.address[1]}{escape(where)}[/bold]  (Ctrl-C ends it)",
@@ -150,6 +161,16 @@ def _serve(
             await server.close()
 
     asyncio.run(run())
+
+
+def _known_token(port: int) -> str:
+    """The token of a server at this port that was killed, so that its controllers may go on; empty if there is none."""
+    from sandlot.link.keys import local_token, read_token
+
+    path = local_token(port)
+    with suppress(LinkError):
+        return read_token(path) if port and path.exists() else ""
+    return ""
 
 
 @app.command()

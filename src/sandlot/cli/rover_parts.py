@@ -2,10 +2,12 @@
 
 import threading
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from sandlot.errors import SandlotError
 from sandlot.recordings.scans import Scan
 from sandlot.robots.driver import Driver
 from sandlot.robots.hardware.board import Board
@@ -13,6 +15,8 @@ from sandlot.robots.hardware.board import Board
 TCP = "tcp://"
 BEAMS = 720
 """Of a turn of the lidar; maneuvers compare turns beam by beam."""
+AGAIN, CLOSING = 1.0, 3.0
+"""Between attempts to open a lidar again, and to wait for its end [s]."""
 KEPT = 64
 """Turns of the lidar that wait for the rover."""
 
@@ -47,25 +51,48 @@ def real_rover(pins: Path, lidar: str) -> tuple[Driver, Board]:
 
     wiring = read_wiring(pins)
     tcp = lidar.removeprefix(TCP) if lidar.startswith(TCP) else None
-    turns = LidarTurns(open_lidar(port=None if tcp else lidar, tcp=tcp))
+    turns = LidarTurns(lambda: open_lidar(port=None if tcp else lidar, tcp=tcp))
     guard.start([pin for track in (wiring.left, wiring.right) for pin in (track.forward, track.backward)])
     rover = HardwareRover(wiring, turns)
     return rover, rover.board
 
 
 class LidarTurns:
-    """Reads the turns of a lidar in a thread of its own."""
+    """Reads the turns of a lidar in a thread of its own, and opens it again after its power was off."""
 
-    def __init__(self, lidar: Any) -> None:
-        """Begin to scan with a lidar (`sandlot.sensing.rplidar.driver.Lidar`)."""
+    def __init__(self, open_lidar: Callable[[], Any]) -> None:
+        """Begin to scan with the `sandlot.sensing.rplidar.driver.Lidar` that the function opens."""
         self._turns: deque[Scan] = deque(maxlen=KEPT)
+        self._open, self._closed = open_lidar, threading.Event()
+        lidar = open_lidar()
         lidar.start()
-        threading.Thread(target=self._read, args=(lidar,), name="lidar", daemon=True).start()
+        self._thread = threading.Thread(target=self._read, args=(lidar,), name="lidar", daemon=True)
+        self._thread.start()
 
     def take(self) -> Sequence[Scan]:
         """The turns that were completed since the last call, oldest first."""
         return [self._turns.popleft() for _ in range(len(self._turns))]
 
+    def close(self) -> None:
+        """Stop the lidar's motor."""
+        self._closed.set()
+        self._thread.join(timeout=CLOSING)
+
     def _read(self, lidar: Any) -> None:
-        for turn in lidar.turns():
-            self._turns.append(turn.even_scan(BEAMS))
+        while not self._closed.is_set():
+            try:
+                for turn in lidar.turns():
+                    self._turns.append(turn.even_scan(BEAMS))
+                    if self._closed.is_set():
+                        break
+            except (SandlotError, OSError):
+                pass  # it has lost its power or its cable; the rover notices that no scan comes
+            with suppress(SandlotError, OSError):
+                lidar.close()
+            while not self._closed.wait(AGAIN):
+                try:
+                    lidar = self._open()
+                    lidar.start()
+                    break
+                except (SandlotError, OSError):
+                    continue

@@ -53,9 +53,10 @@ def _module(place: str) -> Any:
             return importlib.import_module(place)
         finally:
             sys.path.remove(here)
-    spec = importlib.util.spec_from_file_location(Path(place).stem, place)
+    spec = importlib.util.spec_from_file_location(f"sandlot_controller_{Path(place).stem}", place)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses look their module up there
     spec.loader.exec_module(module)
     return module

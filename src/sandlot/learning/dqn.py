@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from sandlot.errors import SettingError
 from sandlot.kernels.randomness import uniform
@@ -21,7 +21,7 @@ from sandlot.learning.q_net import as_dense, count_parameters, draw_parameters, 
 from sandlot.learning.replay import make_memory, remember
 from sandlot.models.dense import Dense
 from sandlot.places.situations import KINDS
-from sandlot.settings import Settings
+from sandlot.settings import Settings, nearest
 from sandlot.typing import Array, IntArray
 from sandlot.worlds.avoid.settings import AvoidSettings
 from sandlot.worlds.avoid.task import make_rules, one_rover
@@ -48,7 +48,8 @@ class Dqn(Settings):
         train_every: Episodes or moves between trainings.
         updates: Batches of a training.
         target_every: Episodes or moves between copies of the net that acts to the one that gives targets.
-        double: Whether the net that learns chooses the action whose value the other net gives.
+        double: Whether the net that learns chooses the action whose value the other net gives; without effect with
+            ``munchausen``, which takes a mean over actions instead.
         dueling: Whether the net has one output for the situation and one for the advantage of each action.
         steps: Number of moves whose rewards are summed up before a value is taken.
         prioritised: Whether moves that were predicted badly are learned from more often.
@@ -126,6 +127,16 @@ class Stage(Settings):
 
     until: float = Field(1.0, gt=0.0, le=1.0)
     kinds: dict[str, float]
+
+    @field_validator("kinds")
+    @classmethod
+    def _known_kinds(cls, kinds: dict[str, float]) -> dict[str, float]:
+        for name in kinds:
+            if name not in KINDS:
+                raise ValueError(f"no kind of situation {name!r}; {nearest(name, list(KINDS))}")
+        if not (all(0.0 <= each < np.inf for each in kinds.values()) and sum(kinds.values()) > 0.0):
+            raise ValueError("probabilities of kinds must not be negative, and not all 0")
+        return kinds
 
 
 STEPPED = (

@@ -26,14 +26,15 @@ def as_sb3(vector: VectorEnv[Any, Any, Any]) -> "CompiledVecEnv":
         vector: What ``gymnasium.make_vec`` gives; from now on it resets members in the step in which they end.
 
     Raises:
-        SettingError: If it is not a compiled vector world.
+        SettingError: If it is not a compiled vector world, or is wrapped.
     """
-    compiled = vector.unwrapped
-    if not isinstance(compiled, CompiledVector):
-        raise SettingError(f"as_sb3 takes a compiled vector world of Sandlot, not {type(compiled).__name__}")
-    compiled.autoreset_mode = AutoresetMode.SAME_STEP
-    compiled.metadata = {**compiled.metadata, "autoreset_mode": AutoresetMode.SAME_STEP}
-    return CompiledVecEnv(compiled)
+    if not isinstance(vector.unwrapped, CompiledVector):
+        raise SettingError(f"as_sb3 takes a compiled vector world of Sandlot, not {type(vector.unwrapped).__name__}")
+    if not isinstance(vector, CompiledVector):
+        raise SettingError("as_sb3 takes a vector world without wrappers; wrap what it returns instead")
+    vector.autoreset_mode = AutoresetMode.SAME_STEP
+    vector.metadata = {**vector.metadata, "autoreset_mode": AutoresetMode.SAME_STEP}
+    return CompiledVecEnv(vector)
 
 
 class CompiledVecEnv(VecEnv):

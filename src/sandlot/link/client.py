@@ -116,7 +116,7 @@ class Client:
             host: Of the rover.
             port: Of the rover.
             token: That the rover knows.
-            tls: Certificates (`sandlot.link.keys.Keys.client_context`), if the rover has some.
+            tls: Certificates (`sandlot.link.keys.Keys.controller_context`), if the rover has some.
             patience: Time for the first connection [s].
 
         Raises:
@@ -206,7 +206,7 @@ class Client:
         """
         ticket = self.give(ScanRequest(SAMPLE_SIZE=samples, MAX_RANGE=1000.0 * max_range))
         _check(ticket, seconds)
-        array = ticket.data[-1][1].astype(np.float64)
+        array = _data(ticket)[1].astype(np.float64)
         return np.column_stack([np.radians(array[:, 0]), array[:, 1] / 1000.0])
 
     def map(self, seconds: float = 30.0) -> tuple[Descriptor, NDArray[np.uint8]]:
@@ -217,7 +217,7 @@ class Client:
         """
         ticket = self.give(MapRequest())
         _check(ticket, seconds)
-        return ticket.data[-1]
+        return _data(ticket)
 
     def close(self) -> None:
         """End the link. A rover that moves by an order of this client stops."""
@@ -248,6 +248,8 @@ class Client:
                 self.problem = str(error) or type(error).__name__
             except asyncio.CancelledError:
                 self.problem = "closed"
+            except Exception as error:  # of a listener, say: the link must not end without a word
+                self.problem = f"{type(error).__name__}: {error}"
             self.connected = False
             if not self._opened.is_set() and isinstance(self.problem, str) and "not authorised" in self.problem:
                 self._closed = True
@@ -337,6 +339,13 @@ class Client:
     def _cut(self) -> None:
         if self._writer is not None:
             self._writer.transport.abort()
+
+
+def _data(ticket: Ticket) -> tuple[Descriptor, NDArray[Any]]:
+    """The last array that came with a result; a rover does not send it again after a cut."""
+    if not ticket.data:
+        raise LinkError("the link was lost before the data came; ask again")
+    return ticket.data[-1]
 
 
 def _check(ticket: Ticket, seconds: float) -> Result:

@@ -67,7 +67,7 @@ class Connection(asyncio.Protocol):
             texts = self._gate.feed(data)
             if texts or not self._gate.waiting:
                 self._begun = time.monotonic()
-            if self._gate.open and HALT in data:
+            if self._gate.open:
                 self._halt_first(texts)
         except LinkError as problem:
             self.refuse(str(problem))

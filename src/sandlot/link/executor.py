@@ -3,6 +3,7 @@
 import threading
 import time
 from collections import deque
+from contextlib import suppress
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -22,7 +23,7 @@ from sandlot.link.messages import (
     Status,
 )
 from sandlot.link.modes import MM, Modes, samples, told
-from sandlot.link.queue import Entry, Queue
+from sandlot.link.queue import HALTED, Entry, Queue
 from sandlot.link.wheels import HaltedError, Wheels
 from sandlot.recordings.scans import Scan
 from sandlot.robots.driver import Driver, Sensed
@@ -46,6 +47,8 @@ AWAKE, IDLE = 0.02, 0.5
 """How long an idle executor waits for an order, and between scans while it is idle [s]."""
 MAPS = 1.0
 """Between maps that are sent while the rover navigates [s]."""
+MOST_ASKED = 64
+"""Scan requests that may wait for turns of the lidar."""
 QUICK = 0.005
 """Time for quick orders between two pieces of a move [s]."""
 
@@ -85,7 +88,6 @@ class Executor:
         self._scans: deque[Scan] = deque(maxlen=512)
         self._asked: list[tuple[Entry, list[NDArray[np.float32]]]] = []
         self._time = 0.0
-        self._exploring: Entry | None = None
         self._power: Power | None = None
         self._measured = self._reported = self._mapped = self._rested = time.monotonic()
         self._closed = False
@@ -114,8 +116,8 @@ class Executor:
             entry = self.queue.take(wait=AWAKE)
             if entry is not None:
                 self._run(entry)
-            elif self._exploring is not None and not self.queue.held:
-                self._explore(self._exploring)
+            elif self.queue.standing is not None and not self.queue.held:
+                self._explore(self.queue.standing)
             else:
                 self._rest()
             self._housekeeping()
@@ -130,8 +132,8 @@ class Executor:
             else:
                 report = self._execute(entry)
         except HaltedError as stopped:
-            if self.queue.held and isinstance(entry.order, SetWaypoint) and not self._closed:
-                self.queue.put_back(entry)  # it goes on when told
+            waits = isinstance(entry.order, SetWaypoint) and not self._closed
+            if waits and self.queue.put_back(entry):  # until a controller lets it go on
                 self.wheels.entry = None
                 return
             outcome, report = "halted", str(stopped)
@@ -152,8 +154,8 @@ class Executor:
             case ModeChange() as order:
                 if self.supervisor.asleep:
                     self.supervisor.sleep(False)
-                self._exploring = entry if order.mode == "AUTO" else None
                 self.modes.change(order.mode)
+                self.queue.standing = entry if order.mode == "AUTO" else None
                 return order.mode
             case ManualMove() as order:
                 return self.modes.move(order)
@@ -170,6 +172,10 @@ class Executor:
                 self._sink.data(entry.session, *self.modes.map(order.N, self._time))
                 return ""
             case ScanRequest():
+                if not self._lidar_on:
+                    raise LinkError("the lidar is switched off")
+                if len(self._asked) >= MOST_ASKED:
+                    raise LinkError(f"{MOST_ASKED} scan requests wait already")
                 self._asked.append((entry, []))
                 return WAITS
             case _:
@@ -194,11 +200,13 @@ class Executor:
         if self.supervisor.refuse_motion():
             self._rest()
             return
-        entry.stop = ""
-        self.queue.begin(entry)
-        self.wheels.entry = entry
         pilot = self.modes.pilot
         assert pilot is not None
+        if not self.queue.begin(entry):
+            pilot.navigator.halt()
+            self.queue.standing = None
+            return
+        self.wheels.entry = entry
         try:
             for _ in self.modes.steps():
                 self._show_map()
@@ -206,15 +214,15 @@ class Executor:
                 if front is not None and not front.order.quick:
                     break
             else:
-                self._exploring = None
+                self.queue.standing = None
                 self._show_map(now=True)
                 self.supervisor.sleep(True)
         except HaltedError:
-            if not self.queue.held:  # a halt, and not a lost link: it must be told again
+            if not self.queue.held or entry.stop == HALTED:  # a halt, and not only a lost link
                 pilot.navigator.halt()
-                self._exploring = None
+                self.queue.standing = None
         except Exception as error:
-            self._exploring = None
+            self.queue.standing = None
             pilot.navigator.report = f"{type(error).__name__}: {error}"
             self.wheels.brake()
         self.wheels.entry = None
@@ -224,12 +232,16 @@ class Executor:
         """At rest: scan now and then, so that controllers see the surroundings."""
         now = time.monotonic()
         wanted = bool(self._asked) or now - self._rested >= IDLE
-        if wanted and not self.supervisor.asleep and not self.supervisor.backup:
+        if wanted and self._lidar_on:
             self._rested = now
-            try:
+            with suppress(HaltedError, SandlotError, OSError):
                 self.wheels.scan()
-            except (HaltedError, SandlotError):
-                return
+
+    @property
+    def _lidar_on(self) -> bool:
+        """Whether the lidar has power."""
+        supervisor = self.supervisor
+        return not supervisor.asleep and not supervisor.backup and supervisor.board.switched("usb")
 
     def _between(self, sensed: Sensed) -> None:
         """After each piece of an order: pass on what was sensed, and execute quick orders."""
@@ -305,8 +317,11 @@ class Executor:
         """Measure the power and report, when it is time."""
         now = time.monotonic()
         if now - self._measured >= PERIOD:
-            self._power, problem = self.supervisor.update(self.wheels.moving, now - self._measured)
-            self._measured = now
+            since, self._measured = now - self._measured, now
+            try:
+                self._power, problem = self.supervisor.update(self.wheels.moving, since)
+            except (SandlotError, OSError) as error:
+                problem = f"the power cannot be measured: {error}"
             if problem:
                 self.hold(problem)
         if now - self._reported >= 1.0 / self.values["report_rate"]:

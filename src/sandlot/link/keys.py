@@ -20,7 +20,7 @@ from sandlot.writing import drafted
 
 DAYS = 730
 """So long the certificates are valid."""
-LOCAL = ("localhost", "127.0.0.1")
+LOCAL = ("localhost", "127.0.0.1", "::1")
 TOKEN, AUTHORITY = "token", "authority.pem"
 ROVER, CONTROLLER = ("rover.pem", "rover.key"), ("controller.pem", "controller.key")
 

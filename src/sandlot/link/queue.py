@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 from sandlot.link.messages import Halt, ModeChange, Order
 
+HALTED = "halted"
+"""Why an order stops that a controller has halted."""
 MOST = 10_000
 """Orders that may wait; more are refused."""
 
@@ -33,12 +35,14 @@ class Queue:
 
     Attributes:
         current: The order that is executed now.
+        standing: An order that goes on whenever no other is executed: to explore. A halt ends it as well.
         held: Why no order that moves is begun; empty if they are.
     """
 
     def __init__(self) -> None:
         """Begin empty."""
         self.current: Entry | None = None
+        self.standing: Entry | None = None
         self.held = ""
         self._first: deque[Entry] = deque()
         self._later: deque[Entry] = deque()
@@ -97,24 +101,32 @@ class Queue:
             if self.current is entry:
                 self.current = None
 
-    def put_back(self, entry: Entry) -> None:
-        """Let the order that is executed wait again, before all others."""
+    def put_back(self, entry: Entry) -> bool:
+        """Let the order that is executed wait again, before all others, unless it was halted; returns whether."""
         with self._changed:
+            if not self.held or entry.stop == HALTED:
+                return False
             entry.stop = ""
             self._first.appendleft(entry)
             if self.current is entry:
                 self.current = None
+            return True
 
-    def begin(self, entry: Entry) -> None:
-        """Make something the current order that was never in the queue, such as exploring."""
+    def begin(self, entry: Entry) -> bool:
+        """Make the standing order the current one, unless it was halted; returns whether."""
         with self._changed:
-            self.current = entry
+            if entry.stop == HALTED:
+                return False
+            entry.stop, self.current = "", entry
+            return True
 
     def halt(self, order: Halt) -> list[Entry]:
-        """Stop the current order; with priority, also forget all that wait and move. Returns those."""
+        """Stop the current and the standing order; with priority, also forget all that wait and move. Returns those."""
         with self._changed:
             if self.current is not None and not self.current.order.quick:
-                self.current.stop = "halted"
+                self.current.stop = HALTED
+            if self.standing is not None:
+                self.standing.stop = HALTED
             if not order.priority:
                 return []
             dropped = [entry for entry in (*self._first, *self._later) if entry.order.moves]
@@ -129,7 +141,7 @@ class Queue:
         with self._changed:
             self.held = reason
             if self.current is not None and not self.current.order.quick:
-                self.current.stop = reason
+                self.current.stop = self.current.stop or reason
 
     def go_on(self) -> None:
         """Begin orders that move again."""

@@ -5,6 +5,7 @@ Topics: ``/scan``, ``/odom`` and ``/tf`` of what the rover senses, ``/pose``, ``
 disk is too slow, messages are left out and counted, and the rover goes on.
 """
 
+import contextlib
 import math
 import queue
 import threading
@@ -53,7 +54,8 @@ class Recorder:
 
     def close(self) -> None:
         """Write what waits, and end the file."""
-        self._queue.put(None)
+        with contextlib.suppress(queue.Full):  # what still waits after this time is lost
+            self._queue.put(None, timeout=30.0)
         self._thread.join(timeout=30.0)
         self._writer.close()
 
@@ -147,7 +149,7 @@ class Recorder:
             try:
                 self._writer.write(*item)
                 self.written += 1
-            except OSError:  # a full disk must not stop the rover
+            except Exception:  # a full disk, or a message that cannot be written, must not stop the rover
                 self.lost += 1
 
 

@@ -1,13 +1,14 @@
 """A simulated rover with slipping tracks that explores a room by its own estimate."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from sandlot.control.navigation.driving import STOP, Mobility
 from sandlot.control.navigation.navigator import Navigator
-from sandlot.control.navigation.pilot import CARRIED, LOST, Pilot
+from sandlot.control.navigation.pilot import BLIND, CARRIED, LOST, Pilot
 from sandlot.mapping.grids.geometry import UNKNOWN, Grid
 from sandlot.mapping.grids.occupancy import OccupancyGrid
 from sandlot.recordings.scans import Scan
@@ -47,6 +48,31 @@ def test_it_explores_a_room_without_touching_anything(rover):
     assert math.hypot(*wrong[:2]) < 0.05
     kinds = pilot.navigator.cells.kinds
     assert (kinds != UNKNOWN).sum() * 0.05**2 == pytest.approx(12.0, rel=0.1)
+
+
+class Blinded:
+    """A rover whose lidar fails after some time."""
+
+    def __init__(self, driver, seconds):
+        self.driver, self.seconds, self.last = driver, seconds, 0.0
+
+    def __getattr__(self, name):
+        return getattr(self.driver, name)
+
+    def drive(self, left, right, seconds):
+        sensed = self.driver.drive(left, right, seconds)
+        self.last = sensed.time
+        return sensed if sensed.time < self.seconds else replace(sensed, scans=())
+
+
+def test_it_stops_if_the_lidar_fails(rover):
+    driver, truth = rover
+    blinded = Blinded(driver, 3.0)
+    pilot = make_pilot(blinded, "autonomous")
+    list(pilot.run(60.0))
+    assert pilot.navigator.report == "the lidar has sent nothing for 1 s"
+    assert blinded.last < 3.0 + BLIND + 0.5
+    assert truth.bumps == 0
 
 
 def test_it_stops_in_time_and_goes_on_later(rover):

@@ -88,6 +88,9 @@ class Ring:
             scans.append(Scan(self.last, np.full(60, 2.0, np.float32), np.linspace(-3, 3, 60), ages=ages))
         return scans
 
+    def close(self):
+        pass
+
 
 @pytest.fixture
 def rover(pins):
@@ -131,7 +134,7 @@ def test_a_scan_has_only_turns_that_began_at_rest(rover):
 
 
 def test_a_lidar_without_turns_is_one_clear_line(rover):
-    rover._lidar = type("Dead", (), {"take": lambda self: ()})()
+    rover._lidar = type("Dead", (), {"take": lambda self: (), "close": lambda self: None})()
     with pytest.raises(HardwareError, match="check its power"):
         rover.scan()
 

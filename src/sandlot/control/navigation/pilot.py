@@ -11,6 +11,8 @@ from sandlot.robots.driver import Driver
 
 LOST = 30
 """After so many scans in a row that fit nowhere, the rover stops for good."""
+BLIND = 1.0
+"""Without a scan for so long, the rover stops [s]."""
 CARRIED = "lost: the scans no longer fit the map; the rover may have been carried"
 
 
@@ -56,13 +58,18 @@ class Pilot:
             seconds: At most so long [s].
         """
         sensed = self.driver.scan()
-        end = sensed.time + seconds
+        end, seen = sensed.time + seconds, sensed.time
         try:
             while True:
                 for scan in sensed.scans:
                     step = self.take(scan)
                     yield step
                     command = step.command
+                if sensed.scans:
+                    seen = sensed.time
+                elif sensed.time - seen > BLIND:
+                    self.navigator.halt()
+                    self.navigator.report = f"the lidar has sent nothing for {BLIND:g} s"
                 if self.navigator.state != "driving" or sensed.time >= end:
                     break
                 tracks = self.driver.chassis.tracks(*command)

@@ -40,6 +40,9 @@ class Turns(Protocol):
     def take(self) -> Sequence[Scan]:
         """The turns that were completed since the last call, oldest first."""
 
+    def close(self) -> None:
+        """Stop it."""
+
 
 class HardwareBoard:
     """The main board: a `sandlot.robots.hardware.board.Board`."""
@@ -162,6 +165,7 @@ class HardwareRover:
     def close(self) -> None:
         """Switch the motors off and free all pins."""
         self._off()
+        self._lidar.close()
         self._pins.close()
 
     def _off(self) -> None:
