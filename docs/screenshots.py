@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from sandlot.cli.lab import connect
 from sandlot.lab.lab import Lab
 from sandlot.worlds.record import record_world
 
@@ -79,13 +80,36 @@ def maps(lab: Lab, page: Any, folder: Path) -> None:
     lab.stage.view("top")
 
 
+def rover(lab: Lab, page: Any, folder: Path) -> None:
+    """A simulated rover on its way to a waypoint, after it has been at others."""
+    words = [sys.executable, "-c", START, "rover", "serve", "--port", str(ROVER_PORT)]
+    server = subprocess.Popen(words, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        page.get_by_role("tab", name="Rover").click(force=True)
+        until(lambda: lab.rover.rover is not None or lab.rover.open(f"127.0.0.1:{ROVER_PORT}"))
+        remote = lab.rover.rover
+        assert remote is not None
+        remote.set_mode("SEMI")
+        for place in ((1.0, 0.0), (1.5, 0.8), (0.0, 0.0)):
+            remote.go_to(*place)
+            page.wait_for_timeout(6000)
+        lab.stage.view("top")
+        page.wait_for_timeout(2000)
+        keep(page, "lab-rover")
+    finally:
+        server.terminate()
+        server.wait()
+
+
 OF_COMMANDS = {
     "lidar": ("lidar", "--emulate", "apartment", "--map", "map", "--page", "--no-browser", "--seconds", "60")
 }
 """Commands of ``sandlot`` that show a page, by the name of the picture."""
+START = "from sandlot.cli import main; main()"
+ROVER_PORT = 4761
 COMMAND_PORT, COMMAND_SECONDS = 8765, 30.0
 """Port of their page, and when the picture is taken [s]."""
-PICTURES = {f"lab-{each.__name__}": each for each in (worlds, beside, replay, studies, maps)}
+PICTURES = {f"lab-{each.__name__}": each for each in (worlds, beside, replay, studies, maps, rover)}
 
 
 def keep(page: Any, name: str) -> None:
@@ -101,7 +125,7 @@ def shown_by_command(browser: Any, name: str, folder: Path) -> None:
     words = [
         sys.executable,
         "-c",
-        "from sandlot.cli import main; main()",
+        START,
         *OF_COMMANDS[name],
         "--page-port",
         str(COMMAND_PORT),
@@ -137,13 +161,14 @@ def main() -> None:
         for name in [each for each in chosen if each in OF_COMMANDS]:
             shown_by_command(browser, name, Path(folder))
         for name in [each for each in chosen if each in PICTURES]:
-            lab = Lab(0, runs=Path(folder) / "runs")
+            lab = Lab(0, runs=Path(folder) / "runs", connect=lambda address: connect(address, None))
             page = browser.new_page(viewport=SIZE)
             page.goto(f"{lab.address}?smooth")  # in full resolution
             page.get_by_role("tab", name="Worlds").wait_for(timeout=1e3 * PATIENCE)
             PICTURES[name](lab, page, Path(folder))
-            page.wait_for_timeout(6000)
-            keep(page, name)
+            if name != "lab-rover":  # which is taken while the rover runs
+                page.wait_for_timeout(6000)
+                keep(page, name)
             page.close()
             lab.close()
             sys.stdout.write(f"{name}.png\n")

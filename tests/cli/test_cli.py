@@ -10,7 +10,7 @@ from sandlot.studies import all_studies, tour
 from sandlot.studies.runner import load
 
 COMMANDS = ("tour", "lab", "play", "worlds", "studies", "run", "report", "record", "show", "import", "export", "map")
-COMMANDS += ("locate", "lidar", "gap", "models", "shape", "fit", "train")
+COMMANDS += ("locate", "lidar", "gap", "models", "shape", "fit", "train", "rover")
 
 
 def test_the_tour_writes_a_page_about_every_stop(sandlot_, tmp_path, monkeypatch):

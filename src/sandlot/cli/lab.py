@@ -39,7 +39,7 @@ def lab(
     """
     from sandlot.lab.lab import Lab
 
-    page = Lab(port, host, token, runs, connect=lambda address: _connect(address, keys))
+    page = Lab(port, host, token, runs, connect=lambda address: connect(address, keys))
     if rover is None:
         page.worlds.open("terrain")
     else:
@@ -47,7 +47,7 @@ def lab(
     _serve(page, browser)
 
 
-def _connect(address: str, keys: Path | None) -> "RemoteRover":
+def connect(address: str, keys: Path | None) -> "RemoteRover":
     """A link to the rover at ``HOST:PORT``."""
     from sandlot.cli.rover import open_client
     from sandlot.link.remote import Remote

@@ -50,7 +50,9 @@ def lidar(
     page: Annotated[bool, typer.Option("--page", help="Show it on a page in the browser too.")] = False,
     page_port: Annotated[int, typer.Option(min=0, max=65535, help="Of the page; 0 for any that is free.")] = 8080,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page.")] = True,
-    seconds: Annotated[float, typer.Option(min=0.0, help=r"End after this time \[s].", show_default="never")] = 0.0,
+    seconds: Annotated[
+        float, typer.Option(min=0.0, help=r"End so long after the first turn \[s].", show_default="never")
+    ] = 0.0,
     kind: Annotated[str, typer.Option(help="Of the emulated lidar: A1, A2 or S2.")] = "A1",
     seed: Annotated[int, typer.Option(min=0, help="Of the emulated lidar.")] = 0,
     faults: Annotated[
@@ -153,11 +155,12 @@ def _watch(
     """Show scans until they end, the time is over or Ctrl-C; returns what ended them before."""
     from sandlot.cli.scan_picture import reach_of
 
-    begun, drawn, reach = time.monotonic(), -math.inf, 1.0
+    begun, drawn, reach = math.inf, -math.inf, 1.0
     try:
         with contextlib.closing(live.run()) as scans, _terminal(console) as text:
             for scan in scans:
                 now = time.monotonic()
+                begun = min(begun, now)
                 status = _status(live, source, scan)
                 if page is not None:
                     page.show(scan, live.mapper, status)

@@ -10,7 +10,8 @@ import pytest
 
 pytest.importorskip("gpiozero")
 PROGRAM = """
-import sys, time
+import signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell lets its jobs in the background ignore it
 from sandlot.robots.hardware import guard
 guard.start([5, 6])
 print("driving", flush=True)
