@@ -13,6 +13,8 @@ from sandlot.link.server import Server
 from sandlot.recordings.scans import Pose, Scan
 from sandlot.robots.driver import Chassis, Sensed
 
+TURN = 0.2
+"""Time of a turn of the lidar [s]."""
 BEARINGS = np.linspace(-math.pi, math.pi, 90, endpoint=False)
 
 
@@ -33,7 +35,8 @@ class ToyRover:
             time.sleep(seconds)
         self.x += 0.5 * (left + right) * seconds
         self.yaw += (right - left) / 0.4 * seconds
-        return self._sensed(seconds, ())
+        completed = math.floor((self.time + seconds) / TURN) > math.floor(self.time / TURN)
+        return self._sensed(seconds, (self._turn(self.time + seconds),) if completed else ())
 
     def halt(self):
         self.speeds, self.halted_at = (0.0, 0.0), time.monotonic()
@@ -44,11 +47,15 @@ class ToyRover:
         self.speeds = 0.0, 0.0
         scans = []
         for _ in range(turns):
-            self.time += 0.2
-            angle = BEARINGS + self.yaw
-            ranges = 2.0 / np.maximum(np.abs(np.cos(angle)), np.abs(np.sin(angle)))
-            scans.append(Scan(self.time, ranges.astype(np.float32), BEARINGS, odometry=self._pose()))
+            self.time += TURN
+            scans.append(self._turn(self.time))
         return self._sensed(0.0, tuple(scans))
+
+    def _turn(self, time):
+        """A turn of the lidar; the room moves with the rover, which therefore seems to stand."""
+        angle = BEARINGS + self.yaw
+        ranges = 2.0 / np.maximum(np.abs(np.cos(angle)), np.abs(np.sin(angle)))
+        return Scan(time, ranges.astype(np.float32), BEARINGS, odometry=self._pose())
 
     @property
     def moving(self):

@@ -180,10 +180,13 @@ def drive(
     keys_: KeysFolder = None,
     words: Annotated[
         list[str] | None,
-        typer.Option("--do", help='An order, such as --do "mode SEMI" --do "go 1 0.5"; `help` lists them. Then end.'),
+        typer.Option("--do", help='An order, such as --do "mode SEMI" --do "go -0.5 0"; `help` lists them. Then end.'),
     ] = None,
 ) -> None:
-    """Drive a rover from this terminal, by keys, or by words if they come from a pipe or with --do."""
+    """Drive a rover from this terminal, by keys, or by words if they come from a pipe or with --do.
+
+    With --do, the first order that fails ends the command with status 1.
+    """
     from sandlot.cli.terminal import drive_by_keys
     from sandlot.link.console import Console as Orders
 
@@ -199,6 +202,8 @@ def drive(
             answer = orders.run(line)
             if answer:
                 console.print(escape(answer))
+            if words and orders.failed:
+                raise typer.Exit(1)
 
 
 def open_client(host: str, port: int, folder: Path | None) -> "Client":

@@ -93,9 +93,9 @@ def _print_studies(rows: list[dict[str, Any]]) -> None:
 
     table = Table(box=None, header_style="bold", pad_edge=False, expand=True)
     table.add_column("study", no_wrap=True)
-    table.add_column("question", ratio=1)
+    table.add_column("question", ratio=3)
     table.add_column("time", no_wrap=True, justify="right")
-    table.add_column("last run", no_wrap=True)
+    table.add_column("last run", ratio=1)
     world = ""
     for row in rows:
         if world != (world := row["study"].partition(".")[0]):

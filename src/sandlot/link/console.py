@@ -37,11 +37,15 @@ LONG = 3600.0
 
 
 class Console:
-    """Turns words into orders."""
+    """Turns words into orders.
+
+    Attributes:
+        failed: Whether the last order was not understood, not possible, or not done.
+    """
 
     def __init__(self, client: Client) -> None:
         """Of a link that is open."""
-        self._client = client
+        self._client, self.failed = client, False
 
     def run(self, line: str, wait: bool = True) -> str:
         """Give the order of a line; returns the answer.
@@ -54,11 +58,14 @@ class Console:
         if not words:
             return ""
         name, values = words[0].lower(), words[1:]
+        self.failed = False
         try:
             return self._run(name, values, wait)
         except (ValueError, IndexError):
+            self.failed = True
             return f"not understood: {line.strip()[:60]!r}; help shows what can be said"
         except SandlotError as problem:
+            self.failed = True
             return f"not possible: {problem}"
 
     def _run(self, name: str, values: list[str], wait: bool) -> str:
@@ -99,6 +106,7 @@ class Console:
         if not wait:
             return ""
         result = ticket.wait(LONG)
+        self.failed = result.outcome != "done"
         return f"{result.outcome}: {result.report}" if result.report else result.outcome
 
 
