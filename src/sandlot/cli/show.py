@@ -88,14 +88,19 @@ def studies(
         _print_study(rows)
 
 
+WIDE, NARROW = 120, 16
+"""Columns of a terminal from which on last runs need not be wrapped, and their width on others."""
+
+
 def _print_studies(rows: list[dict[str, Any]]) -> None:
     from sandlot.studies.catalogue import in_words
 
+    console = Console(highlight=False)
     table = Table(box=None, header_style="bold", pad_edge=False, expand=True)
     table.add_column("study", no_wrap=True)
-    table.add_column("question", ratio=3)
+    table.add_column("question", ratio=1)
     table.add_column("time", no_wrap=True, justify="right")
-    table.add_column("last run", ratio=1)
+    table.add_column("last run", max_width=NARROW if console.width < WIDE else None)
     world = ""
     for row in rows:
         if world != (world := row["study"].partition(".")[0]):
@@ -103,7 +108,6 @@ def _print_studies(rows: list[dict[str, Any]]) -> None:
         last = row["last_run"] + ("" if row["usual"] else "*")
         short = row["study"].partition(".")[2]
         table.add_row(f"  [dim]{world}.[/]{short}", escape(row["question"]), in_words(row["seconds"]), last)
-    console = Console(highlight=False)
     console.print(table)
     if not all(row["usual"] for row in rows):
         console.print("* with other settings than the default", style="dim")
