@@ -35,16 +35,22 @@ def test_drive_by_words(sandlot_, monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
     with serving(ToyRover()) as served:
         write_token(local_token(served.port), served.token)
-        words = ["left 0.1", "mode SEMI", "go 999 0", "scan 100", "set note 5", "dance", "mode MOON", "halt", "help"]
-        given = [each for word in words for each in ("--do", word)]
-        said = sandlot_("rover", "drive", "--port", served.port, *given)
+
+        def drive(*words):
+            return sandlot_(
+                "rover", "drive", "--port", served.port, *(each for word in words for each in ("--do", word))
+            )
+
+        said = drive("left 0.1", "mode SEMI", "scan 100", "set note 5", "halt", "help")
+        wrong = {word: drive(word, "help") for word in ("go 999 0", "dance", "mode MOON")}
     assert said.status == 0, said.err
     lines = said.out.splitlines()
     assert lines[:2] == ["done", "mode SEMI"]
-    assert "outside of the map" in lines[2]
-    assert "samples" in lines[3]
-    assert lines[4] == "done"
-    assert "not understood: 'dance'" in lines[5]
-    assert "no mode MOON" in lines[6]
-    assert lines[7] == "done"
+    assert "samples" in lines[2]
+    assert lines[3:5] == ["done", "done"]
+    assert [each.status for each in wrong.values()] == [1, 1, 1]
+    assert all(len(each.out.splitlines()) == 1 for each in wrong.values()), "the first that fails ends it"
+    assert "outside of the map" in wrong["go 999 0"].out
+    assert "not understood: 'dance'" in wrong["dance"].out
+    assert "no mode MOON" in wrong["mode MOON"].out
     assert threading.active_count() < 50

@@ -88,7 +88,7 @@ def studies(
         _print_study(rows)
 
 
-WIDE, NARROW = 120, 16
+WIDE, NARROW = 120, 20
 """Columns of a terminal from which on last runs need not be wrapped, and their width on others."""
 
 

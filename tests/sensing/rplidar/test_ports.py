@@ -3,6 +3,7 @@
 import asyncio
 import os
 import socket
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -16,6 +17,12 @@ from sandlot.sensing.rplidar.ports import TcpPort, tcp_address
 from sandlot.sensing.rplidar.serving import serve_tcp, serve_terminal
 
 SERVES = {"port": serve_terminal, "tcp": serve_tcp}
+
+
+def run(work):
+    """Run a coroutine in a thread of its own: the browser of other tests leaves a loop running in this one."""
+    with ThreadPoolExecutor(1) as threads:
+        return threads.submit(asyncio.run, work).result()
 
 
 def check(turn):
@@ -42,7 +49,7 @@ def test_a_lidar_by_asyncio(way):
             return lidar.losses
 
     with SERVES[way](Device(room)) as served:
-        assert asyncio.run(talk(served.address)).bytes == 0
+        assert run(talk(served.address)).bytes == 0
 
 
 def test_a_scan_that_another_program_left_running():
@@ -86,7 +93,7 @@ def test_nobody_listens():
     with pytest.raises(DeviceError, match=r"no lidar at 127\.0\.0\.1"):
         open_lidar(tcp=address)
     with pytest.raises(DeviceError, match=r"no lidar at 127\.0\.0\.1"):
-        asyncio.run(open_async(tcp=address))
+        run(open_async(tcp=address))
 
 
 def test_a_connection_that_is_closed_at_once():
