@@ -93,9 +93,9 @@ class Console:
             near = f"{samples[:, 1].min():.2f} to {samples[:, 1].max():.2f} m"
             return f"{len(samples)} samples, ranges {near}"
         if name == "map":
-            told, cells = rover.map()
+            descriptor, cells = rover.map()
             known = int((cells[0] > 0).sum())
-            return f"map of {cells.shape[2]} x {cells.shape[1]} cells of {told.resolution:g} mm, {known:,} known"
+            return f"map of {cells.shape[2]} x {cells.shape[1]} cells of {descriptor.resolution:g} mm, {known:,} known"
         if name == "status":
             return "no report yet" if rover.status is None else describe(rover.status)
         if name == "help":

@@ -22,7 +22,7 @@ from sandlot.link.messages import (
     SetWaypoint,
     Status,
 )
-from sandlot.link.modes import MM, Modes, samples, told
+from sandlot.link.modes import MM, Modes, in_link_units, samples
 from sandlot.link.queue import HALTED, Entry, Queue
 from sandlot.link.wheels import HaltedError, Wheels
 from sandlot.recordings.scans import Scan
@@ -272,10 +272,10 @@ class Executor:
             if sum(map(len, got)) >= entry.order.SAMPLE_SIZE or len(got) >= 64:
                 self._asked.remove((entry, got))
                 array = np.concatenate(got)
-                told_ = describe(
-                    array, data="SCAN", names=SCAN, time=scan.time, pose=told(self.modes.pose), N=entry.order.N
+                descriptor = describe(
+                    array, data="SCAN", names=SCAN, time=scan.time, pose=in_link_units(self.modes.pose), N=entry.order.N
                 )
-                self._sink.data(entry.session, told_, array)
+                self._sink.data(entry.session, descriptor, array)
                 enough = len(array) >= entry.order.SAMPLE_SIZE
                 self._sink.ended(entry, "done" if enough else "failed", f"{len(array)} samples in {len(got)} turns")
 
@@ -330,7 +330,7 @@ class Executor:
 
     def _report(self) -> None:
         pilot, power = self.modes.pilot, self._power
-        x, y, yaw = told(self.modes.pose)
+        x, y, yaw = in_link_units(self.modes.pose)
         navigator = None if pilot is None else pilot.navigator
         target = None if navigator is None else navigator.planner.waypoint
         path = () if navigator is None else tuple((MM * px, MM * py) for px, py in navigator.path.tolist())
@@ -364,7 +364,7 @@ class Executor:
         if self._scans:
             scan = self._scans[-1]
             array = samples(scan, np.inf)
-            about = {"names": SCAN, "time": scan.time, "pose": told(self.modes.pose)}
+            about = {"names": SCAN, "time": scan.time, "pose": in_link_units(self.modes.pose)}
             self._sink.data(None, describe(array, data="SCAN", **about), array)
 
     def _show_map(self, now: bool = False) -> None:

@@ -150,7 +150,7 @@ class Modes:
             time=time,
             resolution=MM * side,
             corner=(MM * (x + columns.start * side), MM * (y + rows.start * side)),
-            pose=told(self.pose),
+            pose=in_link_units(self.pose),
             N=number,
         ), array
 
@@ -162,6 +162,6 @@ def samples(scan: Scan, max_range: float) -> NDArray[np.float32]:
     return np.column_stack([np.degrees(scan.bearings[near]), MM * scan.ranges[near]]).astype(np.float32)
 
 
-def told(pose: Pose) -> tuple[float, float, float]:
+def in_link_units(pose: Pose) -> tuple[float, float, float]:
     """A pose in the units of the link: x, y [mm] and yaw [degree]."""
     return MM * pose.x, MM * pose.y, math.degrees(pose.yaw)

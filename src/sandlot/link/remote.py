@@ -29,15 +29,15 @@ class Remote:
         pose = Pose(status.x / MM, status.y / MM, math.radians(status.yaw))
         points = np.zeros((0, 2))
         if "SCAN" in latest:
-            told, array = latest["SCAN"]
+            descriptor, array = latest["SCAN"]
             bearings, ranges = np.radians(array[:, 0]), array[:, 1] / MM
-            x, y, yaw = told.pose
+            x, y, yaw = descriptor.pose
             own = np.column_stack([ranges * np.cos(bearings), ranges * np.sin(bearings)]).astype(np.float64)
             points = rotate(own, math.radians(yaw)) + np.array([x, y]) / MM
         telemetry = {}
         if "TELEMETRY" in latest:
-            told, array = latest["TELEMETRY"]
-            telemetry = dict(zip(told.names, array.tolist(), strict=False))
+            descriptor, array = latest["TELEMETRY"]
+            telemetry = dict(zip(descriptor.names, array.tolist(), strict=False))
         known = math.nan
         return View(
             connected=client.connected,
@@ -93,6 +93,6 @@ class Remote:
         found = self._client.latest.get("MAP")
         if found is None or 0 in found[1].shape:
             return None
-        told, (kinds, reputation) = found
-        x, y = told.corner
-        return RemoteMap(kinds, (reputation / 255.0).astype(np.float32), (x / MM, y / MM), told.resolution / MM)
+        descriptor, (kinds, reputation) = found
+        x, y = descriptor.corner
+        return RemoteMap(kinds, (reputation / 255.0).astype(np.float32), (x / MM, y / MM), descriptor.resolution / MM)
