@@ -101,9 +101,14 @@ def test_a_click_on_the_map_is_a_waypoint(page, lab, served):
     press(page, "SEMI")
     until(lambda: lab.rover.seen.mode == "SEMI")
     until(lambda: lab.stage.shows(lab.rover) and lab.stage._canvases)
-    time.sleep(1.0)
-    page.mouse.click(300, 500)
-    until(lambda: lab.rover.seen.waypoint is not None)
+
+    def clicked():
+        """Click again, as a busy page loses clicks that come before it has drawn the map."""
+        page.mouse.click(300, 500)
+        page.wait_for_timeout(2000)
+        return lab.rover.seen.waypoint is not None
+
+    until(clicked)
     page.get_by_text("SEMI", exact=True).first.wait_for()
     press(page, "HALT")
     until(lambda: not served.driver.moving)
