@@ -81,7 +81,7 @@ def test_training_depends_on_the_seed_only(example, tmp_path, capsys):
 @pytest.mark.slow
 def test_it_learns_to_walk_as_the_page_says(example, monkeypatch, tmp_path, capsys):
     page = (EXAMPLE.parents[1] / "many-robots.md").read_text(encoding="utf-8")
-    shown = re.search(r"it walks (.*) m in 4 s on soft ground(?s:.*)walks (.*) m on rigid(?s:.*) took (.*) s of", page)
+    shown = re.search(r"it walks (.*) m in .* s on soft ground(?s:.*)walks (.*) m on rigid(?s:.*) took (.*) s of", page)
     monkeypatch.setattr(example, "SECONDS", 4.0)
     start = time.process_time()
     example.main(["--out", str(tmp_path / "walker.npz")])

@@ -41,7 +41,7 @@ class AvoidSettings(WorldSettings):
     turn: float = Field(math.pi / 6.0, gt=0.0, le=math.pi)
     interval: float = Field(0.8, gt=0.0, le=10.0)
     near: float = Field(0.2, gt=0.0)
-    longest: int = Field(60, ge=1)
+    longest: int = Field(60, ge=1, le=1_000_000)
     reward: Literal["proportional", "binary", "progress"] = "progress"
     exponent: float = Field(0.5, gt=0.0, lt=1.0)
     prize: float = Field(10.0, gt=0.0)
