@@ -23,6 +23,10 @@ LOCAL = ("127.0.0.1", "localhost", "::1")
 EVERYWHERE = ("0.0.0.0", "::")
 """Addresses that listen at all of a machine's own."""
 DEFAULT_PORT = 4760
+EMULATED = "emulated"
+"""Stands for the port of a lidar on a simulated rover."""
+NEAR = 1.0
+"""Distance of an obstacle at which the avoider takes over, as in the study indoor.avoider [m]."""
 KeysFolder = Annotated[
     Path | None, typer.Option("--keys", help="Folder that `sandlot rover keys` made.", show_default=False)
 ]
@@ -66,14 +70,24 @@ def serve(
         Path | None, typer.Option(help="Write all that is sent and sensed to this .mcap file.", show_default=False)
     ] = None,
     lidar: Annotated[
-        str | None, typer.Option(help="Port of an RPLIDAR: a serial device, or tcp://HOST:PORT.", show_default=False)
+        str | None,
+        typer.Option(
+            help="Port of an RPLIDAR: a serial device, or tcp://HOST:PORT; `emulated` on a simulated rover.",
+            show_default=False,
+        ),
     ] = None,
     pins: Annotated[
         Path | None,
         typer.Option(help="Wiring of a real rover: a .toml file, see docs/hardware.md.", show_default=False),
     ] = None,
+    avoider: Annotated[
+        bool,
+        typer.Option("--avoider", help="Let the trained avoider steer near obstacles; otherwise the planner does."),
+    ] = False,
 ) -> None:
     """Serve a rover until Ctrl-C: a simulated one, or with --pins and --lidar a real one.
+
+    With --lidar emulated, the scans of the simulated rover come as the bytes of a real lidar, in real time.
 
     Without --keys, only programs of the same user on this machine can drive it.
     """
@@ -81,11 +95,13 @@ def serve(
         raise SettingError(
             f"--host {host} lets others in; make keys with `sandlot rover keys` and give them with --keys"
         )
-    if (lidar is None) != (pins is None):
+    emulated = lidar == EMULATED and pins is None
+    if (lidar is None) != (pins is None) and not emulated:
         raise SettingError("a real rover needs both --pins and --lidar; without both it is simulated")
+    if emulated and pace != 1.0:
+        raise SettingError(f"an emulated lidar measures in real time; --pace {pace:g} is not possible with it")
     from sandlot.cli.rover_parts import real_rover, simulated_rover
     from sandlot.robots.driver import Driver
-    from sandlot.robots.hardware.rover import HardwareRover
 
     console = Console(highlight=False)
     recorder = None
@@ -101,12 +117,13 @@ def serve(
             driver, board = real_rover(pins, lidar)
             pace = 0.0
         else:
-            driver, board = simulated_rover(plan, seed, assignments or ()), None
+            driver, board = simulated_rover(plan, seed, assignments or (), emulated), None
+            pace = 0.0 if emulated else pace
         try:
-            _serve(console, host, port, keys_, driver, board, pace, recorder)
+            _serve(console, host, port, keys_, driver, board, pace, recorder, avoider)
         finally:
-            if isinstance(driver, HardwareRover):
-                driver.close()
+            if (close := getattr(driver, "close", None)) is not None:  # a simulated rover has nothing to close
+                close()
     finally:
         if recorder is not None:
             recorder.close()
@@ -122,9 +139,12 @@ def _serve(
     board: Any,
     pace: float,
     recorder: "Recorder | None",
+    avoider: bool,
 ) -> None:
     import asyncio
 
+    from sandlot.control.navigation.avoiding import load_avoider
+    from sandlot.control.navigation.near import Avoidance, Near
     from sandlot.link.keys import Keys, local_token, write_token
     from sandlot.link.proofs import new_token
     from sandlot.link.server import Server, ask_for_priority
@@ -139,7 +159,8 @@ def _serve(
     ask_for_priority()
 
     async def run() -> None:
-        server = Server(driver, token, board, pace, recorder)
+        avoidance = Avoidance(load_avoider(), Near(threshold=NEAR)) if avoider else None
+        server = Server(driver, token, board, pace, recorder, avoidance)
         await server.open(host, port, tls)
         left = None
         if folder is None:

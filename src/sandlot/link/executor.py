@@ -9,6 +9,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from sandlot.control.navigation.near import Avoidance
 from sandlot.errors import LinkError, SandlotError
 from sandlot.link.data import describe
 from sandlot.link.messages import (
@@ -80,10 +81,17 @@ class Executor:
         values: Parameters that were set.
     """
 
-    def __init__(self, driver: Driver, sink: Sink, board: Board | None = None, pace: float = 0.0) -> None:
+    def __init__(
+        self,
+        driver: Driver,
+        sink: Sink,
+        board: Board | None = None,
+        pace: float = 0.0,
+        avoidance: Avoidance | None = None,
+    ) -> None:
         """Take a rover at rest; `start` begins."""
         self.queue, self.wheels, self._sink = Queue(), Wheels(driver, pace), sink
-        self.modes, self.supervisor = Modes(self.wheels), Supervisor(board or SimulatedBoard())
+        self.modes, self.supervisor = Modes(self.wheels, avoidance), Supervisor(board or SimulatedBoard())
         self.values = {"report_rate": 5.0, "auto_without_link": 0.0, "note": 0.0}
         self._scans: deque[Scan] = deque(maxlen=512)
         self._asked: list[tuple[Entry, list[NDArray[np.float32]]]] = []
@@ -144,6 +152,8 @@ class Executor:
             self.wheels.brake()
         self.wheels.entry = None
         self.queue.done(entry)
+        if entry.order.moves:
+            self._report()  # before the result: whoever waits for it finds the present state
         if report != WAITS:
             self._sink.ended(entry, outcome, report)
 

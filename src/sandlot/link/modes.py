@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sandlot.control.navigation.driving import Mobility
 from sandlot.control.navigation.navigator import Mode as NavigatorMode
 from sandlot.control.navigation.navigator import Navigator
+from sandlot.control.navigation.near import Avoidance
 from sandlot.control.navigation.pilot import Pilot
 from sandlot.control.navigation.precise import PreciseManeuvers
 from sandlot.errors import LinkError
@@ -50,9 +51,14 @@ class Modes:
         pose: Where the rover believes to be: in its map, or by odometry in the manual mode.
     """
 
-    def __init__(self, wheels: Wheels) -> None:
-        """Begin in the manual mode."""
-        self._wheels = wheels
+    def __init__(self, wheels: Wheels, avoidance: Avoidance | None = None) -> None:
+        """Begin in the manual mode.
+
+        Args:
+            wheels: Of the rover.
+            avoidance: If given, it steers near obstacles in the other modes.
+        """
+        self._wheels, self._avoidance = wheels, avoidance
         self.mode: Mode = "MANUAL"
         self.pilot: Pilot | None = None
         self.pose = Pose(0.0, 0.0, 0.0)
@@ -64,7 +70,7 @@ class Modes:
         elif self.pilot is None:
             chassis = self._wheels.chassis
             mobility = Mobility(radius=chassis.radius, top_speed=chassis.top_speed)
-            self.pilot = Pilot(self._wheels, Navigator(new_map(), mobility, NAMES[mode]))
+            self.pilot = Pilot(self._wheels, Navigator(new_map(), mobility, NAMES[mode], self._avoidance))
             self.pose = Pose(0.0, 0.0, 0.0)
         else:
             self.pilot.navigator.set_mode(NAMES[mode])

@@ -16,6 +16,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from sandlot.control.navigation.near import Avoidance
 from sandlot.errors import LinkError
 from sandlot.link.connection import GREETING, Connection
 from sandlot.link.data import pack
@@ -55,6 +56,7 @@ class Server:
         board: Board | None = None,
         pace: float = 0.0,
         recorder: Recorder | None = None,
+        avoidance: Avoidance | None = None,
     ) -> None:
         """Take a rover at rest.
 
@@ -64,13 +66,14 @@ class Server:
             board: Of its power; simulated if not given.
             pace: Simulated seconds in a second; 0 for a real rover, or to simulate as fast as possible.
             recorder: Records everything, if given.
+            avoidance: If given, it steers near obstacles while the rover navigates.
 
         Raises:
             LinkError: If the token is too short.
         """
         self.token, self.boot = check_token(token), secrets.token_hex(16)
         self.sessions, self.connections = Sessions(), set[Connection]()
-        self.executor = Executor(driver, self, board, pace)
+        self.executor = Executor(driver, self, board, pace, avoidance)
         self.recorder = recorder
         self.address = "", 0
         self._words: deque[tuple[str | None, Any, bool]] = deque()

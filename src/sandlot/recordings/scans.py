@@ -56,6 +56,11 @@ class Scan:
     ages: Array | None = None
     inertial_yaw: float = math.nan
 
+    @property
+    def began(self) -> float:
+        """When its first beam was measured [s]."""
+        return self.time - (float(self.ages.max()) if self.ages is not None and len(self.ages) else 0.0)
+
     def frame(self) -> Frame:
         """The scan as a frame of a recording."""
         numbers = (self.time, *self.pose, *self.odometry, self.speed, self.turn_rate)

@@ -156,7 +156,7 @@ class HardwareRover:
         sensed = self._sense()
         while len(scans) < turns:
             sensed = self._sense()
-            scans += [scan for scan in sensed.scans if _began(scan) >= rested]
+            scans += [scan for scan in sensed.scans if scan.began >= rested]
             if self._now() > rested + TURN * (turns + 1):
                 raise HardwareError(f"the lidar made {len(scans)} of {turns} turns; check its power and its cable")
             self._sleep(0.25 * TICK)
@@ -233,8 +233,3 @@ def temperature() -> float:
         return float(THERMAL.read_text()) / 1000.0
     except (OSError, ValueError):
         return math.nan
-
-
-def _began(scan: Scan) -> float:
-    """When the first beam of a scan was measured [s]."""
-    return scan.time - (float(scan.ages.max()) if scan.ages is not None and len(scan.ages) else 0.0)
