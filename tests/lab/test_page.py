@@ -10,6 +10,9 @@ import pytest
 from PIL import Image
 
 from sandlot.lab.lab import Lab
+from sandlot.link.recording import Recorder
+from sandlot.worlds.indoor.rover import simulate
+from sandlot.worlds.indoor.settings import IndoorSettings
 from sandlot.worlds.record import record_world
 
 SIZE = {"width": 700, "height": 700}
@@ -152,6 +155,25 @@ def test_replay_a_recording_and_scrub(page, lab, tmp_path):
     until(lambda: lab.replay.position < 95)
     press(page, "pause")
     page.get_by_text(re.compile("frame .*, episode 1")).first.wait_for()
+
+
+def test_replay_the_drive_of_a_rover(page, lab, tmp_path):
+    recorder = Recorder(tmp_path / "drive.mcap")
+    driver, _ = simulate(IndoorSettings(robot="tracked", plan="cluttered"), seed=3)
+    scans = 0
+    for _ in range(12):
+        sensed = driver.drive(0.1, 0.12, 0.2)
+        recorder.sensed(sensed)
+        scans += len(sensed.scans)
+    recorder.close()
+    page.get_by_role("tab", name="Replay").click(force=True)
+    lab.replay._path.value = str(tmp_path / "drive.mcap")
+    press(page, "Open")
+    until(lambda: len(lab.replay.moments) == scans and lab.stage.shows(lab.replay))
+    press(page, "play")
+    until(lambda: lab.replay.position > 3)
+    press(page, "pause")
+    assert not page.problems
 
 
 def test_run_a_study(page, lab):

@@ -7,6 +7,7 @@ import pytest
 
 from link.rovers import serving, until
 from sandlot.errors import LinkError
+from sandlot.lab.replay import read_moments
 from sandlot.link import client as client_module
 from sandlot.link.client import Client
 from sandlot.link.recording import Recorder
@@ -107,3 +108,19 @@ def test_the_recording_is_mapped_again(drive):
 def test_a_missing_map_is_one_clear_line(served, client):
     with pytest.raises(LinkError, match="no map"):
         client.map()
+
+
+def test_the_recording_is_replayed_in_the_lab(drive):
+    truth, path, _, _, _, _ = drive
+    kept = read_moments(path)
+    streams = read_streams(path)
+    assert len(kept) == streams["/scan"].sizes["time"]
+    assert np.all(np.diff([moment.time for moment in kept]) > 0.0)
+    last = {item.name: item for item in kept[-1].scene.items}
+    assert {"robot", "map", "scan", "path"} <= set(last)
+    np.testing.assert_allclose(last["robot"].position[:2], truth.moved[:2], atol=0.3)
+    assert kept[0].scene.items != kept[-1].scene.items
+    # Most returns of a scan lie at walls and obstacles of the map.
+    walls, returns = (last[name].positions[:, :2] for name in ("map", "scan"))
+    apart = np.linalg.norm(returns[:, None] - walls[None], axis=2).min(axis=1)
+    assert np.mean(apart < 0.15) > 0.8

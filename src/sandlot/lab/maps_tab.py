@@ -120,19 +120,20 @@ def map_scene(mapper: Mapper, scan: Scan) -> Scene:
     known = known[:: -(-len(known) // MOST)]
     x, y, yaw = mapper.pose
     low, high = known.min(axis=0) - 1.0, known.max(axis=0) + 1.0
-    items: list[Item] = [Points("map", _flat(known), 0.04, WALL)]
+    items: list[Item] = [Points("map", flat(known), 0.04, WALL)]
     if len(poses) > 1:
-        way = _flat(np.array(poses)[:, :2])
+        way = flat(np.array(poses)[:, :2])
         items.append(Lines("path", np.stack([way[:-1], way[1:]], axis=1), PATH, 2.0))
     items.append(Shape("robot", "cylinder", (RADIUS, HEIGHT), *upright(x, y, yaw=yaw), ROBOT))
     ahead = np.array([x + 0.7 * RADIUS * np.cos(yaw), y + 0.7 * RADIUS * np.sin(yaw)])
     items.append(Shape("front", "sphere", (0.4 * RADIUS,), *upright(ahead[0], ahead[1], HEIGHT), FRONT))
     if points:
-        items.append(Points("scan", _flat(points[-1]), 0.06, RETURN))
+        items.append(Points("scan", flat(points[-1]), 0.06, RETURN))
     middle = 0.5 * (low + high)
     reach = 0.35 * float(np.max(high - low))
     return Scene(tuple(items), low, high, 640, focus=np.array([*middle, 0.0]), reach=reach)
 
 
-def _flat(points: Array) -> Array:
+def flat(points: Array) -> Array:
+    """Points (n, 2) on the floor: (n, 3)."""
     return np.column_stack([points, np.zeros(len(points))])

@@ -14,6 +14,7 @@ from sandlot import recordings
 from sandlot.extras import need
 from sandlot.lab.canvas import Canvas
 from sandlot.lab.door import SKY, TITLE, Door, guarded
+from sandlot.lab.drive_replay import drive_moments
 from sandlot.lab.keys import Keys, handle
 from sandlot.lab.stage import VIEWS, light
 from sandlot.typing import Array
@@ -27,11 +28,13 @@ LOW, MIDDLE, HIGH = np.array([(40, 70, 160), (90, 190, 150), (250, 210, 60)], np
 
 
 def read_moments(path: Path, progress: Callable[[int, int], None] = lambda done, total: None) -> list[Moment]:
-    """Replay a recording, and keep as many of its moments as memory allows.
+    """Replay a recording, or the drive of a rover, and keep as many of its moments as memory allows.
 
     Raises:
         RecordingError: If it cannot be replayed.
     """
+    if path.suffix == ".mcap":
+        return drive_moments(path, MOST, progress)
     with recordings.open(path) as dataset:
         frames = int(dataset.sizes["time"])
     first = next(moments(path, 1))

@@ -33,7 +33,9 @@ class ReplayTab:
         self._shown: tuple[int, Lines | None, Scene] | None = None
         self._way, self._time, self._closed = 0, 0.0, False
         gui = server.gui
-        self._path = gui.add_text("Recording", "recordings/terrain", hint="As `sandlot record` writes it, or a log")
+        self._path = gui.add_text(
+            "Recording", "recordings/terrain", hint="As `sandlot record` or `sandlot rover serve --record` writes it"
+        )
         gui.add_button("Open").on_click(lambda _: self._tried(lambda: self.open(Path(self._path.value))))
         self._status = gui.add_markdown("Record a world with `sandlot record terrain`, then open it here.")
         self._line = gui.add_slider("Time line", 0, 1, 1, 0)
