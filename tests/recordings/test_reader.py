@@ -14,6 +14,7 @@ import zarr
 from sandlot import recordings
 from sandlot.errors import SandlotError
 from sandlot.recordings import Quantity, Writer
+from sandlot.recordings.frames import ONCE
 
 QUANTITIES = {
     "time": Quantity("s", "time since the start", dtype="int64"),
@@ -84,6 +85,48 @@ def test_attributes(path: Path) -> None:
     assert attributes["world"] == "Leveling-v0"
     assert attributes["frames"] == 10
     assert {"version", "created"} < set(attributes)
+
+
+def test_frames_of_an_episode_are_selected_by_time(tmp_path: Path) -> None:
+    quantities = {
+        "time": Quantity("s", "time since the start"),
+        "episode": Quantity("1", "number of the episode", dtype="int64"),
+        "survey": Quantity("m", "now and then", every=3),
+        "bearings": Quantity("rad", "never changes", every=ONCE),
+    }
+    lengths = (4, 3, 5)
+    frames = [(time, number) for number, length in enumerate(lengths) for time in range(length)]
+    with Writer(tmp_path / "a", quantities, settings={}, seed=0, world="Indoor-v0") as out:
+        for row, (time, number) in enumerate(frames):
+            values = {"time": float(time), "survey": float(row), "bearings": 0.25}
+            out.append({**{name: np.array(each) for name, each in values.items()}, "episode": np.array(number)})
+    recording = recordings.open(tmp_path / "a")
+    for number, length in enumerate(lengths):
+        mine = recordings.episode(recording, number)
+        assert mine["time"].values.tolist() == list(range(length))
+        assert mine["episode"].sel(time=slice(1, 2)).values.tolist() == [number] * 2
+        assert mine["bearings"].values.tolist() == [0.25]
+        kept = [row for row in range(0, len(frames), 3) if frames[row][1] == number]
+        assert mine["survey"].values.tolist() == kept
+        assert mine["time_survey"].values.tolist() == [frames[row][0] for row in kept]
+    with pytest.raises(SandlotError, match="no episode 3; its episodes: 0 to 2"):
+        recordings.episode(recording, 3)
+
+
+def test_a_recording_without_episodes_is_one(path: Path) -> None:
+    xr.testing.assert_equal(recordings.episode(recordings.open(path), 0), recordings.open(path))
+
+
+@pytest.mark.parametrize("every", [ONCE, 2**31])
+def test_what_is_kept_once_can_be_kept_as_netcdf(tmp_path: Path, every: int) -> None:
+    """Earlier versions wrote 2**31, which netCDF-3 cannot hold."""
+    quantities = {"time": QUANTITIES["time"], "bearings": Quantity("rad", "never changes", every=every)}
+    with Writer(tmp_path / "a", quantities, settings={}, seed=0, world="Indoor-v0") as out:
+        for number in range(3):
+            out.append({"time": np.array(number, QUANTITIES["time"].dtype), "bearings": np.array(0.25)})
+    recordings.open(tmp_path / "a").to_netcdf(tmp_path / "a.nc")
+    with xr.open_dataset(tmp_path / "a.nc") as read:
+        assert read["bearings"].values.tolist() == [0.25]
 
 
 @pytest.mark.parametrize("seed", [None, 7])

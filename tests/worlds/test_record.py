@@ -1,6 +1,7 @@
 import gymnasium
 import numpy as np
 import pytest
+import xarray as xr
 
 from sandlot import recordings
 from sandlot.errors import SandlotError
@@ -55,6 +56,15 @@ def test_exploded_episodes_are_among_the_facts(tmp_path, monkeypatch):
     facts = record_world("water", tmp_path / "a", 7, "swim", settings={"snake": {"links": 4}})
     assert (facts["episodes"], facts["exploded"], facts["frames"]) == (3, 2, 10)
     assert recordings.open(tmp_path / "a")["exploded"].values.sum() == 2
+
+
+@pytest.mark.parametrize("name", ["avoid", "indoor"])
+def test_recordings_of_worlds_can_be_kept_as_netcdf(tmp_path, name):
+    record_world(name, tmp_path / "a", 3)
+    with recordings.open(tmp_path / "a") as recording:
+        recording.to_netcdf(tmp_path / "a.nc")
+    with xr.open_dataset(tmp_path / "a.nc") as read:
+        assert read.sizes["time"] == 4
 
 
 def test_only_worlds_can_be_recorded(tmp_path):

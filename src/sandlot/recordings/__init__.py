@@ -2,12 +2,13 @@
 
 A recording is a directory, a Zarr store that xarray reads: each quantity is an array along ``time`` with its unit and
 meaning; its attributes hold the world, settings and seed that the frames were made with. `Writer` streams frames in and
-may be killed at any moment; `open` returns the frames as an ``xarray.Dataset``, and `settings` what they were made
-with. `sandlot.recordings.logs` imports logs of real robots, and exports recordings for other tools.
+may be killed at any moment; `open` returns the frames as an ``xarray.Dataset``, `episode` those of one episode, and
+`settings` what they were made with. `sandlot.recordings.logs` imports logs of real robots, and exports recordings for
+other tools.
 """
 
 from sandlot.recordings.frames import Frame, Quantity, check_frame
-from sandlot.recordings.reader import open, outcomes, settings
+from sandlot.recordings.reader import episode, open, outcomes, settings
 from sandlot.recordings.writer import Writer
 
-__all__ = ["Frame", "Quantity", "Writer", "check_frame", "open", "outcomes", "settings"]
+__all__ = ["Frame", "Quantity", "Writer", "check_frame", "episode", "open", "outcomes", "settings"]

@@ -19,8 +19,8 @@ Frame: TypeAlias = Mapping[str, NDArray[Any] | np.generic]
 SYMBOLS = frozenset({"1", "m", "s", "rad", "kg", "N", "Pa", "W", "J", "V", "A", "K", "cell", "cycle", "unit"})
 """Known units: SI, and the cells, cycles and units of material of the grid world."""
 
-ONCE = 2**31
-"""``every`` of a quantity that never changes: only the first frame keeps it."""
+ONCE = 2**31 - 1
+"""``every`` of a quantity that never changes: only the first frame keeps it. The largest that netCDF-3 can hold."""
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,13 @@ import os
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import xarray as xr
 
 from sandlot.errors import RecordingError, SandlotError, os_reason, quote
 from sandlot.reading import MAX_BYTES, check_regular, parse_json
 from sandlot.recordings.columns import row_count
+from sandlot.recordings.frames import ONCE
 from sandlot.recordings.zarr_store import FORMAT, FORMAT_VERSION
 
 
@@ -49,6 +51,7 @@ def open(path: str | Path) -> xr.Dataset:
         time = dataset["time"]
         for name, values in dataset.data_vars.items():
             if (every := values.attrs.get("every", 1)) > 1:
+                dataset[name].attrs["every"] = min(every, ONCE)  # earlier versions wrote 2**31, too much for netCDF
                 dim = values.dims[0]
                 about = {**time.attrs, "long_name": f"{time.attrs['long_name']}, frames with {name}"}
                 dataset = dataset.assign_coords({dim: (dim, time.values[::every], about)})
@@ -59,6 +62,33 @@ def open(path: str | Path) -> xr.Dataset:
             raise _unreadable(path, error) from error
         raise _damaged(path, f"{type(error).__name__}: {quote(error)}") from error
     return dataset
+
+
+def episode(recording: xr.Dataset, number: int) -> xr.Dataset:
+    """The frames of one episode, whose times ascend: ``episode(recording, 2).sel(time=1.5, method="nearest")``.
+
+    The time of a world begins anew with each episode, so that a whole recording may have the same time more than once.
+
+    Args:
+        recording: What `open` returned.
+        number: Which episode, from 0. A recording of one episode, such as a log of a real robot, has only 0.
+
+    Raises:
+        RecordingError: There is no such episode.
+    """
+    frames = recording.sizes["time"]
+    numbers = recording["episode"].values if "episode" in recording else np.zeros(frames, np.int64)
+    mine = np.flatnonzero(numbers == number)
+    if not len(mine):
+        known = f"0 to {int(numbers.max())}" if frames else "none"
+        raise RecordingError(f"the recording has no episode {quote(number)}; its episodes: {known}")
+    first, end = int(mine[0]), int(mine[-1]) + 1
+    rows = {"time": slice(first, end)}
+    for values in recording.data_vars.values():
+        every = int(values.attrs.get("every", 1))
+        if 1 < every < ONCE:  # what never changes stays
+            rows[str(values.dims[0])] = slice(row_count(first, every), row_count(end, every))
+    return recording.isel(rows)
 
 
 def settings(recording: xr.Dataset) -> dict[str, Any]:
