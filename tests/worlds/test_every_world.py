@@ -119,10 +119,7 @@ def test_a_normalised_vector_equals_normalised_single_worlds(name, fidelity):
 
 @every_fidelity
 def test_a_normalised_action_does_what_its_units_do(name, fidelity):
-    if name == "water":
-        given = {"frame_skip": 1}
-    else:
-        given = {}
+    given = {"frame_skip": 1} if name == "water" else {}
     plain, world = make(name, fidelity, **given), make(name, fidelity, interface="normalised", **given)
     for each in (plain, world):
         each.reset(seed=1)

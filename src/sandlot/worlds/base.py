@@ -12,7 +12,7 @@ import gymnasium
 import numpy as np
 from gymnasium.spaces import Box, Space
 from numpy.typing import NDArray
-from pydantic import model_validator
+from pydantic import SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from sandlot import worlds
 from sandlot.control.controller import Controller, Policy, Separate
@@ -40,6 +40,14 @@ class WorldSettings(Settings):
 
     fidelity: str
     interface: Literal["units", "normalised"] = "units"
+
+    @model_serializer(mode="wrap")
+    def _interface_of_learners(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out the usual interface: kept settings, of recordings and of studies, are older than this field."""
+        values: dict[str, Any] = dump(self)
+        if values.get("interface") == "units":
+            del values["interface"]
+        return values
 
     @model_validator(mode="after")
     def _fidelity_uses_all(self) -> Self:
@@ -112,10 +120,10 @@ class World(gymnasium.Env[NDArray[Any], NDArray[Any]]):
     ``frame`` and ``scene``. Time limits and recording are wrappers. Its docstring is its documentation page.
 
     A subclass's ``reset`` and ``step`` are wrapped when the class is made. A step before the first reset is refused. If
-    a step ends the episode, its info has the ``outcomes``; so it does at the time limit that the world is registered with.
-    A limit given to ``gymnasium.make`` is not known to the world: after it, ``env.unwrapped.outcomes()`` has them. With
-    ``interface="normalised"``, both convert observations and actions, and ``random`` is the only ready controller. With ``render_mode="human"``, a page in the browser shows each
-    reset and each step, no faster than real time.
+    a step ends the episode, its info has the ``outcomes``, also at the time limit that the world is registered with. A
+    limit given to ``gymnasium.make`` is not known to the world: after it, ``env.unwrapped.outcomes()`` has them. With
+    ``interface="normalised"``, both convert observations and actions, and ``random`` is the only ready controller. With
+    ``render_mode="human"``, a page in the browser shows each reset and each step, no faster than real time.
 
     Attributes:
         settings: What this world was made with.

@@ -93,7 +93,7 @@ class Floor:
         self.covered[which] = False
 
     def around(self, poses: Array) -> Array:
-        """What each robot at a true pose (robots, 3) [m, m, rad] has covered around it, as `AROUND` points: (robots, n).
+        """What each robot at a true pose (robots, 3) [m, m, rad] has covered at the points `AROUND` it: (robots, n).
 
         1 for a point that its body has covered, 0 for one that it has not, -1 for one that no body can cover.
         """

@@ -140,7 +140,10 @@ class WaterTask:
 
     def _step(self, targets: Array, running: BoolArray | None) -> Array:
         """Simulate until the next command; returns the rewards (count,), 0 for those that do not run."""
-        self.swimmers.command(targets, running)
+        if running is None:
+            self.swimmers.command(targets)
+        else:
+            self.swimmers.command(targets, running)
         self._update()
         before, self._potential = self._potential, np.where(self.exploded, self._potential, self._distances())
         limit = self.settings.snake.max_angle
