@@ -60,7 +60,7 @@ def settings(name, fidelity):
 
 
 def make(name, fidelity, **given):
-    return gymnasium.make(world_id(name), **settings(name, fidelity), **given).unwrapped
+    return gymnasium.make(world_id(name), **{**settings(name, fidelity), **given}).unwrapped
 
 
 def make_vector(name, fidelity, count=2, **given):
@@ -89,6 +89,62 @@ def test_passes_the_checker_of_gymnasium(name, fidelity):
 )
 def test_passes_the_checker_of_stable_baselines(name, fidelity):
     check_env_for_stable_baselines(make(name, fidelity, render_mode="rgb_array"), skip_render_check=False)
+
+
+@every_fidelity
+@pytest.mark.filterwarnings("error")
+def test_the_normalised_interface_has_no_warning_of_a_checker(name, fidelity):
+    world = make(name, fidelity, render_mode="rgb_array", interface="normalised")
+    check_env(world)
+    check_env_for_stable_baselines(world, skip_render_check=False)
+    assert list(world.controllers()) == ["random"]
+
+
+@every_compiled
+@pytest.mark.filterwarnings("error")
+def test_a_normalised_vector_equals_normalised_single_worlds(name, fidelity):
+    given = {**settings(name, fidelity), "max_episode_steps": 4, "interface": "normalised"}
+    one = gymnasium.make_vec(world_id(name), num_envs=3, **given)
+    other = gymnasium.make_vec(world_id(name), num_envs=3, vectorization_mode="sync", **given)
+    assert one.single_observation_space == other.single_observation_space
+    assert one.single_action_space == other.single_action_space
+    assert_same(one.reset(seed=7)[0], other.reset(seed=7)[0])
+    one.action_space.seed(2)
+    for _ in range(9):
+        actions = one.action_space.sample()
+        step = one.step(actions)
+        assert one.observation_space.contains(step[0])
+        assert_same_step(step, other.step(actions))
+
+
+@every_fidelity
+def test_a_normalised_action_does_what_its_units_do(name, fidelity):
+    given = {"frame_skip": 1} if name == "water" else {}
+    plain, world = make(name, fidelity, **given), make(name, fidelity, interface="normalised", **given)
+    for each in (plain, world):
+        each.reset(seed=1)
+    world.action_space.seed(3)
+    for _ in range(5):
+        action = world.action_space.sample()
+        units = action
+        if hasattr(plain.action_space, "high"):
+            units = (action.astype(np.float64).reshape(plain.action_space.shape)) * plain.action_space.high
+        elif plain.action_space.shape:
+            units = action.reshape(plain.action_space.shape)
+        one, other = plain.step(units), world.step(action)
+        assert one[1:4] == other[1:4]
+    assert_same(copies(plain.frame()), copies(world.frame()))
+
+
+@every_fidelity
+def test_the_info_at_the_registered_time_limit_has_the_outcomes(name, fidelity, monkeypatch):
+    spec = gymnasium.spec(world_id(name))
+    monkeypatch.setattr(spec, "max_episode_steps", 3)
+    env = gymnasium.make(world_id(name), **settings(name, fidelity))
+    env.reset(seed=0)
+    infos = [env.step(env.action_space.sample())[4] for _ in range(3)]
+    assert [set(info.get("outcomes", ())) for info in infos][2] == set(env.unwrapped.outcome_quantities)
+    assert "outcomes" not in infos[0]
 
 
 @every_fidelity

@@ -9,7 +9,7 @@ import numpy as np
 from sandlot.physics.swimming import chain, rows
 from sandlot.robots.snake import Snake
 from sandlot.robots.swimmers import Swimmers, start_centre
-from sandlot.typing import Array, IntArray
+from sandlot.typing import Array, BoolArray, IntArray
 
 
 class FastSwimmers(Swimmers):
@@ -45,11 +45,17 @@ class FastSwimmers(Swimmers):
         self._start_balls = np.zeros((count, 2)) if balls is None else np.array(balls, np.float64)
         self._balls = self._start_balls.copy()
 
-    def command(self, targets: Array) -> None:
+    def command(self, targets: Array, running: BoolArray | None = None) -> None:
         """Simulate until the next command."""
         self._check(targets)
-        chain.command(self._body, self.state, np.ascontiguousarray(targets.T))
-        self._commands += 1
+        if running is None or running.all():
+            chain.command(self._body, self.state, np.ascontiguousarray(targets.T))
+            self._commands += 1
+        else:
+            some = np.ascontiguousarray(self.state[:, running])
+            chain.command(self._body, some, np.ascontiguousarray(targets[running].T))
+            self.state[:, running] = some
+            self._commands += running
 
     def swim(self, starts: Sequence[float], gaits: Array, seconds: float) -> None:
         """Follow gaits that are known in advance, in one call of the compiled model.

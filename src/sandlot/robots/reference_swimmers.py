@@ -110,13 +110,15 @@ class ReferenceSwimmers(Swimmers):
         self._bind()
         self._batch.state[:] = state
 
-    def command(self, targets: Array) -> None:
+    def command(self, targets: Array, running: BoolArray | None = None) -> None:
         """Simulate until the next command; bodies that explode go back to where they were before it, and stay there."""
         self._check(targets)
-        snake, which = self.snake, np.flatnonzero(~self._lost)
+        running = np.ones(self.count, np.bool_) if running is None else running
+        snake, which = self.snake, np.flatnonzero(running & ~self._lost)
         before, state = self._energies(), self._batch.state.copy()
         ends = np.clip(targets, -snake.max_angle, snake.max_angle)
-        self._flywheels(self._velocity)[:] = np.clip(snake.gain * (ends - self.angles), -snake.max_rate, snake.max_rate)
+        rates = np.clip(snake.gain * (ends - self.angles), -snake.max_rate, snake.max_rate)
+        self._flywheels(self._velocity)[which] = rates[which]
         torques, steps = self._flywheels(self._constraints), snake.substeps * REFINE
         # MuJoCo warns when a simulation explodes, which `exploded` reports instead.
         with quietly():
@@ -125,7 +127,7 @@ class ReferenceSwimmers(Swimmers):
                 self._batch.step(which)
                 keep_momentum(self._simulation, self._position, self._velocity, which, self._water)
                 self._shares[which] += (np.abs(torques[which]) < SATURATED * snake.max_torque).mean(axis=1) / steps
-        self._commands += 1
+        self._commands += running
         self._lost |= super().exploded | self._gained_energy(before)
         self._batch.state[self._lost] = state[self._lost]
 

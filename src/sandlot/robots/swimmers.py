@@ -44,8 +44,12 @@ class Swimmers(ABC):
         self._commands = np.zeros(count, np.int64)
 
     @abstractmethod
-    def command(self, targets: Array) -> None:
-        """Simulate until the next command; ``targets`` (count, joints) are the angles that motors turn towards [rad].
+    def command(self, targets: Array, running: BoolArray | None = None) -> None:
+        """Simulate until the next command.
+
+        Args:
+            targets: (count, joints) the angles that motors turn towards [rad].
+            running: (count,) which bodies are simulated, while the others stay as they are; all if left out.
 
         Raises:
             SettingError: If the targets of a body that has not exploded are NaN or infinite.

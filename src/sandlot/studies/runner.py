@@ -129,7 +129,7 @@ def load(directory: Path) -> Outcome:
 def changed(study: Study) -> dict[str, str]:
     """The settings that differ from their defaults."""
     usual = flatten(type(study)().model_dump(mode="json"))
-    return {k: v for k, v in flatten(study.model_dump(mode="json")).items() if usual[k] != v}
+    return {k: v for k, v in flatten(study.model_dump(mode="json")).items() if usual.get(k) != v}
 
 
 def command(study: Study) -> str:

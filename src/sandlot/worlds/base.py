@@ -6,12 +6,13 @@ import inspect
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Self, TypeAlias, TypeVar, cast
+from typing import Any, ClassVar, Literal, Self, TypeAlias, TypeVar, cast
 
 import gymnasium
 import numpy as np
+from gymnasium.spaces import Box, Space
 from numpy.typing import NDArray
-from pydantic import model_validator
+from pydantic import SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from sandlot import worlds
 from sandlot.control.controller import Controller, Policy, Separate
@@ -21,6 +22,7 @@ from sandlot.models.store import is_model
 from sandlot.recordings import Frame, Quantity
 from sandlot.settings import Settings, build, nearest
 from sandlot.typing import Array, Image
+from sandlot.worlds.interface import Interface
 from sandlot.worlds.picture import picture
 from sandlot.worlds.scene import Scene
 
@@ -29,9 +31,23 @@ class WorldSettings(Settings):
     """What can be set in any world. A world narrows ``fidelity`` to those it offers.
 
     A setting that only one fidelity uses says so: ``Field(..., json_schema_extra={"fidelity": "learned"})``.
+
+    Attributes:
+        fidelity: Which physics the world runs on.
+        interface: ``units``, observations and actions in SI units; ``normalised``, for learners: one row of float32
+            each, actions in [-1, 1].
     """
 
     fidelity: str
+    interface: Literal["units", "normalised"] = "units"
+
+    @model_serializer(mode="wrap")
+    def _interface_of_learners(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out the usual interface: kept settings, of recordings and of studies, are older than this field."""
+        values: dict[str, Any] = dump(self)
+        if values.get("interface") == "units":
+            del values["interface"]
+        return values
 
     @model_validator(mode="after")
     def _fidelity_uses_all(self) -> Self:
@@ -104,9 +120,10 @@ class World(gymnasium.Env[NDArray[Any], NDArray[Any]]):
     ``frame`` and ``scene``. Time limits and recording are wrappers. Its docstring is its documentation page.
 
     A subclass's ``reset`` and ``step`` are wrapped when the class is made. A step before the first reset is refused. If
-    a step ends the episode, its info has the ``outcomes``; after an end by Gymnasium's time limit, which the world does
-    not know of, ``env.unwrapped.outcomes()`` has them. With ``render_mode="human"``, a page in the browser shows each
-    reset and each step, no faster than real time.
+    a step ends the episode, its info has the ``outcomes``, also at the time limit that the world is registered with. A
+    limit given to ``gymnasium.make`` is not known to the world: after it, ``env.unwrapped.outcomes()`` has them. With
+    ``interface="normalised"``, both convert observations and actions, and ``random`` is the only ready controller. With
+    ``render_mode="human"``, a page in the browser shows each reset and each step, no faster than real time.
 
     Attributes:
         settings: What this world was made with.
@@ -124,6 +141,8 @@ class World(gymnasium.Env[NDArray[Any], NDArray[Any]]):
     settings: WorldSettings
     _show: Callable[[], None] | None
     _begun: bool
+    _interface: Interface | None
+    _calls: int
 
     def __init__(self, render_mode: str | None = None, settings: WorldSettings | None = None, **values: Any) -> None:
         """Make a world.
@@ -138,12 +157,29 @@ class World(gymnasium.Env[NDArray[Any], NDArray[Any]]):
         """
         check_render_mode(render_mode, self.metadata["render_modes"])
         self.render_mode, self._show, self._begun = render_mode, None, False
+        self._interface, self._calls, self._steps = None, 0, 0
         self.settings = take_settings(self.Settings, settings, values)
+
+    def _offer(self, observation: Box, action: Space[Any], scale: Array | None = None) -> None:
+        """Set the spaces, by those in units; a normalised observation is divided by ``scale``."""
+        self.observation_space, self.action_space = observation, action
+        if self.settings.interface == "normalised":
+            self._interface = Interface(observation, action, scale)
+            self.observation_space, self.action_space = (
+                self._interface.observation_space,
+                self._interface.action_space,
+            )
+
+    @property
+    def _limit(self) -> int | None:
+        """Steps after which Gymnasium truncates the world if it is made with its registered limit."""
+        registered = None if self.spec is None else gymnasium.registry.get(self.spec.id)
+        return None if registered is None else registered.max_episode_steps
 
     def __init_subclass__(cls, **options: Any) -> None:
         """Let ``reset`` and ``step`` do what they do in every world: see `_reset` and `_step`."""
         super().__init_subclass__(**options)
-        for name, wrap in {"reset": _reset, "step": _step}.items():
+        for name, wrap in {"reset": _reset, "step": _step, "controllers": _controllers}.items():
             if name in cls.__dict__:
                 setattr(cls, name, wrap(cls.__dict__[name]))
 
@@ -246,10 +282,16 @@ def _reset(method: F) -> F:
 
     @functools.wraps(method)
     def wrapped(self: World, *given: Any, **named: Any) -> Any:
-        result = method(self, *given, **named)
-        self._begun = True
+        if self._calls:  # of a subclass that extends the method
+            return method(self, *given, **named)
+        self._calls = 1
+        try:
+            seen, info = method(self, *given, **named)
+        finally:
+            self._calls = 0
+        self._begun, self._steps = True, 0
         self._present()
-        return result
+        return seen if self._interface is None else self._interface.show(seen), info
 
     return cast(F, wrapped)
 
@@ -261,11 +303,29 @@ def _step(method: F) -> F:
     def wrapped(self: World, action: NDArray[Any]) -> Any:
         if not self._begun:
             raise SandlotError("before the first step, reset the world")
-        result = method(self, action)
-        if result[2] or result[3]:
-            result[4]["outcomes"] = self.outcomes()
+        if self._calls:  # of a subclass that extends the method
+            return method(self, action)
+        self._calls = 1
+        try:
+            given = action if self._interface is None else self._interface.take(action)
+            seen, reward, terminated, truncated, info = method(self, given)
+        finally:
+            self._calls = 0
+        self._steps += 1
+        if terminated or truncated or self._steps == self._limit:
+            info["outcomes"] = self.outcomes()
         self._present()
-        return result
+        return seen if self._interface is None else self._interface.show(seen), reward, terminated, truncated, info
+
+    return cast(F, wrapped)
+
+
+def _controllers(method: F) -> F:
+    """A world's ``controllers``: those in units do not fit a normalised interface."""
+
+    @functools.wraps(method)
+    def wrapped(self: World) -> dict[str, Controller]:
+        return World.controllers(self) if self.settings.interface == "normalised" else method(self)
 
     return cast(F, wrapped)
 

@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar, cast
 
 import numpy as np
 from gymnasium.spaces import Box, Discrete
@@ -15,6 +15,7 @@ from sandlot.errors import SandlotError, SettingError, quote
 from sandlot.typing import Array, BoolArray, Image, IntArray
 from sandlot.worlds.actions import check_action
 from sandlot.worlds.base import WorldSettings, check_render_mode, take_settings
+from sandlot.worlds.interface import Interface
 from sandlot.worlds.picture import picture
 from sandlot.worlds.scene import Scene
 
@@ -99,7 +100,12 @@ class CompiledVector(VectorEnv[Seen, Array, NDArray[Any]]):
         self._seeds: dict[int, int] = {}
         self._begun, self._ended = np.zeros((2, num_envs), np.bool_)
         self._steps = np.zeros(num_envs, np.int64)
-        self.single_observation_space, self.single_action_space = self._make(threads)
+        self.single_observation_space, self.single_action_space = seen, taken = self._make(threads)
+        self._interface: Interface | None = None
+        if self.settings.interface == "normalised":
+            self._interface = Interface(seen, taken, self._scale())
+            self.single_observation_space = self._interface.observation_space
+            self.single_action_space = self._interface.action_space
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
 
@@ -111,13 +117,18 @@ class CompiledVector(VectorEnv[Seen, Array, NDArray[Any]]):
         start = self._check_start(given)  # before anything is changed
         mask = self._seed(seed, given)
         self._restart(mask, start)
-        return self._observe(mask), self._info(mask)
+        return self._see(mask), self._info(mask)
 
     def step(self, actions: NDArray[Any]) -> tuple[Seen, Array, BoolArray, BoolArray, dict[str, Any]]:
         """Step all members."""
         if not self._begun.all():
             raise SandlotError("before the first step, reset all worlds")
-        given = check_action(actions, (self.num_envs, *(self.single_action_space.shape or ())), self.action_meaning)
+        if self._interface is not None:
+            actions = self._interface.take(actions, (self.num_envs,))
+            shape = actions.shape
+        else:
+            shape = (self.num_envs, *(self.single_action_space.shape or ()))
+        given = check_action(actions, shape, self.action_meaning)
         ended = self._ended
         rewards = self._advance(given, ~ended)
         self._steps += 1
@@ -125,7 +136,7 @@ class CompiledVector(VectorEnv[Seen, Array, NDArray[Any]]):
             self._restart(ended, self._check_start({}))
             rewards[ended] = 0.0
         everyone = np.ones(self.num_envs, np.bool_)
-        observations = self._observe(everyone)
+        observations = self._see(everyone)
         terminated, truncated = (each & ~ended for each in self.task.ends())
         if self.max_episode_steps is not None:
             truncated = truncated | (self._steps >= self.max_episode_steps)
@@ -136,9 +147,14 @@ class CompiledVector(VectorEnv[Seen, Array, NDArray[Any]]):
             final = {"final_obs": _final(observations, over), "final_info": self._info(over, over)}
             self._restart(over, self._check_start({}))
             infos = final | {f"_{key}": over.copy() for key in final}
-            return self._observe(over), rewards, terminated, truncated, infos | self._info(everyone)
+            return self._see(over), rewards, terminated, truncated, infos | self._info(everyone)
         self._ended = over & (self.autoreset_mode is AutoresetMode.NEXT_STEP)
         return observations, rewards, terminated, truncated, self._info(everyone, over)
+
+    def _see(self, mask: BoolArray) -> Seen:
+        """Observations of all members as they are returned, after those of the mask have read their sensors."""
+        seen = self._observe(mask)
+        return seen if self._interface is None else cast(Seen, self._interface.show(seen))
 
     @property
     def np_random_seed(self) -> tuple[int, ...]:  # type: ignore[override]
@@ -156,6 +172,10 @@ class CompiledVector(VectorEnv[Seen, Array, NDArray[Any]]):
     @abstractmethod
     def _make(self, threads: int) -> tuple[Box, Box | Discrete]:
         """Make what the worlds consist of; returns the observation and the action space of a member."""
+
+    def _scale(self) -> Array | None:
+        """What observations are divided by at the normalised interface, as in the single world."""
+        return None
 
     @abstractmethod
     def _check_start(self, options: Mapping[str, Any]) -> Any:

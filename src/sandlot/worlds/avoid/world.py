@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 import numpy as np
 from gymnasium.spaces import Box, Discrete
@@ -90,8 +90,7 @@ class Avoid(World):
         super().__init__(render_mode, **given)
         self.metadata = {**self.metadata, "render_fps": 1.0 / self.settings.interval}
         self.task = AvoidTask(self.settings)
-        seen, moves = spaces(self.settings)
-        self.observation_space, self.action_space = seen, cast(Any, moves)
+        self._offer(*spaces(self.settings))
         lines = ("beam",), (self.settings.lines,)
         numbers = ("time", "x", "y", "yaw", "path_length", "goal_x", "goal_y", "obstacle_distance", "obstacle_bearing")
         self.quantities = {

@@ -15,6 +15,9 @@ SPACING = 0.1
 """Side of a square [m]; larger where a plan would have too many squares."""
 MAX_SQUARES = 2**22
 
+AROUND = 0.5 * np.stack(np.meshgrid(np.arange(-4, 5), np.arange(-4, 5), indexing="ij"), axis=-1).reshape(-1, 2)
+"""Points around a robot whose coverage can be observed: (81, 2) ahead and to the left of it [m]."""
+
 
 class Floor:
     """Squares of a plan's floor.
@@ -88,6 +91,22 @@ class Floor:
     def forget(self, which: IntArray) -> None:
         """Mark everything as not covered by some robots."""
         self.covered[which] = False
+
+    def around(self, poses: Array) -> Array:
+        """What each robot at a true pose (robots, 3) [m, m, rad] has covered at the points `AROUND` it: (robots, n).
+
+        1 for a point that its body has covered, 0 for one that it has not, -1 for one that no body can cover.
+        """
+        c, s = np.cos(poses[:, 2:]), np.sin(poses[:, 2:])
+        x = poses[:, :1] + c * AROUND[:, 0] - s * AROUND[:, 1]
+        y = poses[:, 1:2] + s * AROUND[:, 0] + c * AROUND[:, 1]
+        ny, nx = self.reachable.shape
+        column = np.floor((x - self.corner[0]) / self.spacing).astype(np.int64)
+        row = np.floor((y - self.corner[1]) / self.spacing).astype(np.int64)
+        inside = (column >= 0) & (column < nx) & (row >= 0) & (row < ny)
+        column, row = np.where(inside, column, 0), np.where(inside, row, 0)
+        covered = self.covered[np.arange(len(poses))[:, None], row, column]
+        return np.where(inside & self.reachable[row, column], covered, -1.0)
 
     def cover(self, which: IntArray, places: Array) -> Array:
         """Mark what is under the bodies of some robots as covered.

@@ -41,6 +41,8 @@ class IndoorSettings(WorldSettings):
         goal_distance: So near to the goal it is reached [m].
         goal_angle: So near to the yaw of the goal it is reached [rad].
         enough: Share of the floor within reach of the robot that must be seen to end exploring.
+        observe_pose: Whether the pose by odometry is observed.
+        observe_coverage: Whether it is observed which points around the robot its body has covered.
         time_limit: Episodes of ``goal`` and ``explore`` are truncated after this time [s].
         interval: Time between frames of the round robot [s]. The source's robot takes a scan every 0.25 s. A frame of
             the tracked rover is one turn of its lidar.
@@ -64,6 +66,8 @@ class IndoorSettings(WorldSettings):
     goal_distance: float = Field(0.15, gt=0.0)
     goal_angle: float = Field(0.25, gt=0.0)
     enough: float = Field(0.99, gt=0.0, le=1.0)
+    observe_pose: bool = False
+    observe_coverage: bool = False
     time_limit: float = Field(900.0, gt=0.0)
     interval: float = Field(0.25, gt=0.0, le=10.0)
     model: Path | None = Field(None, json_schema_extra={"fidelity": "learned"})

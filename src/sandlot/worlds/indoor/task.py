@@ -21,12 +21,14 @@ from sandlot.robots.tracked_rover import TrackedRover
 from sandlot.sensing.laser import Chance
 from sandlot.typing import Array, BoolArray, IntArray
 from sandlot.worlds.indoor.bodies import Body, Generators, RoundBody, TrackedBody
-from sandlot.worlds.indoor.floor import Floor
+from sandlot.worlds.indoor.floor import AROUND, Floor
 from sandlot.worlds.indoor.missions import GOAL_BOUNDS, MISSIONS, Reach
 from sandlot.worlds.indoor.settings import IndoorSettings
 
 ACTION = "a speed [m/s] and a turn rate [rad/s]"
 GAIT = people.Gait()
+POSE = 4
+"""How many numbers of an observation are the pose by odometry."""
 Sensor: TypeAlias = Callable[[Array, Chance], Array]
 """Poses (n, 3) x, y [m], yaw [rad] and random generators in, ranges (n, beams) [m] out; NaN without a return."""
 
@@ -209,14 +211,21 @@ class IndoorTask:
         return self.steps.astype(np.float64) * self.settings.period
 
     def observe(self) -> NDArray[np.float32]:
-        """Observations of the robots, as `Indoor` describes them: (count, beams + 2), or + 5 with a goal."""
+        """Observations of the robots, as `Indoor` describes them: (count, beams + 2 and more)."""
         scanner, known = self.settings.scanner, self.body.measured
         beams, max_range = scanner.beams, np.float32(scanner.max_range)
-        seen = np.empty((len(self.all), beams + 2 + self.mission.observed), np.float32)
+        seen = np.empty((len(self.all), self._observed.shape[0]), np.float32)
         seen[:, :beams] = np.where(np.isnan(self.ranges), max_range, self.ranges)
         seen[:, beams], seen[:, beams + 1] = known.speed, known.turn_rate
+        done = beams + 2 + self.mission.observed
         if self.mission.observed:
-            seen[:, beams + 2 :] = self.mission.observe(self.odometry)
+            seen[:, beams + 2 : done] = self.mission.observe(self.odometry)
+        if self.settings.observe_pose:
+            x, y, yaw = self.odometry.T
+            seen[:, done : done + POSE] = np.column_stack([x, y, np.cos(yaw), np.sin(yaw)])
+            done += POSE
+        if self.settings.observe_coverage:
+            seen[:, done:] = self.floor.around(self.poses)
         return np.clip(seen, self._observed.low, self._observed.high, out=seen)
 
     def ends(self) -> tuple[BoolArray, BoolArray]:
@@ -262,5 +271,18 @@ def spaces(settings: IndoorSettings) -> tuple[Box, Box]:
     # Noise may make a range longer than the maximum.
     far = np.full(scanner.beams, 2.0 * scanner.max_range, np.float32)
     goal = GOAL_BOUNDS[: MISSIONS[settings.task].observed].astype(np.float32)
-    low, high = np.concatenate([0.0 * far, -top, -goal]), np.concatenate([far, top, goal])
+    pose = np.array([*GOAL_BOUNDS[:2], 1.0, 1.0], np.float32)[: POSE * settings.observe_pose]
+    around = np.ones(len(AROUND) * settings.observe_coverage, np.float32)
+    high = np.concatenate([far, top, goal, pose, around])
+    low = -high
+    low[: scanner.beams] = 0.0
     return Box(low, high, dtype=np.float32), Box(-top, top, dtype=np.float32)
+
+
+def scale(settings: IndoorSettings) -> Array:
+    """What a normalised observation is divided by, as long as the observation."""
+    far, top = settings.scanner.max_range, (settings.robot.top_speed, settings.robot.top_turn)
+    goal = np.array([far, far, np.pi])[: MISSIONS[settings.task].observed]
+    pose = np.array([far, far, 1.0, 1.0])[: POSE * settings.observe_pose]
+    around = np.ones(len(AROUND) * settings.observe_coverage)
+    return np.concatenate([np.full(settings.scanner.beams, far), top, goal, pose, around])

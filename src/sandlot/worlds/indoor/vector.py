@@ -11,7 +11,7 @@ from sandlot.typing import Array, BoolArray, IntArray
 from sandlot.worlds.base import WorldSettings
 from sandlot.worlds.indoor.scene import indoor_scene
 from sandlot.worlds.indoor.settings import IndoorSettings
-from sandlot.worlds.indoor.task import ACTION, IndoorTask, spaces
+from sandlot.worlds.indoor.task import ACTION, IndoorTask, scale, spaces
 from sandlot.worlds.scene import Scene
 from sandlot.worlds.vector import CompiledVector
 
@@ -38,6 +38,9 @@ class IndoorVector(CompiledVector[Seen]):
         self.metadata = {**self.metadata, "render_fps": 1.0 / self.settings.period}
         self.task = IndoorTask(self.settings, self.num_envs, threads)
         return spaces(self.settings)
+
+    def _scale(self) -> Array:
+        return scale(self.settings)
 
     def _check_start(self, options: Mapping[str, Any]) -> Array | None:
         start = options.get("start", self.settings.start)

@@ -16,7 +16,7 @@ from sandlot.worlds.actions import check_action
 from sandlot.worlds.base import World, WorldSettings
 from sandlot.worlds.indoor.scene import indoor_scene
 from sandlot.worlds.indoor.settings import IndoorSettings
-from sandlot.worlds.indoor.task import ACTION, IndoorTask, Sensor, spaces
+from sandlot.worlds.indoor.task import ACTION, IndoorTask, Sensor, scale, spaces
 from sandlot.worlds.scene import Scene
 
 
@@ -45,6 +45,12 @@ class Indoor(World):
     the lidar, with the maximum range for beams without a return; then the speed [m/s] and the turn rate [rad/s] by the
     wheels or tracks. With ``task="goal"`` three more: how far ahead and to the left the goal is [m], and its yaw [rad],
     as seen from the pose by odometry, which drifts. The true pose is not observed.
+
+    Options add more, in this order. ``observe_pose``: x, y [m], cosine and sine of the yaw by odometry.
+    ``observe_coverage``: 81 points around the robot, a grid of 9 by 9 with 0.5 m between them, turned with the robot,
+    from behind to ahead and from right to left: 1 if its body has covered the point, -1 if it never can, else 0. With
+    ``interface="normalised"``, for learners, actions are in [-1, 1], ranges and distances are divided by the maximum
+    range of the laser, and speeds by the maximum speeds.
 
     ## Reward
     ``cover``: area of the floor that the robot's body covers for the first time [m^2]. The rewards of an episode sum up
@@ -105,7 +111,7 @@ class Indoor(World):
         self.metadata = {**self.metadata, "render_fps": 1.0 / self.settings.period}
         self.task = IndoorTask(self.settings)
         self.plan, self.floor = self.task.plan, self.task.floor
-        self.observation_space, self.action_space = spaces(self.settings)
+        self._offer(*spaces(self.settings), scale(self.settings))
         self.endless, self.reward_units = self.task.mission.endless, self.task.mission.units
         beams = (self.settings.scanner.beams,)
         self.quantities = {

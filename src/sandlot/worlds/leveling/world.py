@@ -79,8 +79,8 @@ class Leveling(World):
         n, cells = self.settings.agents, math.prod(shape)
         if n > cells:
             raise SettingError(f"agents={n} on {cells} cells; allowed are 1 to {cells}")
-        self.observation_space = Box(0.0, np.tile(HIGHEST, (n, 1)), (n, HIGHEST.size), np.float32)
-        self.action_space = MultiDiscrete(np.tile([3, 9], (n, 1)))
+        seen = Box(0.0, np.tile(HIGHEST, (n, 1)), (n, HIGHEST.size), np.float32)
+        self._offer(seen, MultiDiscrete(np.tile([3, 9], (n, 1))))
         self.quantities = {
             "time": quantity("time"),
             "cycles": quantity("cycles", dtype="int64"),

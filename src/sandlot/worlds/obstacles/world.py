@@ -104,7 +104,7 @@ class Obstacles(World):
         super().__init__(render_mode, **given)
         self.task = ObstaclesTask(self.settings)
         cells = self.settings.cells
-        self.observation_space, self.action_space = spaces(self.task.climbers.climber, cells * self.settings.rows)
+        self._offer(*spaces(self.task.climbers.climber, cells * self.settings.rows))
         numbers = ("time", "x", "y", "z", "roll", "pitch", "yaw", "velocity_forward", "velocity_left", "velocity_up")
         rates, pairs = ("roll_rate", "pitch_rate", "yaw_rate"), ("axle_angles", "axle_rates", "axle_torques")
         self.quantities = {

@@ -107,8 +107,7 @@ class Terrain(World):
         self.task = TerrainTask(self.settings, self._map.shape)
         count, speeds = self.task.rovers.count, self.task.rovers.top_speeds.astype(np.float32)
         shape = (count, MEASURED + self.settings.patch**2)
-        self.observation_space = Box(-MAX_OBSERVED, MAX_OBSERVED, shape, np.float32)
-        self.action_space = Box(-speeds, speeds)
+        self._offer(Box(-MAX_OBSERVED, MAX_OBSERVED, shape, np.float32), Box(-speeds, speeds))
         self.quantities = frame_quantities(self.task)
 
     def reset(

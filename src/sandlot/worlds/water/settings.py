@@ -26,6 +26,10 @@ class WaterSettings(WorldSettings):
         ball_mass: Mass of the ball [kg]; at ``reference``.
         ball_drag: Drag coefficient of the ball [N*s/m^3], multiplied by its cross-section; at ``reference``. In the
             source there is no drag on the ball.
+        frame_skip: Steps of 0.02 s with one action. If not given, 1, or 4 at the normalised interface.
+        phase_period: At the normalised interface, period of the phase that is observed [s].
+        tracking_penalty: Subtracted from the reward of each step for each radian by which joints miss their commands,
+            as the root of the mean square over the joints [m/rad].
     """
 
     fidelity: Literal["fast", "reference"] = "fast"
@@ -38,3 +42,11 @@ class WaterSettings(WorldSettings):
     ball_radius: float = Field(1.0, ge=1e-3, le=1e3)
     ball_mass: float = Field(0.42, ge=1e-6, le=1e6)
     ball_drag: float = Field(DRAG, ge=0.0)
+    frame_skip: int | None = Field(None, ge=1, le=1000)
+    phase_period: float = Field(1.1, gt=0.0)
+    tracking_penalty: float = Field(0.0, ge=0.0)
+
+    @property
+    def skip(self) -> int:
+        """Steps with one action."""
+        return self.frame_skip or (4 if self.interface == "normalised" else 1)

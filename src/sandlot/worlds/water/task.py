@@ -6,10 +6,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sandlot.control.snake.steering import OBSERVED
 from sandlot.errors import SettingError, quote
 from sandlot.robots.ball import Ball
 from sandlot.robots.snake import link_centres
 from sandlot.robots.swimmer_models import make_swimmers
+from sandlot.robots.swimmers import MAX_RATE
 from sandlot.typing import Array, BoolArray, IntArray
 from sandlot.worlds.water.settings import WaterSettings
 
@@ -17,6 +19,10 @@ REACHED = 2.0
 """A target is reached within this distance of the head link's centre [m] (section 7.3)."""
 TOUCH = 0.05
 """A ball this close to the body, in ball radii, counts as touched: it may have bounced off between commands."""
+FAR = 1e6
+"""Bound of the observations that have no bound of their own [m, s, rad]."""
+BODY_LENGTHS, USUAL_RATE = 0.1, 10.0
+"""Speed of a body [body lengths/s] and rate of a joint [rad/s] that are 1 in a normalised observation."""
 MAX_DRAWS = 1000
 """Attempts to place a target."""
 
@@ -34,6 +40,7 @@ class WaterTask:
         touched: (count,) which bodies have touched their ball since the start.
         arrived: (count,) which heads have been at their targets since the start.
         arrival: (count, 5) `progress` when that was first so.
+        tracking_error: (count,) by how much joints missed their last command, root of the mean square [rad].
     """
 
     def __init__(self, settings: WaterSettings, count: int = 1, threads: int = 1) -> None:
@@ -53,6 +60,7 @@ class WaterTask:
         self.swimmers = make_swimmers(settings.fidelity, *bodies, threads=threads)
         self.arrival = np.zeros((count, 5))
         self.touched, self.arrived = np.zeros(count, np.bool_), np.zeros(count, np.bool_)
+        self.tracking_error = np.zeros(count)
         self._potential = np.zeros(count)
         self._destination = np.asarray(settings.destination)
         self._destinations = np.tile(self._destination, (count, 1))
@@ -104,21 +112,48 @@ class WaterTask:
 
     def restart(self, which: IntArray, targets: Array) -> None:
         """Put these bodies back to the start, with targets at ``targets`` (which, 2) [m]."""
-        self.touched[which], self.arrived[which] = False, False
+        self.touched[which], self.arrived[which], self.tracking_error[which] = False, False, 0.0
         self.swimmers.restart(which, targets)
         self._update()
         self._potential = self._potential.copy()
         self._potential[which] = self._distances()[which]
 
     def command(self, targets: Array) -> Array:
-        """Simulate until the next command; ``targets`` (count, joints) [rad]. Returns the rewards: (count,) [m].
+        """Give commands for so many steps as the settings say; a body whose episode ends meanwhile stays as it is.
 
         A body that explodes gets no reward, as its position is invalid.
+
+        Args:
+            targets: (count, joints) [rad].
+
+        Returns:
+            (count,) rewards [m].
         """
-        self.swimmers.command(targets)
+        rewards = self._step(targets, None)
+        for _ in range(self.settings.skip - 1):
+            terminated, truncated = self.ends()
+            running = ~(terminated | truncated)
+            if not running.any():
+                break
+            rewards += self._step(targets, running)
+        return rewards
+
+    def _step(self, targets: Array, running: BoolArray | None) -> Array:
+        """Simulate until the next command; returns the rewards (count,), 0 for those that do not run."""
+        if running is None:
+            self.swimmers.command(targets)
+        else:
+            self.swimmers.command(targets, running)
         self._update()
         before, self._potential = self._potential, np.where(self.exploded, self._potential, self._distances())
-        return before - self._potential
+        limit = self.settings.snake.max_angle
+        missed = self.swimmers.angles - np.clip(targets, -limit, limit)
+        error = np.sqrt((missed * missed).mean(axis=1))
+        valid = ~self.exploded if running is None else ~self.exploded & running
+        self.tracking_error = np.where(valid, error, self.tracking_error)
+        if self.settings.tracking_penalty == 0.0:
+            return before - self._potential
+        return before - self._potential - np.where(valid, self.settings.tracking_penalty * error, 0.0)
 
     def _update(self) -> None:
         """Compute the attributes that are derived from the bodies, once for each command, as some are costly."""
@@ -179,7 +214,12 @@ class WaterTask:
     def values(self) -> Mapping[str, NDArray[Any]]:
         """What ``info`` holds: (count,) each."""
         succeeded = self.done & ~self.exploded
-        return {"time": self.swimmers.time, "exploded": self.exploded, "is_success": succeeded}
+        return {
+            "time": self.swimmers.time,
+            "exploded": self.exploded,
+            "is_success": succeeded,
+            "tracking_error": self.tracking_error.copy(),
+        }
 
     def outcomes(self) -> dict[str, Array]:
         """Results so far, as `Water` names them: (count,) each."""
@@ -202,10 +242,45 @@ class WaterTask:
         return np.column_stack([swimmers.time, self.centre, swimmers.heading, swimmers.drive])
 
     def observe(self) -> Array:
-        """The observations, as `Water` describes them: (count, 8 + 2 joints)."""
+        """The observations, as `Water` describes them: (count, 8 + 2 joints), whatever the interface."""
         swimmers = self.swimmers
-        fixed = (swimmers.time[:, None], self.centre, swimmers.head[:, None], self.targets, self._destinations)
-        return np.concatenate((*fixed, swimmers.angles, swimmers.rates), axis=1)
+        fixed: tuple[Array, ...]
+        if self.settings.interface == "normalised":
+            fixed = self._egocentric()
+        else:
+            fixed = (swimmers.time[:, None], self.centre, swimmers.head[:, None], self.targets, self._destinations)
+        seen = np.concatenate((*fixed, swimmers.angles, swimmers.rates), axis=1)
+        if self.exploded.any():  # a state may be NaN or huge; the last observation is within its space all the same
+            high = bounds(self.settings)
+            seen = np.clip(np.nan_to_num(seen), -high, high)
+        return seen
+
+    def _egocentric(self) -> tuple[Array, ...]:
+        """Phase, velocity [m/s], target and destination [m] in the frame of the head link: (count, 2) each."""
+        phase = 2.0 * np.pi / self.settings.phase_period * self.swimmers.time
+        c, s = np.cos(self.swimmers.head), np.sin(self.swimmers.head)
+
+        def turned(vectors: Array) -> Array:
+            x, y = vectors.T
+            return np.column_stack([c * x + s * y, c * y - s * x])
+
+        head = self.centres[:, 0]
+        ahead = (turned(self.swimmers.velocity), turned(self.targets - head), turned(self._destinations - head))
+        return (np.column_stack([np.cos(phase), np.sin(phase)]), *ahead)
+
+
+def bounds(settings: WaterSettings) -> Array:
+    """Largest magnitudes of what is observed: (8 + 2 joints,)."""
+    joints = settings.snake.joints
+    return np.concatenate([np.full(OBSERVED, FAR), np.full(joints, np.pi), np.full(joints, MAX_RATE)])
+
+
+def scale(settings: WaterSettings) -> Array:
+    """What a normalised observation is divided by: (8 + 2 joints,)."""
+    snake = settings.snake
+    long = np.full(4, snake.arclength)
+    fixed = np.concatenate([np.ones(2), np.full(2, BODY_LENGTHS * snake.arclength), long])
+    return np.concatenate([fixed, np.full(snake.joints, snake.max_angle), np.full(snake.joints, USUAL_RATE)])
 
 
 def _length(vectors: Array) -> Array:

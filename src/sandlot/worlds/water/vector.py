@@ -12,7 +12,7 @@ from sandlot.worlds.scene import Scene
 from sandlot.worlds.vector import CompiledVector
 from sandlot.worlds.water.scene import water_scene
 from sandlot.worlds.water.settings import WaterSettings
-from sandlot.worlds.water.task import WaterTask
+from sandlot.worlds.water.task import WaterTask, scale
 from sandlot.worlds.water.world import ACTION, spaces
 
 
@@ -34,7 +34,11 @@ class WaterVector(CompiledVector[Array]):
 
     def _make(self, threads: int) -> tuple[Box, Box]:
         self.task = WaterTask(self.settings, self.num_envs, threads)
-        return spaces(self.settings.snake)
+        self.metadata = {**self.metadata, "render_fps": 1.0 / (self.settings.snake.interval * self.settings.skip)}
+        return spaces(self.settings)
+
+    def _scale(self) -> Array:
+        return scale(self.settings)
 
     def _check_start(self, options: Mapping[str, Any]) -> Array | None:
         target = options.get("target", self.settings.target)

@@ -12,22 +12,19 @@ from sandlot.control.controller import Controller, Separate
 from sandlot.control.snake.fetching import CAREFUL, Fetcher
 from sandlot.control.snake.files import load_controller
 from sandlot.control.snake.gaits import Gait, GaitController
-from sandlot.control.snake.steering import OBSERVED, Seeker, StateSteering
+from sandlot.control.snake.steering import Seeker, StateSteering
 from sandlot.recordings import Frame, Quantity
 from sandlot.recordings.vocabulary import quantity
-from sandlot.robots.snake import Snake
-from sandlot.robots.swimmers import MAX_RATE, Swimmers
+from sandlot.robots.swimmers import Swimmers
 from sandlot.typing import Array
 from sandlot.worlds.actions import check_action
 from sandlot.worlds.base import World, WorldSettings
 from sandlot.worlds.scene import Scene
 from sandlot.worlds.water.scene import water_scene
 from sandlot.worlds.water.settings import WaterSettings
-from sandlot.worlds.water.task import WaterTask
+from sandlot.worlds.water.task import WaterTask, bounds, scale
 
 ACTION = "joint angles [rad]"
-FAR = 1e6
-"""Bound of the observations that have no bound of their own [m, s, rad]."""
 SWIM = Gait(amplitude=0.7, frequency=0.9, phase=0.8)
 """The gait with which the source's robot swims to its targets (section 7.11)."""
 PERIOD = 60
@@ -43,12 +40,21 @@ class Water(World):
 
     ## Actions
     ``Box`` of shape (joints,): angle that the motor of each joint turns towards, from the head on [rad]. A positive
-    angle bends the head side to the left. One step is one command, 0.02 s.
+    angle bends the head side to the left. One step is one command, 0.02 s, or ``frame_skip`` of them with one action.
 
     ## Observations
     ``Box`` of shape (8 + 2 joints,): time [s]; x, y of the centre of mass [m]; yaw of the head link [rad]; x, y of
     the target [m]; x, y of the destination [m]; joint angles [rad]; joint rates [rad/s]. As in the source, the robot
     knows all positions exactly.
+
+    ## For learners
+    ``interface="normalised"``: actions are float32 in [-1, 1], times the largest angle of a joint, and one action is
+    kept for four commands unless ``frame_skip`` says otherwise. Observations are float32, in the frame of the head
+    link: cosine and sine of a phase of period ``phase_period``; velocity of the centre of mass, over 0.1 body lengths a
+    second; x, y of the target and x, y of the destination, over the length of the body; joint angles over their
+    largest;
+    joint rates over 10 rad/s. ``info["tracking_error"]`` is by how much joints missed the last command, as the root of
+    the mean square [rad]; ``tracking_penalty`` times this is subtracted from the reward of each command.
 
     ## Reward
     By how much the distance from the head to the target decreased in the step, and, with a ball, the distance from the
@@ -99,7 +105,8 @@ class Water(World):
     def __init__(self, render_mode: str | None = None, **given: Any) -> None:
         super().__init__(render_mode, **given)
         self.task = WaterTask(self.settings)
-        self.observation_space, self.action_space = spaces(self.settings.snake)
+        self._offer(*spaces(self.settings), scale(self.settings))
+        self.metadata = {**self.metadata, "render_fps": 1.0 / (self.settings.snake.interval * self.settings.skip)}
         joints, links = self.settings.snake.joints, self.settings.snake.links
         numbers = ("time", "x", "y", "yaw", "velocity_x", "velocity_y", "target_x", "target_y", "drive")
         self.quantities = {
@@ -207,8 +214,7 @@ class Water(World):
         return {name: value[0].item() for name, value in self.task.values().items()}
 
 
-def spaces(snake: Snake) -> tuple[Box, Box]:
+def spaces(settings: WaterSettings) -> tuple[Box, Box]:
     """The observation and the action space of one body."""
-    joints = snake.joints
-    high = np.concatenate([np.full(OBSERVED, FAR), np.full(joints, np.pi), np.full(joints, MAX_RATE)])
-    return Box(-high, high, dtype=np.float64), Box(-snake.max_angle, snake.max_angle, (joints,), np.float64)
+    snake, high = settings.snake, bounds(settings)
+    return Box(-high, high, dtype=np.float64), Box(-snake.max_angle, snake.max_angle, (snake.joints,), np.float64)
