@@ -19,6 +19,7 @@ def test_the_tour_writes_a_page_about_every_stop(sandlot_, tmp_path, monkeypatch
     said = sandlot_("tour", "--workers", 1)
     assert said.status == 0
     assert "runs/tour/index.html" in said.out
+    assert "rover serve" in said.out
     page = (tmp_path / "runs/tour/index.html").read_text(encoding="utf-8")
     for name in tour.STOPS:
         assert name in page

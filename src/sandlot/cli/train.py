@@ -10,6 +10,7 @@ from rich.markup import escape
 
 from sandlot.cli.show import Json, print_json
 from sandlot.cli.work import Set, SettingsFile, progress_bar
+from sandlot.worlds import WORLDS
 
 if TYPE_CHECKING:
     from sandlot.learning.ppo import Update
@@ -146,3 +147,39 @@ def rover(
         return
     console = Console(highlight=False)
     console.print(f"Model: [bold]{escape(str(out))}[/bold] ({seconds['seconds']:.0f} s)", soft_wrap=True)
+
+
+def _add_world(world: str) -> None:
+    """Make the command that trains a controller of a world."""
+
+    def command(
+        out: Annotated[Path, typer.Option("--out", help="Directory of the controller.", show_default=False)],
+        algorithm: Annotated[str, typer.Option(help="ppo, sac or dqn.")] = "ppo",
+        steps: Annotated[int, typer.Option(min=1, help="Decisions of all worlds together.")] = 600_000,
+        fidelity: Annotated[str | None, typer.Option(help="To train at.", show_default="fast, if there is one")] = None,
+        assignments: Set = None,
+        world_settings: Annotated[
+            list[str] | None,
+            typer.Option("--world", metavar="KEY=VALUE", help="A setting of the world; may be repeated."),
+        ] = None,
+        settings: SettingsFile = None,
+        episodes: Annotated[int, typer.Option(min=0, help="Of the test at each fidelity at the end.")] = 20,
+        as_json: Json = False,
+    ) -> None:
+        from sandlot.cli.train_world import train_world
+
+        training = ["algorithm=" + algorithm, f"steps={steps}", *(assignments or ())]
+        fixed = [] if fidelity is None else [f"fidelity={fidelity}"]
+        train_world(world, out, training, [*(world_settings or ()), *fixed], settings, episodes, as_json)
+
+    command.__doc__ = (
+        f"Train a controller of the world {world} with Stable-Baselines3.\n\n"
+        "It learns at the normalised interface of the world. Interrupted, the same command goes on from the last "
+        "checkpoint. At the end it is tested at every fidelity. "
+        f"Use it with: sandlot record {world} --controller OUT"
+    )
+    app.command(world, help=command.__doc__)(command)
+
+
+for _world in WORLDS:
+    _add_world(_world)

@@ -66,9 +66,12 @@ def tour(
     with progress_bar("job") as show:
         page = take_tour(out, workers, lambda study: show(study.name), full)
     console.print(f"The tour's page: [bold]{escape(str(page))}[/bold]", soft_wrap=True)
-    more = "" if full else f"{sys.argv[0]} tour --full runs more. "
-    then = f"{more}All studies: {sys.argv[0]} studies"
+    command = sys.argv[0]
+    more = "" if full else f"{command} tour --full runs more. "
+    then = f"{more}All studies: {command} studies"
     console.print(escape(f"Open it in a browser. {then}"), style="dim", soft_wrap=True)
+    rover = f"A rover over a network: {command} rover serve, and in another terminal {command} rover drive"
+    console.print(escape(f"Live: {command} lab. {rover}"), style="dim", soft_wrap=True)
 
 
 def run(

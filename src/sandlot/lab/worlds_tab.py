@@ -8,6 +8,7 @@ from typing import Any
 
 from sandlot.control.controller import Controller
 from sandlot.control.snake.gaits import Gait, GaitController
+from sandlot.control.trained import settings_for
 from sandlot.errors import SandlotError
 from sandlot.lab.keys import HINTS, Driven, Keys, can_be_driven
 from sandlot.lab.knobs import PANELS, Knob, merge, shown, without
@@ -211,7 +212,8 @@ class WorldsTab:
         self._status.content = "Preparing ..."
         runs = []
         for fidelity in chosen:
-            world = kind(settings=build(kind.Settings, self._values(fidelity)))
+            needed = settings_for(self._controller.value, self._name)
+            world = kind(settings=build(kind.Settings, needed | self._values(fidelity)))
             runs.append(Run(world, self._driver(world)))
         if self.simulation is not None:
             self.simulation.close()

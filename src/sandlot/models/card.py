@@ -12,6 +12,7 @@ KINDS = {
     "net": "recurrent neural net that moves a swimming snake",
     "sensor": "sensor model: laser ranges from the pose",
     "dense": "feed-forward neural net",
+    "policy": "controller of a world at its normalised interface, trained by reinforcement",
     "motion": "how a rover moves and stands on the ground",
     "ground": "how a rover changes the ground",
     "soil": "soil, by its parameters",

@@ -196,27 +196,27 @@ def forward(net: Dense, rows: Array) -> Array:
     return result
 
 
-def save_dense(path: Path, net: Dense, card: Card) -> None:
-    """Keep a net; the card's ``kind`` is ``dense``.
+def save_dense(path: Path, net: Dense, card: Card, kind: str = "dense") -> None:
+    """Keep a net; the card gets this ``kind``.
 
     Raises:
         ModelError: If it cannot be written.
     """
     names = [ACTIVATIONS[code] for code in net.activations]
-    card = card.model_copy(update={"kind": "dense", "settings": {**card.settings, "activations": names}})
+    card = card.model_copy(update={"kind": kind, "settings": {**card.settings, "activations": names}})
     arrays: dict[str, NDArray[np.float64]] = {}
     for k, (weights, biases) in enumerate(layers_of(net)):
         arrays[f"weights.{k}"], arrays[f"biases.{k}"] = weights, biases
     save(path, card, arrays)
 
 
-def load_dense(path: Path) -> tuple[Dense, Card]:
-    """Read a net and its card.
+def load_dense(path: Path, kind: str = "dense") -> tuple[Dense, Card]:
+    """Read a net and its card, which has this ``kind``.
 
     Raises:
         ModelError: If it cannot be read, or is not a net.
     """
-    model = load(path, "dense")
+    model = load(path, kind)
     try:
         return _dense(model), model.card
     except ModelError as error:

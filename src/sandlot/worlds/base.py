@@ -17,8 +17,9 @@ from pydantic import SerializerFunctionWrapHandler, model_serializer, model_vali
 from sandlot import worlds
 from sandlot.control.controller import Controller, Policy, Separate
 from sandlot.control.imported import import_controller
+from sandlot.control.trained import KIND, load_trained, settings_for
 from sandlot.errors import ModelError, SandlotError, SettingError, quote
-from sandlot.models.store import is_model
+from sandlot.models.store import is_model, load_card
 from sandlot.recordings import Frame, Quantity
 from sandlot.settings import Settings, build, nearest
 from sandlot.typing import Array, Image
@@ -253,12 +254,22 @@ class World(gymnasium.Env[NDArray[Any], NDArray[Any]]):
         if name in known:
             return known[name]
         if is_model(path):
+            if path.is_dir() and load_card(path).kind == KIND:
+                return self._trained(path)
             return self.load_controller(path)
         if ":" in name:
             return import_controller(name, self)
         if path.suffix or path.parent != Path():
             raise ModelError(f"no controller at {quote(path)}; ready controllers: {', '.join(known)}")
         raise SettingError(f"no controller {quote(name)!r}; {nearest(name, list(known))}")
+
+    def _trained(self, path: Path) -> Controller:
+        """Load a controller that was trained by reinforcement at the normalised interface of this world."""
+        needed = settings_for(str(path), type(self).__name__.lower())
+        if self.settings.interface != "normalised":
+            said = ", ".join(f"{name}={value}" for name, value in needed.items())
+            raise ModelError(f"{quote(path)} needs a world with the settings that it was trained with: {said}")
+        return load_trained(path, self.observation_space, self.action_space)
 
     def load_controller(self, path: Path) -> Controller:
         """Load a controller from a file or the directory of a model.

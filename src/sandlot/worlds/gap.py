@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from sandlot.control.trained import settings_for
 from sandlot.errors import SettingError
 from sandlot.settings import build, flatten
 from sandlot.worlds import load
@@ -49,7 +50,7 @@ def measure_gap(
     Raises:
         SettingError: If the world has only one fidelity or names no outcomes.
     """
-    kind, given = load(name), dict(settings or {})
+    kind, given = load(name), {**settings_for(controller, name), **(settings or {})}
     offered = fidelities(kind)
     if len(offered) < 2:
         raise SettingError(f"{name} has only one fidelity, {offered[0]}: there is no gap to measure")

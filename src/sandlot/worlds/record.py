@@ -10,6 +10,7 @@ import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
+from sandlot.control.trained import settings_for
 from sandlot.errors import SandlotError
 from sandlot.recordings import Writer
 from sandlot.recordings.vocabulary import quantity
@@ -180,7 +181,7 @@ def record_world(
     kind = load(name)
     if video is not None:
         check_video(video, video_speed)
-    world = kind(settings=build(kind.Settings, settings or {}))
+    world = kind(settings=build(kind.Settings, {**settings_for(controller, name), **(settings or {})}))
     driver = controller or next(iter(world.controllers()))
     chosen = world.controller(driver, steps)
     env = Record(world, path, seed)

@@ -1,0 +1,57 @@
+"""Settings of a training by reinforcement; apart from it, so that mistakes show before PyTorch is loaded."""
+
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+
+from sandlot.settings import Settings
+
+Algorithm = Literal["ppo", "sac", "dqn"]
+
+
+class Training(Settings):
+    """Settings of a training; what an algorithm does not have, it ignores.
+
+    Attributes:
+        algorithm: ``ppo`` for any world, ``sac`` for actions that are numbers, ``dqn`` for one discrete action.
+        steps: Of all members together; one step is one decision.
+        members: Worlds that step together.
+        longest: Longest episode, in steps; that of the world if not given.
+        layers: Neurons of each hidden layer.
+        rate: Of learning.
+        discount: Of rewards a step later.
+        horizon: PPO: steps of each member between two updates.
+        batch: Steps of one gradient.
+        epochs: PPO: how often each step is used in an update.
+        entropy: PPO: reward of randomness.
+        replay: SAC and DQN: steps that are remembered.
+        updates: SAC and DQN: gradients after each step of all members.
+        begin: SAC and DQN: random steps before learning begins.
+        every: Steps between checkpoints.
+        seed: Of everything random.
+    """
+
+    algorithm: Algorithm = "ppo"
+    steps: int = Field(600_000, ge=1)
+    members: int = Field(64, ge=1, le=100_000)
+    longest: int | None = Field(None, ge=1)
+    layers: tuple[int, ...] = Field((64, 64), min_length=1, max_length=10)
+    rate: float = Field(5e-4, gt=0.0, le=1.0)
+    discount: float = Field(0.995, gt=0.0, le=1.0)
+    horizon: int = Field(128, ge=2, le=100_000)
+    batch: int = Field(2048, ge=2)
+    epochs: int = Field(5, ge=1, le=1000)
+    entropy: float = Field(0.0, ge=0.0)
+    replay: int = Field(200_000, ge=1000)
+    updates: int = Field(4, ge=1, le=1000)
+    begin: int = Field(5000, ge=0)
+    every: int = Field(100_000, ge=1)
+    seed: int = Field(0, ge=0)
+
+    @model_validator(mode="after")
+    def _possible(self) -> Self:
+        if min(self.layers) < 1 or max(self.layers) > 10_000:
+            raise ValueError(f"layers={list(self.layers)}: allowed are 1 to 10000 neurons each")
+        if self.algorithm == "ppo" and self.batch > self.members * self.horizon:
+            raise ValueError(f"batch={self.batch} is more than members * horizon = {self.members * self.horizon}")
+        return self
