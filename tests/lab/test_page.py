@@ -9,7 +9,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from sandlot.control.trained import TrainedController
 from sandlot.lab.lab import Lab
+from sandlot.learning.reinforcement import train
+from sandlot.learning.training_settings import Training
 from sandlot.link.recording import Recorder
 from sandlot.worlds.indoor.rover import simulate
 from sandlot.worlds.indoor.settings import IndoorSettings
@@ -138,6 +141,15 @@ def colours(page):
     """How many colours the stage shows."""
     shot = np.asarray(Image.open(BytesIO(page.locator("canvas").first.screenshot())).convert("RGB"))
     return len(np.unique(shot.reshape(-1, 3) // 16, axis=0))
+
+
+def test_a_trained_controller_drives(lab, tmp_path):
+    train("water", Training(members=2, horizon=8, batch=16, steps=16, longest=10), tmp_path / "swimmer")
+    lab.worlds.open("water", controller=str(tmp_path / "swimmer"), start=False)
+    (run,) = lab.worlds.simulation.runs
+    assert isinstance(run.controller, TrainedController)
+    run.step()
+    lab.worlds.open("indoor", start=False)  # another world has other controllers
 
 
 def test_replay_a_recording_and_scrub(page, lab, tmp_path):
