@@ -155,7 +155,7 @@ def _add_world(world: str) -> None:
     def command(
         out: Annotated[Path, typer.Option("--out", help="Directory of the controller.", show_default=False)],
         algorithm: Annotated[str, typer.Option(help="ppo, sac or dqn.")] = "ppo",
-        steps: Annotated[int, typer.Option(min=1, help="Decisions of all worlds together.")] = 600_000,
+        steps: Annotated[int, typer.Option(min=1, help="Decisions of all worlds together.")] = 1_500_000,
         fidelity: Annotated[str | None, typer.Option(help="To train at.", show_default="fast, if there is one")] = None,
         assignments: Set = None,
         world_settings: Annotated[
@@ -163,7 +163,7 @@ def _add_world(world: str) -> None:
             typer.Option("--world", metavar="KEY=VALUE", help="A setting of the world; may be repeated."),
         ] = None,
         settings: SettingsFile = None,
-        episodes: Annotated[int, typer.Option(min=0, help="Of the test at each fidelity at the end.")] = 20,
+        episodes: Annotated[int, typer.Option(min=0, help="Of the test at each fidelity at the end.")] = 10,
         as_json: Json = False,
     ) -> None:
         from sandlot.cli.train_world import train_world

@@ -35,7 +35,7 @@ def train_world(
     from sandlot.extras import need
     from sandlot.learning.training_settings import Training
     from sandlot.settings import build, read_settings
-    from sandlot.worlds import LIMITS, load
+    from sandlot.worlds import load
     from sandlot.writing import refuse_existing
 
     refuse_existing(out, ModelError)
@@ -54,8 +54,7 @@ def train_world(
         tested: dict[str, dict[str, float]] = {}
         if episodes and len(kind.fidelities()) > 1 and kind.outcome_quantities:
             plain = {name: value for name, value in values.items() if name != "fidelity"}
-            limit = given.longest or LIMITS.get(world, 1000)
-            found = measure_gap(world, str(out), episodes, limit, 10_000 + given.seed, plain, show("testing"))
+            found = measure_gap(world, str(out), episodes, given.longest, 10_000 + given.seed, plain, show("testing"))
             for fidelity in found.fidelity.values.tolist():
                 means = found.sel(fidelity=fidelity).mean("episode", skipna=True)
                 tested[fidelity] = {str(name): float(means[name]) for name in kind.outcome_quantities}

@@ -18,7 +18,7 @@ from sandlot.learning.checkpoints import keep, resume
 from sandlot.learning.training_settings import Training
 from sandlot.models.card import Card
 from sandlot.models.dense import Dense, make_dense, save_dense
-from sandlot.worlds import LIMITS, VECTORS, load, world_id
+from sandlot.worlds import VECTORS, load, world_id
 
 CHECKPOINT = "checkpoint.safetensors"
 
@@ -49,8 +49,7 @@ def train(
     kind, folder = load(world), out.with_name(f"{out.name}.training")
     given = {**(values or {}), "interface": "normalised"}
     fidelity = given.get("fidelity", "fast" if "fast" in kind.fidelities() else kind.fidelities()[0])
-    limit = settings.longest or LIMITS.get(world, 1000)
-    worlds = _worlds(world, {**given, "fidelity": fidelity}, settings.members, limit)
+    worlds = _worlds(world, {**given, "fidelity": fidelity}, settings.members, settings.longest)
     need("torch", "learn").set_num_threads(1)  # its batches are small: more threads wait for each other
     model = _model(settings, worlds)
     about = {

@@ -16,7 +16,7 @@ class Training(Settings):
         algorithm: ``ppo`` for any world, ``sac`` for actions that are numbers, ``dqn`` for one discrete action.
         steps: Of all members together; one step is one decision.
         members: Worlds that step together.
-        longest: Longest episode, in steps; that of the world if not given.
+        longest: Longest episode, in steps; learners need some that end.
         layers: Neurons of each hidden layer.
         rate: Of learning.
         discount: Of rewards a step later.
@@ -32,9 +32,9 @@ class Training(Settings):
     """
 
     algorithm: Algorithm = "ppo"
-    steps: int = Field(600_000, ge=1)
+    steps: int = Field(1_500_000, ge=1)
     members: int = Field(64, ge=1, le=100_000)
-    longest: int | None = Field(None, ge=1)
+    longest: int = Field(1000, ge=1)
     layers: tuple[int, ...] = Field((64, 64), min_length=1, max_length=10)
     rate: float = Field(5e-4, gt=0.0, le=1.0)
     discount: float = Field(0.995, gt=0.0, le=1.0)
