@@ -63,8 +63,8 @@ def train_world(
         print_json(facts)
         return
     console = Console(highlight=False)
-    for fidelity, means in tested.items():
-        units = {name: each.units for name, each in kind.outcome_quantities.items()}
-        said = ", ".join(f"{name} {value:.3g} {units[name]}".rstrip(" 1") for name, value in means.items())
+    for fidelity, outcomes in tested.items():
+        units = {name: "" if each.units == "1" else f" {each.units}" for name, each in kind.outcome_quantities.items()}
+        said = ", ".join(f"{name} {value:.3g}{units[name]}" for name, value in outcomes.items())
         console.print(escape(f"{fidelity}: {said} (means of {episodes} episodes)"), soft_wrap=True)
     console.print(f"Controller: [bold]{escape(str(out))}[/bold] ({seconds:.0f} s)", soft_wrap=True)

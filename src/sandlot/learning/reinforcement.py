@@ -3,6 +3,7 @@
 What is kept between runs is in safetensors and JSON; Stable-Baselines3's own files hold pickles, which are never used.
 """
 
+import importlib.util
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -61,7 +62,7 @@ def train(
     _log(model, folder / f"from-{done}")
     base: Any = need("stable_baselines3.common.callbacks", "learn").BaseCallback
 
-    class Keep(base):  # type: ignore[misc]
+    class Keep(base):
         """Reports progress and keeps checkpoints."""
 
         kept = done
@@ -116,7 +117,7 @@ def _model(settings: Training, worlds: Any) -> Any:
     if name == "dqn" and not isinstance(space, Discrete):
         raise SettingError("algorithm=dqn needs one discrete action; use ppo, or sac if actions are numbers")
     torch = need("torch", "learn")
-    shared = {"learning_rate": settings.rate, "gamma": settings.discount, "batch_size": settings.batch}
+    shared: dict[str, Any] = {"learning_rate": settings.rate, "gamma": settings.discount, "batch_size": settings.batch}
     shared |= {"seed": settings.seed, "device": "cpu"}
     kept = {
         "buffer_size": settings.replay,
@@ -135,13 +136,7 @@ def _model(settings: Training, worlds: Any) -> Any:
 
 def _log(model: Any, folder: Path) -> None:
     """Write ``progress.csv``, and a log for TensorBoard if that is installed."""
-    formats = ["csv"]
-    try:
-        import tensorboard  # noqa: F401
-
-        formats.append("tensorboard")
-    except ImportError:
-        pass
+    formats = ["csv", "tensorboard"] if importlib.util.find_spec("tensorboard") else ["csv"]
     logger = need("stable_baselines3.common.logger", "learn")
     model.set_logger(logger.configure(str(folder), formats))
 

@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 from same import assert_same_step
+from sandlot.worlds.indoor.learned import explore
+from sandlot.worlds.indoor.settings import IndoorSettings
 from sandlot.worlds.indoor.world import Indoor
 
 LASER = {"beams": 8}
@@ -57,3 +59,11 @@ def test_a_vector_sees_the_same(task):
         step = one.step(actions)
         assert_same_step(step, other.step(actions))
         assert one.observation_space.contains(step[0])
+
+
+def test_a_robot_wanders_alike_whatever_the_task_and_the_interface():
+    """A learned laser is fitted to these scans."""
+    plain = explore(IndoorSettings(laser=LASER, plan="arena"), 40)
+    goal = explore(IndoorSettings(laser=LASER, plan="arena", task="goal", interface="normalised"), 40)
+    np.testing.assert_array_equal(plain.poses, goal.poses)
+    np.testing.assert_array_equal(plain.ranges, goal.ranges)

@@ -21,6 +21,8 @@ from sandlot.worlds.rollout import rollout
 
 SAMPLES = 1400
 """Number of scans of the source's log."""
+PLAIN = {"fidelity": "fast", "task": "cover", "goal": None, "interface": "units"}
+"""Settings that do not change what the laser measures: a robot that wanders has no goal, and acts in units."""
 ASIDE = 0.02
 """Tolerance of the centre and the width of a field of view [rad]: beams at -90, -89 ... 89 degrees count as centred."""
 
@@ -33,7 +35,7 @@ def explore(settings: IndoorSettings, samples: int = SAMPLES, seed: int = 0) -> 
         samples: How many scans.
         seed: Same seed, same path.
     """
-    world = Indoor(settings=settings.model_copy(update={"fidelity": "fast", "model": None}))
+    world = Indoor(settings=settings.model_copy(update={**PLAIN, "model": None}))
     poses, ranges = np.empty((samples, 3)), np.empty((samples, settings.laser.beams))
     for step in rollout(world, world.controller("wander"), seed, samples):
         if step.number:
@@ -52,8 +54,7 @@ def learned_laser(settings: IndoorSettings, plan: Plan) -> Sensor:
         ModelError: If the model cannot be read, or is of a laser with another field of view.
     """
     if settings.model is None:
-        irrelevant = {"fidelity": "fast", "start": None}  # to the model
-        model = _fitted(settings.model_copy(update=irrelevant).model_dump_json(), plan.digest)
+        model = _fitted(settings.model_copy(update={**PLAIN, "start": None}).model_dump_json(), plan.digest)
     else:
         model = load(settings.model)
     if not math.isclose(model.field_of_view_, settings.laser.field_of_view, abs_tol=ASIDE):
