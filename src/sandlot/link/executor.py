@@ -149,9 +149,10 @@ class Executor:
             outcome, report = "refused" if isinstance(entry.order, ModeChange) else "failed", str(problem)
         except Exception as error:  # a fault of the program must not leave a rover without its executor
             outcome, report = "failed", f"{type(error).__name__}: {error}"
-            self.wheels.brake()
         self.wheels.entry = None
         self.queue.done(entry)
+        if outcome != "done" and entry.order.moves:
+            self.wheels.brake()
         if entry.order.moves:
             self._report()  # before the result: whoever waits for it finds the present state
         if report != WAITS:
@@ -160,7 +161,7 @@ class Executor:
     def _execute(self, entry: Entry) -> str:
         match entry.order:
             case Configuration() as order:
-                return self._configure(order)
+                return self._configure(order, entry.session)
             case ModeChange() as order:
                 if self.supervisor.asleep:
                     self.supervisor.sleep(False)
@@ -289,11 +290,12 @@ class Executor:
                 enough = len(array) >= entry.order.SAMPLE_SIZE
                 self._sink.ended(entry, "done" if enough else "failed", f"{len(array)} samples in {len(got)} turns")
 
-    def _configure(self, order: Configuration) -> str:
+    def _configure(self, order: Configuration, session: str) -> str:
         value, supervisor = order.value, self.supervisor
         match order.parameter:
             case "go_on":
-                self.queue.go_on()
+                self.queue.go_on(session)
+                self._report()  # before the result: whoever waits for it finds the present state
             case "report_rate" if 0.2 <= value <= 50.0:
                 self.values["report_rate"] = value
             case "auto_without_link" | "note":
