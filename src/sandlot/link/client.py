@@ -264,6 +264,8 @@ class Client:
             began = time.monotonic()
             try:
                 await self._talk()
+            except ssl.SSLCertVerificationError as error:
+                self.problem = f"not authorised: the rover shows another certificate ({error.verify_message})"
             except (OSError, LinkError, asyncio.IncompleteReadError, TimeoutError, ssl.SSLError) as error:
                 self.problem = str(error) or type(error).__name__
             except asyncio.CancelledError:
