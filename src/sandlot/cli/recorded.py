@@ -10,6 +10,9 @@ from rich.markup import escape
 from rich.table import Table
 
 from sandlot.cli.show import Json, print_json
+from sandlot.errors import RecordingError
+from sandlot.reading import check_recording
+from sandlot.writing import PICTURES, check_suffix
 
 ROWS, COLUMNS = 12, 7
 """Of the table of episodes; JSON has all."""
@@ -26,13 +29,14 @@ def show(
 
     A picture of that name that exists is replaced.
     """
-    from sandlot.errors import RecordingError
+    if out is not None:
+        check_suffix(out, "a picture", PICTURES, RecordingError)
+    check_recording(recording)
     from sandlot.recordings.names import beside
-    from sandlot.studies.plots import check_picture, save_figure
+    from sandlot.studies.plots import save_figure
     from sandlot.worlds.overview import overview
 
     path = out or beside(recording, ".png")
-    check_picture(path, RecordingError)
     found = overview(recording)
     save_figure(found.figure, path, dpi=110, error=RecordingError)
     if as_json:

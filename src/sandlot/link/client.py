@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from sandlot.errors import LinkError
 from sandlot.link.conversation import Conversation, Received
 from sandlot.link.messages import (
+    PORT,
     Configuration,
     CorrectedMove,
     Descriptor,
@@ -40,7 +41,6 @@ from sandlot.link.messages import (
     Status,
     Welcome,
 )
-from sandlot.link.server import PORT
 
 BEAT = 0.25
 """Between two heartbeats [s]."""
@@ -199,7 +199,7 @@ class Client:
         return self.configure("go_on", 1)
 
     def configure(self, parameter: str, value: float) -> Ticket:
-        """Set a parameter of the rover (`sandlot.link.executor.PARAMETERS`)."""
+        """Set a parameter of the rover (`sandlot.link.messages.PARAMETERS`)."""
         return self.give(Configuration(parameter=parameter, value=value, priority=parameter == "go_on"))
 
     def scan(self, samples: int = 400, max_range: float = 12.0, seconds: float = 30.0) -> NDArray[np.float64]:

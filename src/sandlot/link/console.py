@@ -7,8 +7,7 @@ from typing import cast, get_args
 
 from sandlot.errors import LinkError, SandlotError
 from sandlot.link.client import Client, Ticket
-from sandlot.link.executor import PARAMETERS
-from sandlot.link.messages import Direction, Mode, ModeChange, Status
+from sandlot.link.messages import PARAMETERS, Direction, Mode, ModeChange, Status
 
 HELP = """forwards|backwards|left|right SECONDS   drive by hand, at most 2 s (mode MANUAL)
 advance METRES, turn DEGREES            measured and corrected (MANUAL or SEMI)

@@ -21,7 +21,7 @@ from sandlot.errors import LinkError
 from sandlot.link.connection import GREETING, Connection
 from sandlot.link.data import pack
 from sandlot.link.executor import Executor, Outcome
-from sandlot.link.messages import Acknowledgement, Descriptor, Halt, Order, Result, Status
+from sandlot.link.messages import PORT, Acknowledgement, Descriptor, Halt, Order, Result, Status
 from sandlot.link.proofs import check_token
 from sandlot.link.queue import Entry
 from sandlot.link.recording import Recorder
@@ -30,7 +30,6 @@ from sandlot.link.turns import Turns
 from sandlot.robots.driver import Driver, Sensed
 from sandlot.robots.hardware.board import Board
 
-PORT = 4760
 DEAD_MAN = 1.0
 """A moving rover stops if its controller says nothing for so long [s]."""
 PRIORITY = -10
