@@ -41,7 +41,7 @@ def show(
     save_figure(found.figure, path, dpi=110, error=RecordingError)
     if as_json:
         rows = [{key: None if math.isnan(value) else value for key, value in row.items()} for row in found.episodes]
-        print_json({**found.facts, "picture": str(path), "episodes": rows})
+        print_json({**found.facts, "picture": str(path), "episodes": rows, "units": found.units})
         return
     console = Console(highlight=False)
     facts = found.facts
@@ -55,7 +55,8 @@ def show(
     columns = list(dict.fromkeys(key for row in found.episodes for key in row))[:COLUMNS]
     table = Table(box=None, header_style="bold", pad_edge=False)
     for name in columns:
-        table.add_column(name.replace("_", " "), justify="right")
+        unit = f" [{found.units[name]}]" if name in found.units else ""
+        table.add_column(escape(name.replace("_", " ") + unit), justify="right")
     for row in found.episodes[:ROWS]:
         table.add_row(*(_number(row.get(name, math.nan)) for name in columns))
     console.print(table)
