@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from sandlot.worlds import CONTROLLERS, SHIPPED, load
+from sandlot.worlds import CONTROLLERS, FIDELITIES, SHIPPED, load
 
 HEAVY = ("numba", "xarray", "scipy", "torch", "matplotlib", "zarr", "mujoco", "cv2", "sklearn", "viser", "pandas")
 MISTAKES = (
@@ -16,10 +16,13 @@ MISTAKES = (
     "report nowhere",
     "record moon",
     "record terrain --controller moon",
+    "record water --controller nowhere.py:function",
+    "record terrain --fidelity moon",
     "record terrain --out exists",
     "record terrain --video out.xyz",
     "play moon",
     "play terrain --controller moon",
+    "play terrain --fidelity moon",
     "gap water --controller moon",
     "show nowhere",
     "show text.txt",
@@ -82,5 +85,6 @@ def test_mistakes_import_nothing_heavy(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("name", SHIPPED)
-def test_the_list_of_controllers_is_that_of_the_world(name):
+def test_the_lists_of_controllers_and_fidelities_are_those_of_the_world(name):
     assert set(load(name)().controllers()) <= set(CONTROLLERS[name])
+    assert tuple(load(name).fidelities()) == FIDELITIES[name]

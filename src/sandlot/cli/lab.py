@@ -77,9 +77,10 @@ def play(
     Other worlds, and all else of the lab, are on the same page.
     """
     from sandlot.settings import read_settings
-    from sandlot.worlds import check_controller, check_name
+    from sandlot.worlds import check_controller, check_fidelity, check_name
 
     check_name(world)
+    check_fidelity(world, fidelity)
     check_controller(world, controller, ("keys",))
     values = read_settings(settings, assignments or ())
 

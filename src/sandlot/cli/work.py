@@ -174,9 +174,10 @@ def record(
     world's kernels are compiled, which can take half a minute.
     """
     from sandlot.settings import read_settings
-    from sandlot.worlds import check_controller, check_name
+    from sandlot.worlds import check_controller, check_fidelity, check_name
 
     check_name(world)
+    check_fidelity(world, fidelity)
     check_controller(world, controller)
     if video is not None:
         check_suffix(video, "a video", VIDEOS, SettingError)

@@ -53,6 +53,16 @@ CONTROLLERS = {
 }
 """Ready controllers of each world, at any fidelity; the world itself says which it has with given settings."""
 
+FIDELITIES = {
+    "avoid": ("fast", "reference"),
+    "indoor": ("fast", "learned"),
+    "leveling": ("fast",),
+    "obstacles": ("fast", "reference"),
+    "terrain": ("reference", "learned"),
+    "water": ("fast", "reference"),
+}
+"""Fidelities of each world; the first is the default."""
+
 viewer: "Callable[[World], Callable[[], None]] | None" = None
 """Opens a view of a world for ``render_mode="human"``, and returns what shows each step; the lab puts it here."""
 
@@ -88,6 +98,18 @@ def check_name(name: str) -> None:
         raise SettingError(f"no world {quote(name)!r}; {known}")
 
 
+def check_fidelity(world: str, name: str | None) -> None:
+    """Refuse a fidelity that a world does not have, before anything heavy is imported.
+
+    Raises:
+        SettingError: If there is none of that name.
+    """
+    known = FIDELITIES.get(world, ())
+    if name is not None and known and name not in known:
+        allowed = f"one of {', '.join(known)}" if len(known) > 1 else f"only {known[0]}"
+        raise SettingError(f"fidelity={quote(name)} is not possible; allowed: {allowed}")
+
+
 def check_controller(world: str, name: str | None, more: Sequence[str] = ()) -> None:
     """Refuse the name of a controller that a world does not have, before anything heavy is imported.
 
@@ -100,6 +122,9 @@ def check_controller(world: str, name: str | None, more: Sequence[str] = ()) -> 
         SettingError: If there is no such controller.
     """
     known = [*CONTROLLERS.get(world, ()), *more]
+    file = Path((name or "").partition(":")[0])
+    if file.suffix == ".py" and not file.exists():
+        raise SettingError(f"cannot make the controller {quote(name)}: there is no file {quote(file)}")
     if name is None or world not in CONTROLLERS or name in known or set(name) & set("/:.") or Path(name).exists():
         return
     from sandlot.settings import nearest
