@@ -109,9 +109,9 @@ def _primitives(item: Shape | Points | Lines | Area) -> dict[str, Any]:
         return _shape(item) if np.isfinite(item.position).all() else {}
     if isinstance(item, Points):
         side = 2.0 * item.radius
-        known = np.isfinite(item.positions).all(axis=1)
-        places = item.positions[known]
-        colours = [each for each, kept in zip(each_colour(item.colours, len(known)), known, strict=False) if kept]
+        known = np.flatnonzero(np.isfinite(item.positions).all(axis=1))
+        places, colours = item.positions[known], each_colour(item.colours, len(item.positions))
+        colours = [colours[k] for k in known.tolist()]
         return {
             "spheres": [
                 {"pose": _pose(place, np.eye(3)), "size": _vector([side] * 3), "color": _colour(colour)}
