@@ -48,6 +48,12 @@ def test_a_watch_that_fails_does_not_end_the_braking(rover, wheels):
     assert wheels.braked
 
 
+def test_tracks_without_a_new_order_stop_and_are_counted(rover, wheels):
+    wheels.drive(0.1, 0.1, 0.02)
+    until(lambda: not rover.moving, 5.0)
+    assert wheels.late == 1
+
+
 def test_tracks_stop_after_an_order_that_failed(rover, wheels, monkeypatch):
     wheels.drive(0.1, 0.1, 0.02)
     monkeypatch.setattr(rover, "drive", fail(1, rover.drive))

@@ -185,13 +185,18 @@ class Executor:
         """Drive to the waypoint, or until a newer one waits."""
         pilot = self.modes.pilot
         assert pilot is not None
+        late = self.wheels.late
         for _ in self.modes.steps():
             self._show_map()
             front = self.queue.front()
             if front is not None and isinstance(front.order, SetWaypoint):
                 return "replaced by a newer waypoint"
         if pilot.navigator.state != "arrived":
-            raise LinkError(pilot.navigator.report)
+            late = self.wheels.late - late
+            slow = (
+                f"; tracks were stopped {late} times, as decisions came too late: is the computer busy?" if late else ""
+            )
+            raise LinkError(pilot.navigator.report + slow)
         self._show_map(now=True)
         return pilot.navigator.report
 

@@ -36,6 +36,7 @@ class Wheels:
     Attributes:
         chassis: Of the rover.
         moving: Whether the last order lets the tracks run.
+        late: How often tracks were stopped because no new order came in time.
         entry: The order that moves now; its ``stop`` ends it.
         between: Called after each piece with what was sensed.
         watch: Called 20 times a second by the braking thread.
@@ -51,7 +52,7 @@ class Wheels:
         """
         self._driver, self._pace = driver, pace
         self.chassis: Chassis = driver.chassis
-        self.moving = False
+        self.moving, self.late = False, 0
         self.entry: Entry | None = None
         self.between: Callable[[Sensed], None] = lambda sensed: None
         self.watch: Callable[[], None] = lambda: None
@@ -153,6 +154,7 @@ class Wheels:
                     while self._then:
                         self._then.popleft()()
             elif self.moving and time.monotonic() - self._ordered > LATE:
+                self.late += 1
                 self._halt()
             with suppress(Exception):  # nothing may end this thread
                 self.watch()
