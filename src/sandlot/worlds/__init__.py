@@ -33,6 +33,7 @@ WORLDS |= {each.name: each.value for each in entry_points(group="sandlot.worlds"
 VECTORS = {
     "avoid": "sandlot.worlds.avoid.vector:AvoidVector",
     "indoor": "sandlot.worlds.indoor.vector:IndoorVector",
+    "leveling": "sandlot.worlds.leveling.vector:LevelingVector",
     "obstacles": "sandlot.worlds.obstacles.vector:ObstaclesVector",
     "water": "sandlot.worlds.water.vector:WaterVector",
 }

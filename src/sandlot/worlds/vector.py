@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Protocol, TypeVar, cast
 
 import numpy as np
-from gymnasium.spaces import Box, Discrete
+from gymnasium.spaces import Box, Discrete, MultiDiscrete
 from gymnasium.utils import seeding
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
@@ -170,7 +170,7 @@ class CompiledVector(VectorEnv[Seen, Array, NDArray[Any]]):
         return tuple(picture(scene) for scene in self.scenes())
 
     @abstractmethod
-    def _make(self, threads: int) -> tuple[Box, Box | Discrete]:
+    def _make(self, threads: int) -> tuple[Box, Box | Discrete | MultiDiscrete]:
         """Make what the worlds consist of; returns the observation and the action space of a member."""
 
     def _scale(self) -> Array | None:
