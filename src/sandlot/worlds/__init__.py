@@ -35,6 +35,7 @@ VECTORS = {
     "indoor": "sandlot.worlds.indoor.vector:IndoorVector",
     "leveling": "sandlot.worlds.leveling.vector:LevelingVector",
     "obstacles": "sandlot.worlds.obstacles.vector:ObstaclesVector",
+    "terrain": "sandlot.worlds.terrain.vector:TerrainVector",
     "water": "sandlot.worlds.water.vector:WaterVector",
 }
 """Short name to the compiled vector form, which ``gymnasium.make_vec`` gives."""

@@ -29,6 +29,8 @@ from sandlot.typing import Array, BoolArray, IntArray
 from sandlot.worlds.leveling.settings import LevelingSettings
 
 ACTION = f"hand (0 to {PUT_DOWN}) and feet (0 to 8) of each agent"
+CYCLE = 1.0
+"""Duration of a cycle, chosen here: the source counts cycles only [s]."""
 HIGHEST = np.array([CEILING, CEILING] + 9 * [1], np.float32)
 """Upper bounds of an agent's observation: height, mean estimate, carrying, eight free neighbours; the lower are 0."""
 

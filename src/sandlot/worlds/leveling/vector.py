@@ -7,11 +7,12 @@ import numpy as np
 from gymnasium.spaces import Box, MultiDiscrete
 from numpy.typing import NDArray
 
+from sandlot.control.leveling import CYCLES_PER_ROUND
 from sandlot.typing import Array, BoolArray, IntArray
 from sandlot.worlds.base import WorldSettings
 from sandlot.worlds.leveling.scene import leveling_scene
 from sandlot.worlds.leveling.settings import LevelingSettings
-from sandlot.worlds.leveling.task import ACTION, LevelingTask, spaces
+from sandlot.worlds.leveling.task import ACTION, CYCLE, LevelingTask, spaces
 from sandlot.worlds.scene import Scene
 from sandlot.worlds.vector import CompiledVector
 
@@ -50,6 +51,11 @@ class LevelingVector(CompiledVector[Seen]):
 
     def _observe(self, mask: BoolArray) -> Seen:
         return self.task.observe()
+
+    @property
+    def period(self) -> float:
+        """Time of two cycles [s]."""
+        return CYCLES_PER_ROUND * CYCLE
 
     def scenes(self) -> Iterator[Scene]:
         """One for each swarm, as that of `Leveling`."""

@@ -16,13 +16,11 @@ from sandlot.worlds.actions import check_action
 from sandlot.worlds.base import World, WorldSettings
 from sandlot.worlds.leveling.scene import leveling_scene
 from sandlot.worlds.leveling.settings import LevelingSettings
-from sandlot.worlds.leveling.task import ACTION, LevelingTask, spaces
+from sandlot.worlds.leveling.task import ACTION, CYCLE, LevelingTask, spaces
 from sandlot.worlds.scene import Scene
 
 FIRST = np.zeros(1, np.int64)
 """The only swarm of its task."""
-CYCLE = 1.0
-"""Duration of a cycle, chosen here: the source counts cycles only [s]."""
 
 
 class Leveling(World):
