@@ -92,12 +92,14 @@ class Viewer(enum.StrEnum):
     mp4 = "mp4"
     gif = "gif"
     webp = "webp"
+    html = "html"
+    minari = "minari"
 
 
 def export(
     recording: Annotated[Path, typer.Argument(help="Directory of a recording.")],
     to: Annotated[
-        Viewer | None, typer.Option(help="Export what it looks like, for a viewer or as a video.", show_default=False)
+        Viewer | None, typer.Option(help="Export what it looks like, or for learners.", show_default=False)
     ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", help="File; without --to, .mcap or .csv.", show_default="beside it")
@@ -107,10 +109,18 @@ def export(
 ) -> None:
     """Export a recording for other tools.
 
-    With --to, what there is to see: mcap is for Foxglove, rerun for its viewer, mp4, gif and webp are videos. A world
-    is simulated again with the recorded seed and actions. Without --to, the scans of a recording: --out FILE.mcap for
-    ROS 2 and Foxglove, or --out FILE.csv.
+    With --to, what there is to see: mcap is for Foxglove, rerun for its viewer, mp4, gif and webp are videos, and html
+    is a page with a time line in 3D that any browser plays without a server. A world is simulated again with the
+    recorded seed and actions. --to minari writes a dataset for offline reinforcement
+    learning: observations, actions, rewards and ends of all episodes. Without --to, the scans of a recording: --out
+    FILE.mcap for ROS 2 and Foxglove, or --out FILE.csv.
     """
+    if to is Viewer.minari:
+        _export_minari(recording, out, as_json)
+        return
+    if to is Viewer.html:
+        _export_page(recording, out, as_json)
+        return
     if to is not None:
         _export_scenes(recording, to.value, out, speed, as_json)
         return
@@ -128,6 +138,35 @@ def export(
     if left_out:
         console.print(escape(f"Note: left out: {', '.join(left_out)}"), style="dim", soft_wrap=True)
     console.print(f"Written: [bold]{escape(str(out))}[/bold]", soft_wrap=True)
+
+
+def _export_minari(recording: Path, out: Path | None, as_json: bool) -> None:
+    from sandlot.recordings.names import beside
+    from sandlot.worlds.minari_export import export_minari
+
+    path = out or beside(recording, "-v0")
+    with progress_bar("recording") as show:
+        count = export_minari(recording, path, show(f"exporting {recording.name}"))
+    if as_json:
+        print_json({"recording": str(recording), "dataset": str(path), "episodes": count})
+        return
+    console = Console(highlight=False)
+    console.print(f"Written: [bold]{escape(str(path))}[/bold] ({count:,} episodes)", soft_wrap=True)
+    console.print(escape(f"Load it: minari.MinariDataset({str(path / 'data')!r})"), style="dim", soft_wrap=True)
+
+
+def _export_page(recording: Path, out: Path | None, as_json: bool) -> None:
+    from sandlot.lab.replay import write_page
+    from sandlot.recordings.names import beside
+
+    path = out or beside(recording, ".html")
+    with progress_bar("frame") as show:
+        count = write_page(recording, path, show(f"exporting {recording.name}"))
+    if as_json:
+        print_json({"recording": str(recording), "file": str(path), "moments": count})
+        return
+    Console(highlight=False).print(f"Written: [bold]{escape(str(path))}[/bold] ({count:,} moments)", soft_wrap=True)
+    Console(highlight=False).print("Open it in any browser; it needs no server.", style="dim", soft_wrap=True)
 
 
 def _export_scenes(recording: Path, to: "Target", out: Path | None, speed: float, as_json: bool) -> None:
