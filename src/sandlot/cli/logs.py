@@ -85,7 +85,7 @@ def _print_findings(findings: "Findings", out: Path) -> None:
 
 
 class Viewer(enum.StrEnum):
-    """For what a recording is exported as it looks."""
+    """For what a recording is exported: as it looks, or for learners."""
 
     mcap = "mcap"
     rerun = "rerun"
@@ -113,11 +113,11 @@ def export(
     learning: observations, actions, rewards and ends of all episodes. Without --to, the scans of a recording: --out
     FILE.mcap for ROS 2 and Foxglove, or --out FILE.csv.
     """
-    if to is Viewer.minari:
-        _export_minari(recording, out, as_json)
-        return
     if to is not None:
-        _export_scenes(recording, to.value, out, speed, as_json)
+        if to.value == "minari":
+            _export_minari(recording, out, as_json)
+        else:
+            _export_scenes(recording, to.value, out, speed, as_json)
         return
     from sandlot.errors import SettingError
     from sandlot.recordings.logs import export_log

@@ -155,8 +155,9 @@ class LearnedFleet:
         rotation, position = np.empty((self.count, 3, 3)), states["position"].copy()
         rotations(states["attitude"], rotation)
         if before is None:
-            still, wheels, fine = np.zeros((self.count, 3)), np.zeros((self.count, 2)), np.zeros(self.count, np.bool_)
-            before = RoverState(position, rotation, still, still, still, wheels, wheels, fine)
+            still, unturned = np.zeros((self.count, 3)), np.zeros((self.count, 2))
+            fine = np.zeros(self.count, np.bool_)
+            before = RoverState(position, rotation, still, still, still, unturned, unturned, fine)
         turn = np.einsum("nji,njk->nik", before.rotation, rotation)
         rates = np.stack(
             [turn[:, 2, 1] - turn[:, 1, 2], turn[:, 0, 2] - turn[:, 2, 0], turn[:, 1, 0] - turn[:, 0, 1]], 1
