@@ -5,7 +5,7 @@ import enum
 import functools
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 from rich.console import Console
@@ -117,7 +117,7 @@ def export(
         if to.value == "minari":
             _export_minari(recording, out, as_json)
         else:
-            _export_scenes(recording, to.value, out, speed, as_json)
+            _export_scenes(recording, cast("Target", to.value), out, speed, as_json)
         return
     from sandlot.errors import SettingError
     from sandlot.recordings.logs import export_log
