@@ -5,7 +5,7 @@ import enum
 import functools
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 from rich.console import Console
@@ -85,7 +85,7 @@ def _print_findings(findings: "Findings", out: Path) -> None:
 
 
 class Viewer(enum.StrEnum):
-    """For what a recording is exported as it looks."""
+    """For what a recording is exported: as it looks, or for learners."""
 
     mcap = "mcap"
     rerun = "rerun"
@@ -115,14 +115,13 @@ def export(
     learning: observations, actions, rewards and ends of all episodes. Without --to, the scans of a recording: --out
     FILE.mcap for ROS 2 and Foxglove, or --out FILE.csv.
     """
-    if to is Viewer.minari:
-        _export_minari(recording, out, as_json)
-        return
-    if to is Viewer.html:
-        _export_page(recording, out, as_json)
-        return
     if to is not None:
-        _export_scenes(recording, to.value, out, speed, as_json)
+        if to.value == "minari":
+            _export_minari(recording, out, as_json)
+        elif to.value == "html":
+            _export_page(recording, out, as_json)
+        else:
+            _export_scenes(recording, cast("Target", to.value), out, speed, as_json)
         return
     from sandlot.errors import SettingError
     from sandlot.recordings.logs import export_log

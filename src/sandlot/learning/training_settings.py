@@ -77,14 +77,14 @@ RECIPES = {
             "goal_distance": 0.3,
             "goal_angle": 0.5,
             "goal_reward": 5.0,
-            "bump_penalty": 5.0,
-            # All around, and near: a learner must resolve the last centimetres to a wall.
-            "laser": {"beams": 36, "field_of_view": 6.283185307179586, "max_range": 2.5},
+            "bump_penalty": 2.0,
+            # All around: a robot that starts with its back to a wall must see it.
+            "laser": {"beams": 36, "field_of_view": 6.283185, "max_range": 8.0},
         },
         {"longest": 250, "steps": 2_000_000},
     ),
     "terrain": Recipe(
-        {"task": "goal", "terrain": "hills", "shape": [300, 300], "fidelity": "learned"},
+        {"task": "goal", "terrain": "hills", "shape": [300, 300]},
         {"longest": 1000},
     ),
     "water": Recipe({}, {"longest": 1000, "steps": 600_000}),

@@ -3,6 +3,7 @@
 import math
 import warnings
 from collections.abc import Sequence
+from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
@@ -118,7 +119,14 @@ class LearnedFleet:
         self.states["since"][some] = NEVER
         self.states["position"][some, :2], self.states["attitude"][some, 2] = self.poses[some, :2], self.poses[some, 2]
         self._advance(None, some)
-        self.state = self._read(self.state, some)
+        before, velocity = self.state, self._velocity
+        now = self._read(before, some)
+        if len(some) < self.count:  # the others keep the state of their last frame
+            began = np.isin(np.arange(self.count), some)
+            self._velocity = np.where(began[:, None], self._velocity, velocity)
+            both = ((getattr(now, each.name), getattr(before, each.name)) for each in fields(RoverState))
+            now = RoverState(*(np.where(began.reshape(-1, *[1] * (new.ndim - 1)), new, old) for new, old in both))
+        self.state = now
 
     def drive(self, commands: Array, which: IntArray | None = None) -> None:
         """Drive until the next frame; commands (count, 2) forward speed [m/s] and turn rate to the left [rad/s].
@@ -155,9 +163,9 @@ class LearnedFleet:
         rotation, position = np.empty((self.count, 3, 3)), states["position"].copy()
         rotations(states["attitude"], rotation)
         if before is None:
-            (rates, angular, force), wheels = np.zeros((3, self.count, 3)), np.zeros((self.count, 2))
-            wrong = np.zeros(self.count, np.bool_)
-            before = RoverState(position, rotation, rates, angular, force, wheels, wheels, wrong)
+            still, unturned = np.zeros((self.count, 3)), np.zeros((self.count, 2))
+            fine = np.zeros(self.count, np.bool_)
+            before = RoverState(position, rotation, still, still, still, unturned, unturned, fine)
         turn = np.einsum("nji,njk->nik", before.rotation, rotation)
         rates = np.stack(
             [turn[:, 2, 1] - turn[:, 1, 2], turn[:, 0, 2] - turn[:, 2, 0], turn[:, 1, 0] - turn[:, 0, 1]], 1

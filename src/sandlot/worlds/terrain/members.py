@@ -301,8 +301,7 @@ class TerrainMembers:
         """Whose rovers have all reached their goals: (members,)."""
         if self.goals is None:
             return np.zeros(self._count, np.bool_)
-        everyone: BoolArray = self._of_members(self.goals.reached).all(axis=1)
-        return everyone
+        return np.asarray(self._of_members(self.goals.reached).all(axis=1))
 
     def ends(self) -> tuple[BoolArray, BoolArray]:
         """Whose rovers lie on their back or have arrived; who left the map or exploded: (members,) each."""
