@@ -116,9 +116,9 @@ def export(
 
     With --to, what there is to see: mcap is for Foxglove, rerun for its viewer, mp4, gif and webp are videos, and html
     is a page with a time line in 3D that any browser plays without a server. A world is simulated again with the
-    recorded seed and actions. --to minari writes a dataset for offline reinforcement
-    learning: observations, actions, rewards and ends of all episodes. Without --to, the scans of a recording: --out
-    FILE.mcap for ROS 2 and Foxglove, or --out FILE.csv.
+    recorded seed and actions. --to minari writes a dataset for offline reinforcement learning: observations, actions,
+    rewards and ends of all episodes. Without --to, the scans of a recording: --out FILE.mcap for ROS 2 and Foxglove, or
+    --out FILE.csv.
     """
     if to is not None:
         if to.value == "minari":
@@ -162,10 +162,16 @@ def _export_minari(recording: Path, out: Path | None, as_json: bool) -> None:
 
 
 def _export_page(recording: Path, out: Path | None, as_json: bool) -> None:
-    from sandlot.lab.replay import write_page
+    if out is not None:
+        check_suffix(out, "a page", (".html",), SettingError)
+    if recording.suffix != ".mcap":  # the drive of a rover
+        check_recording(recording)
     from sandlot.recordings.names import beside
 
     path = out or beside(recording, ".html")
+    refuse_existing(path, RecordingError)
+    from sandlot.lab.replay import write_page
+
     with progress_bar("frame") as show:
         count = write_page(recording, path, show(f"exporting {recording.name}"))
     if as_json:

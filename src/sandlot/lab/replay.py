@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from sandlot import recordings
-from sandlot.errors import RecordingError, SettingError
+from sandlot.errors import RecordingError
 from sandlot.extras import need
 from sandlot.lab.canvas import Canvas
 from sandlot.lab.door import SKY, TITLE, Door, guarded
@@ -88,7 +88,7 @@ def write_page(path: Path, out: Path, progress: Callable[[int, int], None] = lam
 
     Args:
         path: The recording.
-        out: The page, which must not exist; its name ends in .html.
+        out: The page, which must not exist.
         progress: Called with the number of frames that are read, and of all.
 
     Returns:
@@ -97,8 +97,6 @@ def write_page(path: Path, out: Path, progress: Callable[[int, int], None] = lam
     Raises:
         SandlotError: If the recording cannot be replayed, or the page not be written.
     """
-    if out.suffix.lower() != ".html":
-        raise SettingError(f"{out.name}: a page ends in .html")
     need("viser", "lab")
     with drafted(out, RecordingError) as draft:
         kept = read_moments(path, progress)
