@@ -31,6 +31,8 @@ MISTAKES = (
     "export nowhere",
     "export nowhere --to mp4",
     "export nowhere --to rerun --out scene.mcap",
+    "export nowhere --to html",
+    "export exists --to html --out page.xyz",
     "export nowhere --out scans.xyz",
     "export exists --to mcap",
     "import nowhere --out new",

@@ -167,7 +167,10 @@ def _add_world(world: str) -> None:
     def command(
         out: Annotated[Path, typer.Option("--out", help="Directory of the controller.", show_default=False)],
         algorithm: Annotated[str, typer.Option(help="ppo, sac or dqn.")] = "ppo",
-        steps: Annotated[int, typer.Option(min=1, help="Decisions of all worlds together.")] = 1_500_000,
+        steps: Annotated[
+            int | None,
+            typer.Option(min=1, help="Decisions of all worlds together.", show_default="1500000, or a recipe's"),
+        ] = None,
         fidelity: Annotated[str | None, typer.Option(help="To train at.", show_default="fast, if there is one")] = None,
         assignments: Set = None,
         world_settings: Annotated[
@@ -180,13 +183,15 @@ def _add_world(world: str) -> None:
     ) -> None:
         from sandlot.cli.train_world import train_world
 
-        training = ["algorithm=" + algorithm, f"steps={steps}", *(assignments or ())]
+        chosen = [] if steps is None else [f"steps={steps}"]
+        training = ["algorithm=" + algorithm, *chosen, *(assignments or ())]
         fixed = [] if fidelity is None else [f"fidelity={fidelity}"]
         train_world(world, out, training, [*(world_settings or ()), *fixed], settings, episodes, as_json)
 
     command.__doc__ = (
         f"Train a controller of the world {world} with Stable-Baselines3.\n\n"
-        "It learns at the normalised interface of the world. Interrupted, the same command goes on from the last "
+        "It learns at the normalised interface of the world, for indoor, terrain and water with settings that are "
+        "known to work. Interrupted, the same command goes on from the last "
         "checkpoint. At the end it is tested at every fidelity. "
         f"Use it with: sandlot record {world} --controller OUT"
     )

@@ -164,6 +164,9 @@ def record(
         Path | None, typer.Option(help="Write a video too: .mp4, .gif or .webp.", show_default=False)
     ] = None,
     video_speed: Annotated[float, typer.Option(help="Of the video, relative to real time.")] = 1.0,
+    observations: Annotated[
+        bool, typer.Option(help="Keep observations. Without them, long drives on soil are recorded faster.")
+    ] = True,
     as_json: Json = False,
 ) -> None:
     """Record a world: every frame, with units, into a Zarr store; with --video also as a moving picture.
@@ -191,7 +194,7 @@ def record(
         values["fidelity"] = fidelity
     with progress_bar("step") as show:
         bar = show(f"recording {world}")
-        facts = record_world(world, path, steps, controller, seed, values, bar, video, video_speed)
+        facts = record_world(world, path, steps, controller, seed, values, bar, video, video_speed, observations)
     if as_json:
         print_json(facts)
         return

@@ -35,7 +35,9 @@ WORLDS |= {each.name: each.value for each in entry_points(group="sandlot.worlds"
 VECTORS = {
     "avoid": "sandlot.worlds.avoid.vector:AvoidVector",
     "indoor": "sandlot.worlds.indoor.vector:IndoorVector",
+    "leveling": "sandlot.worlds.leveling.vector:LevelingVector",
     "obstacles": "sandlot.worlds.obstacles.vector:ObstaclesVector",
+    "terrain": "sandlot.worlds.terrain.vector:TerrainVector",
     "water": "sandlot.worlds.water.vector:WaterVector",
 }
 """Short name to the compiled vector form, which ``gymnasium.make_vec`` gives."""
