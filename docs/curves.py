@@ -1,9 +1,10 @@
-"""Draws the learning curves in ``docs/images/training.png``; ``python docs/curves.py WORLD OUT.training`` keeps one.
+"""Draws the learning curves in ``docs/images/training.png``; ``python docs/curves.py WORLD OUT`` keeps one.
 
-``OUT.training`` is what ``sandlot train WORLD --out OUT`` leaves beside the controller.
+``OUT`` is what ``sandlot train WORLD --out OUT`` writes; the log lies beside it.
 """
 
 import csv
+import json
 import sys
 from pathlib import Path
 
@@ -19,11 +20,19 @@ COLUMNS = ("time/total_timesteps", "rollout/success_rate")
 TITLES = {"water": "water: swim to the ball", "indoor": "indoor: drive to a pose"}
 
 
-def keep(world: str, folder: Path) -> None:
-    """Keep the curve of a training, from the logs of all its parts."""
+def keep(world: str, controller: Path) -> None:
+    """Keep the curve of a training, from the logs of all its parts.
+
+    It begins when the longest episode of every member has ended: before, only episodes that succeed early count.
+    """
+    training = json.loads((controller / "card.json").read_text(encoding="utf-8"))["settings"]["training"]
+    first = training["members"] * training["longest"]
+    folder = controller.with_name(f"{controller.name}.training")
     logs = sorted(folder.glob("from-*/progress.csv"), key=lambda path: int(path.parent.name.removeprefix("from-")))
     rows = [row for log in logs for row in csv.DictReader(log.read_text(encoding="utf-8").splitlines())]
-    lines = [",".join(row[name] for name in COLUMNS) for row in rows if row.get(COLUMNS[1])]
+    lines = [
+        ",".join(row[name] for name in COLUMNS) for row in rows if row.get(COLUMNS[1]) and int(row[COLUMNS[0]]) > first
+    ]
     (RESULTS / f"training.{world}.csv").write_text("\n".join(["steps,success", *lines]) + "\n", encoding="utf-8")
 
 
