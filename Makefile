@@ -47,7 +47,7 @@ docs-results: $(VENV)/ready-demo  ## run studies at full size, all or STUDIES="a
 
 docs-pictures: $(VENV)/ready-test  ## make every picture of docs/images again
 	@$(BIN)/python tests/chromium.py
-	@cd docs && for each in house pictures moving_pictures screenshots; do ../$(BIN)/python $$each.py || exit 1; done
+	@cd docs && for each in house pictures moving_pictures curves screenshots; do ../$(BIN)/python $$each.py || exit 1; done
 
 docs-pages: $(VENV)/ready-demo  ## write docs/reproduction.md, and the numbers that README and guides quote, from docs/results
 	@$(BIN)/python docs/reproduction.py

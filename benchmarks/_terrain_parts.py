@@ -114,7 +114,7 @@ def frame_parts(frames: int) -> dict[str, float]:
         folder = Path(stack.enter_context(TemporaryDirectory()))
         driver = _timed(spent, "physics", _driver(cycles))
         stack.enter_context(mock.patch.object(stretches, "drive_frames", driver))
-        record_world("terrain", folder / "compile", LONG)
+        record_world("terrain", folder / "compile", LONG, observations=False)
         for name, (kind, method) in METHODS.items():
             stack.enter_context(mock.patch.object(kind, method, _timed(spent, name, getattr(kind, method))))
         began, started = 0, 0.0
@@ -126,7 +126,7 @@ def frame_parts(frames: int) -> dict[str, float]:
                 spent.clear()
                 cycles[:], began, started = 0, done, time.process_time()
 
-        record_world("terrain", folder / "measure", FIRST + frames, progress=begin)
+        record_world("terrain", folder / "measure", FIRST + frames, progress=begin, observations=False)
         whole = time.process_time() - started
     # Cycles also count while other programs run: only their shares are used.
     shares = spent.pop("physics") * cycles / cycles[0]

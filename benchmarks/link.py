@@ -2,12 +2,14 @@
 
 A server with a rover that costs nothing is loaded from another process by 50 controllers with 10,000 orders a second,
 for a minute; every order is checked, acknowledged, queued, executed and answered. One controller drives and halts all
-the time; the clock runs from sending the halt in one process to switching the motors off in the other. The echo gets
+the time; the clock runs from sending the halt in one process until the motors are off in the other. The echo gets
 packets of the same size at the same rate; it is the limit of sockets and event loop, and its longest packet shows how
-long this machine lets a process wait. Both have the priority that `sandlot rover serve` asks for.
+long this machine lets a process wait. Both have normal priority, and not the higher one that `sandlot rover serve` asks
+for.
 """
 
 import asyncio
+import bisect
 import json
 import subprocess
 import sys
@@ -24,7 +26,7 @@ from _side_by_side import Comparison, best_rates, main
 from sandlot.link.framing import Framer
 from sandlot.link.messages import ManualMove, read_controller
 from sandlot.link.proofs import new_token
-from sandlot.link.server import Server, ask_for_priority
+from sandlot.link.server import Server
 from sandlot.recordings.scans import Pose, Scan
 from sandlot.robots.driver import Chassis, Sensed
 
@@ -35,13 +37,10 @@ AT_ONCE, REPETITIONS = 20_000, 5
 
 
 class FreeRover:
-    """A rover that costs nothing, and keeps when its motors were switched off, by `time.monotonic` [s]."""
+    """A rover that costs nothing."""
 
     chassis = Chassis(0.15, 0.3, 0.4, 0.001, 0.01)
     _time = 0.0
-
-    def __init__(self) -> None:
-        self.halted: list[float] = []
 
     def drive(self, left: float, right: float, seconds: float) -> Sensed:
         """Nothing but time passes."""
@@ -50,7 +49,6 @@ class FreeRover:
 
     def halt(self) -> Sensed:
         """Be at rest."""
-        self.halted.append(time.monotonic())
         return self.drive(0.0, 0.0, 0.0)
 
     def scan(self, turns: int = 1) -> Sensed:
@@ -74,8 +72,7 @@ class _Thread:
 def loaded(thread: _Thread) -> tuple[dict[str, Any], float, float]:
     """Load a server; returns its tally, processor time of a message [s], and memory that it grew by [MB]."""
     token = new_token()
-    rover = FreeRover()
-    server = Server(rover, token, pace=1.0)
+    server = Server(FreeRover(), token, pace=1.0)
     thread.run(server.open("127.0.0.1", 0))
     command = [sys.executable, "-m", "sandlot.link.load", "--port", str(server.address[1])]
     command += ["--clients", str(CLIENTS), "--rate", str(RATE)]
@@ -90,11 +87,8 @@ def loaded(thread: _Thread) -> tuple[dict[str, Any], float, float]:
     before, began = _memory(), time.process_time()
     tally = load(SECONDS)
     spent, grown = time.process_time() - began, _memory() - before
-    # A halt is answered when the motors are off; if they were off already, the next switching-off is another one's.
-    offs = rover.halted
-    tally["acted"] = sorted(
-        min([answered, *(off for off in offs if sent <= off)]) - sent for sent, answered in tally["halted"]
-    )
+    offs = list(server.executor.wheels.braked)
+    tally["acted"] = sorted(offs[bisect.bisect_left(offs, sent)] - sent for sent, _ in tally["halted"])
     thread.run(server.close())
     return tally, spent / tally["sent"], grown
 
@@ -135,7 +129,6 @@ def _memory() -> float:
 
 def compare() -> list[Comparison]:
     """Load a rover's server with orders, beside a plain asyncio echo."""
-    ask_for_priority()
     thread = _Thread()
     tally, ours, grown = loaded(thread)
     (decoded,) = best_rates(REPETITIONS, decode)

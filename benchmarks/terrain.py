@@ -161,9 +161,9 @@ def disturbance() -> list[Comparison]:
 def recording() -> list[Comparison]:
     """Record a long drive, with windows of 128 x 128 nodes."""
     with TemporaryDirectory() as folder:
-        record_world("terrain", Path(folder) / "compile", LONG)
+        record_world("terrain", Path(folder) / "compile", LONG, observations=False)
         path = Path(folder) / "measure"
-        seconds, wall = both(lambda: record_world("terrain", path, RECORDED))
+        seconds, wall = both(lambda: record_world("terrain", path, RECORDED, observations=False))
         size = sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
     name = f"recording of {RECORDED:,} frames"
     return [

@@ -12,7 +12,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from sandlot.errors import SandlotError, SettingError, os_reason, quote
+from sandlot.errors import LogError, RecordingError, SandlotError, SettingError, os_reason, quote
 
 MAX_BYTES = 2**22
 """Largest file that is read as a whole, unless the caller says otherwise [bytes]."""
@@ -31,6 +31,30 @@ def check_regular(path: Path) -> None:
         raise IsADirectoryError(errno.EISDIR, "it is a directory")
     if not stat.S_ISREG(mode):
         raise OSError(errno.EINVAL, "it is not a regular file")
+
+
+def check_recording(path: Path) -> None:
+    """Refuse a path that cannot be a recording, before libraries that read recordings are loaded.
+
+    Raises:
+        RecordingError: There is nothing, or no directory of a Zarr store.
+    """
+    if not path.exists():
+        raise RecordingError(f"there is no recording at {quote(path)}; check the path")
+    if not path.is_dir():
+        raise RecordingError(f"{quote(path)} is a file; a recording is a directory")
+    if not (path / "zarr.json").exists():
+        raise RecordingError(f"{path} is not a Zarr store, as it has no zarr.json; give the directory of a recording")
+
+
+def check_log(path: Path) -> None:
+    """Refuse a path of a log if there is nothing, before libraries that read logs are loaded.
+
+    Raises:
+        LogError: There is nothing.
+    """
+    if not path.exists():
+        raise LogError(f"there is no log at {quote(path)}; check the path")
 
 
 def read_bytes(path: Path, max_bytes: int = MAX_BYTES, error: type[SandlotError] = SettingError) -> bytes:

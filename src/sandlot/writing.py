@@ -8,7 +8,7 @@ import contextlib
 import os
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from uuid import uuid4
@@ -25,6 +25,16 @@ def refuse_existing(path: Path, error: type[SandlotError]) -> None:
     """Raise an error of a class if a path exists; long work calls this before it begins."""
     if path.exists():
         raise error(f"{path} already exists; choose another path or remove it first")
+
+
+PICTURES, VIDEOS = (".png", ".svg", ".pdf"), (".mp4", ".gif", ".webp")
+"""Suffixes of pictures and videos."""
+
+
+def check_suffix(path: Path, what: str, allowed: Sequence[str], error: type[SandlotError]) -> None:
+    """Raise an error of a class if the path of something has another suffix."""
+    if path.suffix.lower() not in allowed:
+        raise error(f"cannot write {quote(path)}: {what} ends in {', '.join(allowed)}")
 
 
 @contextmanager

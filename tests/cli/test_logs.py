@@ -102,7 +102,7 @@ def test_export_for_programs(sandlot_):
         (["import", "a.log", "--out", "cut.log"], "cut.log already exists"),
         (["import", "a.log", "--out", "b", "--format", "karmen"], "no format 'karmen'; known: ros1, ros2"),
         (["export", "nothing", "--out", "b.csv"], "there is no recording at nothing"),
-        (["export", "a.log", "--out", "b.bag"], "b.bag should end in .mcap or .csv"),
+        (["export", "a.log", "--out", "b.bag"], "cannot write b.bag: an export of scans ends in .mcap, .csv"),
     ],
 )
 def test_a_mistake_gets_one_clear_line(sandlot_, tmp_path, words, said):

@@ -1,11 +1,17 @@
 """`sandlot rover`."""
 
+import os
+import pty
+import sys
 import threading
 
 import pytest
 
 from commands import assert_one_clear_line
-from link.rovers import ToyRover, serving
+from link.rovers import ToyRover, serving, until
+from sandlot.cli.terminal import drive_by_keys
+from sandlot.link.client import Client
+from sandlot.link.console import Console
 from sandlot.link.keys import local_token, write_token
 
 
@@ -54,3 +60,22 @@ def test_drive_by_words(sandlot_, monkeypatch, tmp_path):
     assert "not understood: 'dance'" in wrong["dance"].out
     assert "no mode MOON" in wrong["mode MOON"].out
     assert threading.active_count() < 50
+
+
+def test_a_halt_typed_right_after_another_key_is_not_left_in_a_buffer(monkeypatch):
+    """Nor does it wait for the answer of a mode change, which waits for the drive."""
+    ours, theirs = pty.openpty()
+    with serving(ToyRover(), pace=1.0) as served, Client(port=served.port, token=served.token) as client:
+        monkeypatch.setattr(sys, "stdin", os.fdopen(theirs))
+        driving = threading.Thread(target=lambda: drive_by_keys(client, Console(client)))
+        driving.start()
+        try:
+            client.move("forwards", 2.0)
+            until(lambda: served.driver.moving)
+            os.write(ours, b"2 ")
+            until(lambda: not served.driver.moving, 1.5)
+        finally:
+            os.write(ours, b"q")
+            driving.join(10)
+        assert not driving.is_alive()
+    os.close(ours)

@@ -77,6 +77,9 @@ def test_studies_and_how_they_ended(sandlot_):
         assert row["state"] == "never run"
         assert row["run_directory"] is None
     assert "never run" in sandlot_("studies").out
+    group = sandlot_("studies", "indoor")
+    assert all((name in group.out) == (name in indoor) for name in names)
+    assert [row["study"] for row in sandlot_("studies", "indoor", "--json").json()] == indoor
 
     assert sandlot_("run", PROBABILITIES, *SMALL, "--workers", 1).status == 0
     after = {row["study"]: row for row in sandlot_("studies", "--json").json()}

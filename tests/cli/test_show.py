@@ -21,6 +21,7 @@ def test_show_writes_a_picture_a_table_and_what_to_do_next(sandlot_, recording, 
     said = sandlot_("show", "a")
     assert said.status == 0
     assert "10 frames" in said.out
+    assert "duration [s]" in said.out
     assert "sandlot export a --to rerun" in said.out
     with Image.open(tmp_path / "a.png") as picture:
         assert min(picture.size) > 400
@@ -31,7 +32,7 @@ def test_show_writes_a_picture_a_table_and_what_to_do_next(sandlot_, recording, 
 
 
 def test_export_writes_beside_the_recording(sandlot_, recording, tmp_path):
-    for to, name in (("rerun", "a.rrd"), ("mcap", "a.mcap"), ("webp", "a.webp")):
+    for to, name in (("rerun", "a.rrd"), ("mcap", "a.mcap"), ("webp", "a.webp"), ("html", "a.html")):
         said = sandlot_("export", "a", "--to", to)
         assert said.status == 0, said.err
         assert name in said.out
@@ -45,6 +46,7 @@ def test_mistakes_get_one_clear_line(sandlot_, recording, tmp_path):
         assert_one_clear_line(sandlot_("show", path), path)
         assert_one_clear_line(sandlot_("export", path, "--to", "rerun"), path)
     assert_one_clear_line(sandlot_("show", "a", "--out", "a.txt"), "a.txt", ".png")
+    assert_one_clear_line(sandlot_("export", "a", "--to", "html", "--out", "a.txt"), "a.txt", ".html")
     assert_one_clear_line(sandlot_("export", "a"), "--to", "mcap")
     assert_one_clear_line(sandlot_("record", "leveling", "--video", "a.avi"), "a.avi", ".mp4")
     chunk = next((recording / "reward").glob("c.*"))

@@ -9,13 +9,13 @@ import pytest
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 IMAGES = DOCS / "images"
-SCRIPTS = ("house", "pictures", "moving_pictures", "screenshots")
+SCRIPTS = ("house", "pictures", "moving_pictures", "curves", "screenshots")
 """In ``docs``; `make docs-pictures` runs them."""
 
 
 def made():
     """Names of the pictures, without suffix, that each script makes."""
-    names = {"house": {"house"}}
+    names = {"house": {"house"}, "curves": {"training"}}
     for script in ("pictures", "moving_pictures", "screenshots"):
         names[script] = set()
         for node in ast.parse((DOCS / f"{script}.py").read_text(encoding="utf-8")).body:
@@ -42,6 +42,7 @@ def test_every_picture_is_made_by_one_script():
         "house": (".svg",),
         "pictures": (".png", ".gif"),
         "moving_pictures": (".webp",),
+        "curves": (".png",),
         "screenshots": (".png",),
     }
     owners = {

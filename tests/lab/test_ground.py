@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sandlot.lab.ground import AT_ONCE, HIDDEN, NOTICED, TILE, Ground
+from sandlot.lab.ground import AT_ONCE, BELOW, HIDDEN, NOTICED, TILE, Ground
 from sandlot.worlds.scene import HeightField
 
 SPACING = 0.01
@@ -74,6 +74,9 @@ def test_a_new_tile_replaces_the_old_one_when_a_browser_has_read_it(scene):
     ground.settle(1.0 + 1.1 * HIDDEN)
     assert "/ground/0 0/1" not in shown(scene)
     assert "/ground/0 0/2" in shown(scene)
+    assert scene.nodes["/ground/0 0/1"].visible  # below, for browsers that have not read the new one yet
+    ground.settle(1.0 + 1.1 * (HIDDEN + BELOW))
+    assert not scene.nodes["/ground/0 0/1"].visible
     ground.draw(press(pressed, 5, 5), MIDDLE, 1.0, 2.0)
     assert not scene.nodes["/ground/0 0/1"].visible
     ground.settle(2.0 + 1.1 * HIDDEN)

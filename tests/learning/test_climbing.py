@@ -3,11 +3,15 @@
 import numpy as np
 import pytest
 
+from sandlot.control.climbing.policy import SHIPPED
 from sandlot.control.climbing.senses import BEHIND, CELL, STATES
+from sandlot.errors import ModelError
 from sandlot.learning.climber import ClimberTraining, failures, train
+from sandlot.learning.climber_stages import STAGES, train_in_stages
 from sandlot.learning.climbing import ClimbBatch, Randomness
 from sandlot.learning.obstacle_pool import KINDS, LEVELS, NAMES, Pool, SteepStairs
 from sandlot.learning.ppo import Ppo
+from sandlot.models.dense import load_dense
 from sandlot.robots.climber import load_climber
 
 CLIMBER = load_climber()
@@ -110,3 +114,32 @@ def test_a_short_training_makes_a_climber_and_its_card():
     further, later = train(CLIMBER, settings.model_copy(update={"steep": SteepStairs(share=0.5)}), start=(net, card))
     assert 0.0 < np.abs(further.weights - net.weights).max() < 0.1  # random nets differ by more than 1
     assert later.settings["training"]["before"] == card.settings["training"]
+
+
+def test_training_in_stages_goes_on_after_the_last_finished_one(tmp_path):
+    pytest.importorskip("torch")
+    first = ClimberTraining(robots=32, courses=1, ppo=Ppo(iterations=1, horizon=8))
+    second = first.model_copy(update={"seed": 1})
+    begun, card = train(CLIMBER, first)
+    net, _ = train(CLIMBER, second, start=(begun, card))
+    train_in_stages(CLIMBER, (first,), tmp_path)
+    done = []
+    again, later = train_in_stages(
+        CLIMBER, (first, second), tmp_path, progress=lambda stage, update: done.append(stage)
+    )
+    assert done == [1]
+    np.testing.assert_array_equal(again.weights, net.weights)
+    assert later.settings["training"]["before"] == card.settings["training"]
+    with pytest.raises(ModelError, match="other settings"):
+        train_in_stages(CLIMBER, (second,), tmp_path)
+
+
+def test_the_shipped_climber_was_trained_in_the_stages_that_the_command_runs():
+    """Its card holds the settings of every stage, the last one outermost."""
+    _, card = load_dense(SHIPPED)
+    kept = card.settings["training"]
+    for stage in reversed(STAGES):
+        before = kept.pop("before", None)
+        assert ClimberTraining.model_validate(kept) == stage
+        kept = before
+    assert kept is None

@@ -73,3 +73,20 @@ def test_tls_is_at_least_1_2(keys):
         assert context.minimum_version >= ssl.TLSVersion.TLSv1_2
         assert context.verify_mode == ssl.CERT_REQUIRED
     assert keys.controller_context().check_hostname
+
+
+def test_expired_keys_are_refused_at_both_ends(tmp_path, monkeypatch):
+    monkeypatch.setattr("sandlot.link.keys.DAYS", -0.5)
+    expired = make_keys(tmp_path / "expired")
+    for context in (expired.rover_context, expired.controller_context):
+        with pytest.raises(LinkError, match=r"were valid until .*sandlot rover keys"):
+            context()
+
+
+def test_a_certificate_of_others_ends_the_first_attempt_at_once(keys, tmp_path):
+    other = make_keys(tmp_path / "other")
+    with (
+        serving(ToyRover(), token=keys.token, tls=keys.rover_context()) as served,
+        pytest.raises(LinkError, match="another certificate"),
+    ):
+        Client(port=served.port, token=keys.token, tls=other.controller_context(), patience=1e9)

@@ -5,10 +5,12 @@ import time
 import numpy as np
 import pytest
 
+import chromium
 from link.rovers import serving, until
 from sandlot.control.navigation.avoiding import load_avoider
 from sandlot.control.navigation.near import Avoidance, Near
 from sandlot.errors import SandlotError
+from sandlot.lab.replay import read_moments, to_html
 from sandlot.link import client as client_module
 from sandlot.link.client import Client
 from sandlot.link.lidar_rover import LidarRover, Trace
@@ -137,4 +139,29 @@ def test_a_whole_drive_over_the_link(room, tmp_path):
     for scan in read_scans(path).scans:
         mapper.add(scan)
     assert np.hypot(*(mapper.pose[:2] - rover.truth.moved[:2])) < 0.3
-    print(f"{time.monotonic():.0f}", avoidance.decisions, ends, rover.truth.moved)
+    kept = read_moments(path)
+    seen = kept[-1].scene.looked_at[0][:2]
+    assert np.hypot(*(seen - rover.truth.moved[:2])) < 0.3
+    html = tmp_path / "drive.html"
+    html.write_text(to_html(kept), encoding="utf-8")
+    check_in_a_browser(html)
+
+
+def check_in_a_browser(html):
+    """The page draws something, and neither fails nor asks the network."""
+    if (chromium_path := chromium.find()) is None:
+        return
+    asked, problems = [], []
+    with pytest.importorskip("playwright.sync_api").sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium_path, args=chromium.FLAGS)
+        page = browser.new_page()
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        page.on("request", lambda request: asked.append(request.url))
+        page.goto(html.as_uri())
+        page.locator("canvas").first.wait_for(timeout=120_000)
+        page.wait_for_timeout(15_000)
+        page.screenshot(path=html.with_suffix(".png"))
+        browser.close()
+    assert not problems
+    assert not [url for url in asked if url.startswith(("http:", "https:", "ws:"))]
+    assert html.with_suffix(".png").stat().st_size > 20_000  # not an empty page

@@ -79,8 +79,30 @@ def test_a_held_queue_executes_quick_orders_only():
     assert queue.take() is None
     queue.put("a", Configuration(parameter="go_on", value=1, priority=True, N=2))
     assert queue.take().order.N == 2
-    queue.go_on()
+    queue.go_on("a")
     assert queue.take().order.N == 1
+
+
+def test_a_held_queue_changes_the_mode_if_no_move_waits_before_that():
+    queue = Queue()
+    queue.hold("no word")
+    queue.put("a", ModeChange(mode="SEMI", N=1))
+    assert queue.take(quick=True) is None
+    assert queue.take().order.N == 1
+    queue.put("a", move(2))
+    queue.put("a", ModeChange(mode="MANUAL", N=3))
+    queue.put("a", MapRequest(N=4))
+    assert queue.take().order.N == 4
+    assert queue.take() is None
+
+
+def test_whoever_lets_a_rover_go_on_is_watched():
+    queue = Queue()
+    queue.put("a", move(1))
+    assert queue.front().watched == "a"
+    queue.hold("no word")
+    queue.go_on("b")
+    assert (queue.front().watched, queue.front().session) == ("b", "a")
 
 
 def test_an_order_that_is_put_back_comes_first_and_may_go_on():
@@ -92,7 +114,7 @@ def test_an_order_that_is_put_back_comes_first_and_may_go_on():
     queue.put_back(current)
     queue.put("a", Configuration(parameter="go_on", value=1, priority=True, N=3))
     assert queue.take().order.N == 3  # it passes the order that was put back
-    queue.go_on()
+    queue.go_on("a")
     assert current.stop == ""
     assert numbers(queue) == [1, 2]
 
@@ -107,7 +129,7 @@ def test_a_halt_ends_an_order_that_was_held_and_the_standing_one():
     assert not queue.put_back(current)
     queue.done(current)
     queue.put("a", ModeChange(mode="AUTO", N=3))
-    queue.go_on()
+    queue.go_on("a")
     queue.standing = queue.take()
     queue.done(queue.standing)
     assert queue.begin(queue.standing)

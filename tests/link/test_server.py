@@ -16,6 +16,7 @@ from sandlot.errors import LinkError
 from sandlot.link import client as client_module
 from sandlot.link import connection as connection_module
 from sandlot.link.client import INTERRUPTED, Client
+from sandlot.link.console import Console
 from sandlot.link.framing import Framer
 from sandlot.link.messages import Halt, Hello, ManualMove, MapRequest, ModeChange, Proof
 from sandlot.link.proofs import new_token, prove
@@ -213,6 +214,74 @@ def test_a_silent_controller_stops_the_rover_which_goes_on_when_told(served, mon
         assert not later.done
         client.go_on()
         assert later.wait(5).outcome == "done"
+
+
+def test_words_of_a_new_controller_do_not_wait_for_a_held_rover(served):
+    with Client(port=served.port, token=served.token) as gone:
+        gone.move("forwards", 2.0)
+        until(lambda: served.driver.moving)
+    until(lambda: served.server.executor.queue.held)
+    with Client(port=served.port, token=served.token) as client:
+        orders = Console(client)
+        began = time.monotonic()
+        answers = {word: orders.run(word) for word in ("go 0.2 0", "mode SEMI", "advance 0.1", "status")}
+        assert time.monotonic() - began < 10.0
+        assert all("no word" in answer for answer in answers.values())
+        assert all("`on` lets it go on" in answers[word] for word in ("go 0.2 0", "mode SEMI", "advance 0.1"))
+        assert answers["mode SEMI"].startswith("mode SEMI; ")
+        assert orders.run("on") == "done"
+        assert orders.run("mode MANUAL") == "mode MANUAL"
+        assert orders.run("left 0.05") == "done"
+
+
+def test_a_mode_that_waits_for_held_moves_says_so(served):
+    with Client(port=served.port, token=served.token) as client:
+        served.server.executor.hold("test")
+        move = client.move("left", 0.05)
+        with pytest.raises(LinkError, match="MODE_CHANGE waits, because the rover is held: test"):
+            client.mode("SEMI")
+        client.go_on()
+        assert move.wait(10).outcome == "done"
+
+
+def test_a_new_controller_lets_a_rover_go_on_and_is_watched(served):
+    with Client(port=served.port, token=served.token) as gone:
+        for _ in range(2):
+            gone.move("forwards", 2.0)
+        until(lambda: served.driver.moving)
+    until(lambda: served.server.executor.queue.held and not served.driver.moving)
+    before = served.driver.x
+    with Client(port=served.port, token=served.token) as client:
+        assert client.go_on().wait(5).outcome == "done"
+        until(lambda: served.driver.x > before + 0.55)  # the second move, to its end
+        assert not served.server.executor.queue.held
+
+
+def test_connections_that_prove_nothing_keep_nobody_out(served, monkeypatch):
+    monkeypatch.setattr(connection_module, "CONNECTIONS", 8)
+    idle = [socket.create_connection(("127.0.0.1", served.port)) for _ in range(30)]
+    try:
+        with Client(port=served.port, token=served.token, patience=5.0) as client:
+            assert client.move("left", 0.05).wait(5).outcome == "done"
+            assert len(served.server.connections) <= 8
+    finally:
+        for each in idle:
+            each.close()
+
+
+def test_an_order_in_pieces_right_after_the_proof_is_read(served):
+    session, nonce = "e" * 32, "f" * 64
+    with socket.create_connection(("127.0.0.1", served.port), timeout=5) as link:
+        link.sendall(Hello(version=1, session=session, nonce=nonce).packet())
+        framer, packets = Framer(10**6), []
+        while not packets:
+            packets = framer.feed(link.recv(1 << 16))
+        challenge = json.loads(packets[0].text)
+        proof = Proof(proof=prove(served.token, "controller", session, challenge["nonce"], nonce)).packet()
+        link.sendall(proof + MOVE[:20])
+        time.sleep(0.1)
+        link.sendall(MOVE[20:])
+        until(lambda: served.driver.x > 0.0)
 
 
 def test_a_cut_link_loses_no_order_and_repeats_none(served, client):

@@ -12,9 +12,9 @@ from sandlot.physics.swarm import (
     MOVED,
     STEEP,
     count_steep,
-    free_neighbours,
     is_flat,
     place,
+    see_free,
     sense,
     step,
 )
@@ -86,7 +86,9 @@ def test_the_tally_agrees_with_the_grid(swarm, seed):
 
 @given(swarms())
 def test_free_neighbours_are_those_a_move_would_reach(swarm):
-    free = free_neighbours(swarm.occupied, swarm.agents)
+    free = np.zeros((1, swarm.agents.size, 8), np.bool_)
+    see_free(swarm.occupied[None], swarm.agents[None], free)
+    free = free[0]
     ny, nx = swarm.heights.shape
     for i, agent in enumerate(swarm.agents):
         for k, (dx, dy) in enumerate(MOVES[1:]):

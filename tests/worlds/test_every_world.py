@@ -32,6 +32,7 @@ from sandlot.worlds.rollout import rollout
 SMALL = {
     "indoor": {"laser": {"beams": 24}},
     "leveling": {"shape": (8, 8), "agents": 3},
+    "terrain": {"shape": (200, 200)},
     "water": {"snake": {"links": 6}, "distance": 5.0},
 }
 """Settings that make a world fast to simulate."""

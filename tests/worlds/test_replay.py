@@ -16,9 +16,9 @@ from sandlot.worlds.meshes import Mesh
 from sandlot.worlds.overview import overview
 from sandlot.worlds.record import Record, record_world
 from sandlot.worlds.replay import Moment, moments, steps_a_second
-from sandlot.worlds.scene import HeightField, Lines, Scene, Shape
+from sandlot.worlds.scene import HeightField, Lines, Points, Scene, Shape
 from sandlot.worlds.viewers.exporting import SUFFIXES, export_scenes
-from sandlot.worlds.viewers.foxglove import FoxgloveWriter
+from sandlot.worlds.viewers.foxglove import FoxgloveWriter, _primitives
 from sandlot.worlds.viewers.ground import TILE, Tiles
 
 CASES = {
@@ -187,3 +187,10 @@ def test_foxglove_deletes_what_is_gone(tmp_path):
 def test_the_name_of_a_file_must_fit_its_format(recorded, tmp_path):
     with pytest.raises(SettingError, match=r"a file for rerun ends in \.rrd"):
         export_scenes(recorded / "water", "rerun", tmp_path / "a.mcap", lambda done, total: None)
+
+
+def test_points_keep_their_own_colours_in_foxglove_when_others_are_nowhere():
+    places = np.array([[np.nan, 0.0, 0.0], [1.0, 0.0, 0.0], [2.0, 0.0, 0.0]])
+    drawn = _primitives(Points("dots", places, 0.1, ((255, 0, 0), (0, 255, 0), (0, 0, 255))))["spheres"]
+    assert [each["pose"]["position"]["x"] for each in drawn] == [1.0, 2.0]
+    assert [(each["color"]["g"], each["color"]["b"]) for each in drawn] == [(1.0, 0.0), (0.0, 1.0)]

@@ -13,6 +13,9 @@ from rich.table import Table
 from sandlot.cli import fit_rover, fit_soil
 from sandlot.cli.show import Json, print_json
 from sandlot.cli.work import progress_bar
+from sandlot.errors import ModelError, SandlotError
+from sandlot.reading import check_recording
+from sandlot.writing import PICTURES, check_suffix, refuse_existing
 
 if TYPE_CHECKING:
     from sandlot.surrogates.sensorgraph import Sensorgraph
@@ -79,13 +82,14 @@ def sensor(
     The model is first fitted without the end of each recording and tested there; then it is fitted to everything and
     saved. Use it in place of the laser with: sandlot record indoor --fidelity learned --set model=MODEL
     """
+    for each in recordings:
+        check_recording(each)
+    refuse_existing(out, ModelError)
+    if figure is not None:
+        check_suffix(figure, "a picture", PICTURES, SandlotError)
     from sandlot.surrogates.fitting import Target, fit_sensor
 
     target = Target(out, kind.value, None if form is None else form.value)
-    if figure is not None:
-        from sandlot.studies.plots import check_picture
-
-        check_picture(figure)
     with progress_bar("fit") as show:
         found = fit_sensor(recordings, kind.value, holdout, show(f"fitting {out.name}"))
     found.save(target)

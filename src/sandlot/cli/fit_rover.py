@@ -10,6 +10,9 @@ from rich.table import Table
 
 from sandlot.cli.show import Json, print_json
 from sandlot.cli.work import Set, SettingsFile, progress_bar
+from sandlot.errors import ModelError
+from sandlot.reading import check_recording
+from sandlot.writing import refuse_existing
 
 Recordings = Annotated[list[Path], typer.Argument(metavar="RECORDING...", help="Directories of recordings.")]
 RoverName = Annotated[
@@ -46,7 +49,9 @@ def motion(
     With --test it is compared with recordings that it has not seen. Use it with:
     sandlot record terrain --fidelity learned --set motion_model=OUT
     """
-    from sandlot.errors import ModelError
+    for each in (*recordings, *(test or ())):
+        check_recording(each)
+    refuse_existing(out, ModelError)
     from sandlot.extras import need
     from sandlot.models.card import TrainingData
     from sandlot.recordings import open as open_recording
@@ -57,9 +62,7 @@ def motion(
     from sandlot.surrogates.terrain.recorded import read_drives
     from sandlot.surrogates.terrain.shape import shape_of
     from sandlot.surrogates.terrain.training import Training
-    from sandlot.writing import refuse_existing
 
-    refuse_existing(out, ModelError)
     given = build(Training, read_settings(settings, assignments or ()))
     need("torch", "learn").set_num_threads(1)  # its batches are small: more threads wait for each other
     shape = shape_of(_rover_of(recordings, rover))

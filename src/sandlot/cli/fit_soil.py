@@ -11,6 +11,9 @@ from rich.table import Table
 
 from sandlot.cli.show import Json, print_json
 from sandlot.cli.work import Set, SettingsFile, Workers, progress_bar
+from sandlot.errors import ModelError
+from sandlot.reading import check_recording
+from sandlot.writing import refuse_existing
 
 if TYPE_CHECKING:
     from sandlot.surrogates.soil.result import FittedSoil
@@ -41,15 +44,16 @@ def soil(
     a pressed plate or of a wheel on a test rig are read from .csv files. Use the result with:
     sandlot record terrain --set soil=OUT/soil.toml
     """
-    from sandlot.errors import ModelError
+    for each in recordings:
+        if each.suffix != ".csv":
+            check_recording(each)
+    refuse_existing(out, ModelError)
     from sandlot.settings import build, read_settings
     from sandlot.studies.soil_page import soil_page
     from sandlot.surrogates.soil.fit import FitSettings, fit
     from sandlot.surrogates.soil.reading import ReadSettings, read_evidence, training_data
     from sandlot.surrogates.soil.result import FittedSoil
-    from sandlot.writing import refuse_existing
 
-    refuse_existing(out, ModelError)
     chosen = {"workers": workers or os.cpu_count() or 1, **read_settings(settings, assignments or ())}
     given = build(FitSettings, chosen)
     read = build(ReadSettings, {"rover": rover, "soil": soil, "seconds": seconds, "window": window})

@@ -37,9 +37,10 @@ def gap(
     reported, and not counted.
     """
     from sandlot.settings import read_settings
-    from sandlot.worlds import check_name
+    from sandlot.worlds import check_controller, check_name
 
     check_name(world)
+    check_controller(world, controller)
     from sandlot.worlds.gap import measure_gap, summarize_gap
 
     values = read_settings(settings, assignments or ())

@@ -77,9 +77,11 @@ def play(
     Other worlds, and all else of the lab, are on the same page.
     """
     from sandlot.settings import read_settings
-    from sandlot.worlds import load
+    from sandlot.worlds import check_controller, check_fidelity, check_name
 
-    load(world)
+    check_name(world)
+    check_fidelity(world, fidelity)
+    check_controller(world, controller, ("keys",))
     values = read_settings(settings, assignments or ())
 
     from sandlot.lab.lab import Lab

@@ -14,6 +14,7 @@ from rich.markup import escape
 
 from sandlot.cli.show import Json, print_json
 from sandlot.errors import MapError, RecordingError, SandlotError, SettingError
+from sandlot.reading import check_log
 from sandlot.writing import refuse_existing
 
 if TYPE_CHECKING:
@@ -101,6 +102,7 @@ def lidar(
 
 
 def _recorded(path: Path) -> "Source":
+    check_log(path)
     from sandlot.link.live_scans import RecordedSource
 
     return RecordedSource(path)
@@ -128,11 +130,12 @@ def _emulated(
 def _device(
     stack: contextlib.ExitStack, port: str | None, tcp: str | None, baud: int | None, mode: str | None, yaw: float
 ) -> "Source":
-    from sandlot.link.live_scans import LidarSource
     from sandlot.sensing.rplidar import open_lidar
 
     device = stack.enter_context(open_lidar(port, tcp, baud))
     device.start(mode)
+    from sandlot.link.live_scans import LidarSource
+
     return LidarSource(device, yaw)
 
 

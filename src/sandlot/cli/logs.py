@@ -5,7 +5,7 @@ import enum
 import functools
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 from rich.console import Console
@@ -14,6 +14,9 @@ from rich.table import Table
 
 from sandlot.cli.show import Json, print_json
 from sandlot.cli.work import progress_bar
+from sandlot.errors import RecordingError, SettingError
+from sandlot.reading import check_log, check_recording
+from sandlot.writing import check_suffix, refuse_existing
 
 if TYPE_CHECKING:
     from sandlot.recordings.logs import Findings
@@ -44,6 +47,8 @@ def import_(
     Reads bags of ROS 1 and 2, MCAP, CARMEN logs, pose graphs, CSV, and logs of a Rover 5. A damaged log gives an error
     and no recording, unless --partial.
     """
+    check_log(log)
+    refuse_existing(out, RecordingError)
     from sandlot.recordings.logs import import_log
 
     with progress_bar("kilobyte") as show:
@@ -85,19 +90,21 @@ def _print_findings(findings: "Findings", out: Path) -> None:
 
 
 class Viewer(enum.StrEnum):
-    """For what a recording is exported as it looks."""
+    """For what a recording is exported: as it looks, or for learners."""
 
     mcap = "mcap"
     rerun = "rerun"
     mp4 = "mp4"
     gif = "gif"
     webp = "webp"
+    html = "html"
+    minari = "minari"
 
 
 def export(
     recording: Annotated[Path, typer.Argument(help="Directory of a recording.")],
     to: Annotated[
-        Viewer | None, typer.Option(help="Export what it looks like, for a viewer or as a video.", show_default=False)
+        Viewer | None, typer.Option(help="Export what it looks like, or for learners.", show_default=False)
     ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", help="File; without --to, .mcap or .csv.", show_default="beside it")
@@ -107,18 +114,27 @@ def export(
 ) -> None:
     """Export a recording for other tools.
 
-    With --to, what there is to see: mcap is for Foxglove, rerun for its viewer, mp4, gif and webp are videos. A world
-    is simulated again with the recorded seed and actions. Without --to, the scans of a recording: --out FILE.mcap for
-    ROS 2 and Foxglove, or --out FILE.csv.
+    With --to, what there is to see: mcap is for Foxglove, rerun for its viewer, mp4, gif and webp are videos, and html
+    is a page with a time line in 3D that any browser plays without a server. A world is simulated again with the
+    recorded seed and actions. --to minari writes a dataset for offline reinforcement learning: observations, actions,
+    rewards and ends of all episodes. Without --to, the scans of a recording: --out FILE.mcap for ROS 2 and Foxglove, or
+    --out FILE.csv.
     """
     if to is not None:
-        _export_scenes(recording, to.value, out, speed, as_json)
+        if to.value == "minari":
+            _export_minari(recording, out, as_json)
+        elif to.value == "html":
+            _export_page(recording, out, as_json)
+        else:
+            _export_scenes(recording, cast("Target", to.value), out, speed, as_json)
         return
-    from sandlot.errors import SettingError
-    from sandlot.recordings.logs import export_log
-
     if out is None:
         raise SettingError(f"say what to write: --to {', '.join(Viewer)}; or --out FILE.mcap or FILE.csv for scans")
+    check_suffix(out, "an export of scans", (".mcap", ".csv"), RecordingError)
+    check_recording(recording)
+    refuse_existing(out, RecordingError)
+    from sandlot.recordings.logs import export_log
+
     with progress_bar("frame") as show:
         left_out = export_log(recording, out, show(f"exporting {recording.name}"))
     if as_json:
@@ -130,11 +146,52 @@ def export(
     console.print(f"Written: [bold]{escape(str(out))}[/bold]", soft_wrap=True)
 
 
-def _export_scenes(recording: Path, to: "Target", out: Path | None, speed: float, as_json: bool) -> None:
+def _export_minari(recording: Path, out: Path | None, as_json: bool) -> None:
     from sandlot.recordings.names import beside
-    from sandlot.worlds.viewers.exporting import SUFFIXES, export_scenes
+    from sandlot.worlds.minari_export import export_minari
 
-    path = out or beside(recording, SUFFIXES[to])
+    path = out or beside(recording, "-v0")
+    with progress_bar("recording") as show:
+        count = export_minari(recording, path, show(f"exporting {recording.name}"))
+    if as_json:
+        print_json({"recording": str(recording), "dataset": str(path), "episodes": count})
+        return
+    console = Console(highlight=False)
+    console.print(f"Written: [bold]{escape(str(path))}[/bold] ({count:,} episodes)", soft_wrap=True)
+    console.print(escape(f"Load it: minari.MinariDataset({str(path / 'data')!r})"), style="dim", soft_wrap=True)
+
+
+def _export_page(recording: Path, out: Path | None, as_json: bool) -> None:
+    if out is not None:
+        check_suffix(out, "a page", (".html",), SettingError)
+    if recording.suffix != ".mcap":  # the drive of a rover
+        check_recording(recording)
+    from sandlot.recordings.names import beside
+
+    path = out or beside(recording, ".html")
+    refuse_existing(path, RecordingError)
+    from sandlot.lab.replay import write_page
+
+    with progress_bar("frame") as show:
+        count = write_page(recording, path, show(f"exporting {recording.name}"))
+    if as_json:
+        print_json({"recording": str(recording), "file": str(path), "moments": count})
+        return
+    Console(highlight=False).print(f"Written: [bold]{escape(str(path))}[/bold] ({count:,} moments)", soft_wrap=True)
+    Console(highlight=False).print("Open it in any browser; it needs no server.", style="dim", soft_wrap=True)
+
+
+def _export_scenes(recording: Path, to: "Target", out: Path | None, speed: float, as_json: bool) -> None:
+    suffix = ".rrd" if to == "rerun" else f".{to}"
+    if out is not None:
+        check_suffix(out, f"a file for {to}", (suffix,), SettingError)
+    check_recording(recording)
+    from sandlot.recordings.names import beside
+
+    path = out or beside(recording, suffix)
+    refuse_existing(path, RecordingError)
+    from sandlot.worlds.viewers.exporting import export_scenes
+
     with progress_bar("frame") as show:
         count = export_scenes(recording, to, path, show(f"exporting {recording.name}"), speed)
     if as_json:

@@ -11,7 +11,8 @@ from rich.markup import escape
 from sandlot.cli.logs import Format
 from sandlot.cli.show import Json, print_json
 from sandlot.cli.work import progress_bar
-from sandlot.errors import MapError
+from sandlot.errors import MapError, quote
+from sandlot.reading import check_log
 from sandlot.writing import refuse_existing
 
 if TYPE_CHECKING:
@@ -46,9 +47,10 @@ def map_(
     Writes map.yaml and map.pgm as ROS reads them, a picture map.png, trajectory.tum for tools such as evo, and
     report.html.
     """
+    check_log(recording)
+    refuse_existing(out, MapError)
     from sandlot.mapping.map_logs import map_log, write_result
 
-    refuse_existing(out, MapError)
     log = _read(recording, kind, topic)
     with progress_bar("scan") as show:
         mapper, seconds = map_log(log, odometry, show(f"mapping {recording.name}"))
@@ -81,11 +83,14 @@ def locate(
     as_json: Json = False,
 ) -> None:
     """Find a robot in a known map, scan by scan; without --start, the whole map is searched."""
+    check_log(recording)
+    if not chart.exists():
+        raise MapError(f"there is no map at {quote(chart)}; give a map.yaml that `sandlot map` or ROS has written")
+    if out is not None:
+        refuse_existing(out, MapError)
     from sandlot.mapping.map_logs import locate_log
     from sandlot.recordings.scans import Pose
 
-    if out is not None:
-        refuse_existing(out, MapError)
     log = _read(recording, kind, topic)
     with progress_bar("scan") as show:
         begin = None if start is None else Pose(*start)

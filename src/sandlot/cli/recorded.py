@@ -10,6 +10,9 @@ from rich.markup import escape
 from rich.table import Table
 
 from sandlot.cli.show import Json, print_json
+from sandlot.errors import RecordingError
+from sandlot.reading import check_recording
+from sandlot.writing import PICTURES, check_suffix
 
 ROWS, COLUMNS = 12, 7
 """Of the table of episodes; JSON has all."""
@@ -26,18 +29,19 @@ def show(
 
     A picture of that name that exists is replaced.
     """
-    from sandlot.errors import RecordingError
+    if out is not None:
+        check_suffix(out, "a picture", PICTURES, RecordingError)
+    check_recording(recording)
     from sandlot.recordings.names import beside
-    from sandlot.studies.plots import check_picture, save_figure
+    from sandlot.studies.plots import save_figure
     from sandlot.worlds.overview import overview
 
     path = out or beside(recording, ".png")
-    check_picture(path, RecordingError)
     found = overview(recording)
     save_figure(found.figure, path, dpi=110, error=RecordingError)
     if as_json:
         rows = [{key: None if math.isnan(value) else value for key, value in row.items()} for row in found.episodes]
-        print_json({**found.facts, "picture": str(path), "episodes": rows})
+        print_json({**found.facts, "picture": str(path), "episodes": rows, "units": found.units})
         return
     console = Console(highlight=False)
     facts = found.facts
@@ -51,7 +55,8 @@ def show(
     columns = list(dict.fromkeys(key for row in found.episodes for key in row))[:COLUMNS]
     table = Table(box=None, header_style="bold", pad_edge=False)
     for name in columns:
-        table.add_column(name.replace("_", " "), justify="right")
+        unit = f" [{found.units[name]}]" if name in found.units else ""
+        table.add_column(escape(name.replace("_", " ") + unit), justify="right")
     for row in found.episodes[:ROWS]:
         table.add_row(*(_number(row.get(name, math.nan)) for name in columns))
     console.print(table)

@@ -10,7 +10,9 @@ from rich.console import Console
 from rich.markup import escape
 
 from sandlot.cli.work import Set
-from sandlot.errors import LinkError, SettingError
+from sandlot.errors import LinkError, RecordingError, SettingError
+from sandlot.reading import check_regular
+from sandlot.writing import check_suffix, refuse_existing
 
 if TYPE_CHECKING:
     import ssl
@@ -100,6 +102,15 @@ def serve(
         raise SettingError("a real rover needs both --pins and --lidar; without both it is simulated")
     if emulated and pace != 1.0:
         raise SettingError(f"an emulated lidar measures in real time; --pace {pace:g} is not possible with it")
+    if record is not None:
+        check_suffix(record, "a recording of a rover", (".mcap",), SettingError)
+        refuse_existing(record, RecordingError)
+    if keys_ is not None:
+        from sandlot.link.keys import Keys
+
+        Keys(keys_).rover_context()
+    if pins is not None:
+        check_regular(pins)
     from sandlot.cli.rover_parts import real_rover, simulated_rover
     from sandlot.robots.driver import Driver
 
@@ -108,8 +119,6 @@ def serve(
     if record is not None:
         from sandlot.link.recording import Recorder
 
-        if record.suffix != ".mcap":
-            raise SettingError(f"--record {record} should end in .mcap")
         recorder = Recorder(record)
     try:
         if pins is not None and lidar is not None:
@@ -208,11 +217,11 @@ def drive(
 
     With --do, the first order that fails ends the command with status 1.
     """
-    from sandlot.cli.terminal import drive_by_keys
-    from sandlot.link.console import Console as Orders
-
     console = Console(highlight=False, soft_wrap=True)
     with open_client(host, port, keys_) as client:
+        from sandlot.cli.terminal import drive_by_keys
+        from sandlot.link.console import Console as Orders
+
         orders = Orders(client)
         if not words and sys.stdin.isatty():
             drive_by_keys(client, orders)
@@ -229,7 +238,6 @@ def drive(
 
 def open_client(host: str, port: int, folder: Path | None) -> "Client":
     """Connect to a rover with its keys, or with the token that it left on this machine."""
-    from sandlot.link.client import Client
     from sandlot.link.keys import Keys, local_token, read_token
 
     tls: ssl.SSLContext | None = None
@@ -242,4 +250,6 @@ def open_client(host: str, port: int, folder: Path | None) -> "Client":
         token = read_token(path)
     else:
         raise SettingError(f"a rover at {host} needs the keys that belong to it; give them with --keys")
+    from sandlot.link.client import Client
+
     return Client(host, port, token, tls)

@@ -63,7 +63,10 @@ def _studies() -> list[str]:
 
 def studies(
     name: Annotated[
-        str | None, typer.Argument(metavar="STUDY", help="Show this one in full.", autocompletion=_studies)
+        str | None,
+        typer.Argument(
+            metavar="STUDY", help="Show this one in full, or list those of a world.", autocompletion=_studies
+        ),
     ] = None,
     runs: Annotated[Path, typer.Option(help="Where to look for runs.")] = Path("runs"),
     as_json: Json = False,
@@ -71,12 +74,17 @@ def studies(
     """List the studies, how long they take, and their last runs; or show one, with its settings."""
     from sandlot.studies import find
 
-    if name is not None:
+    group = name is not None and any(each.startswith(f"{name}.") for each in _studies())
+    if name is not None and not group:
         find(name)
     from sandlot.studies.states import describe_studies, describe_study, last_runs
 
     found = last_runs(runs)
-    rows = describe_studies(found) if name is None else describe_study(name, found)
+    rows: list[dict[str, Any]] | dict[str, Any]
+    if name is None or group:
+        rows = [row for row in describe_studies(found) if name is None or row["study"].startswith(f"{name}.")]
+    else:
+        rows = describe_study(name, found)
     console = Console(stderr=True, highlight=False)
     for directory, reason in found.skipped.items():
         console.print(f"[yellow]skipped {escape(directory)}:[/] {escape(reason)}", soft_wrap=True)

@@ -1,10 +1,12 @@
 """Keys of a terminal, one at a time, for ``rover drive``."""
 
+import os
 import select
 import sys
+import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from sandlot.errors import SandlotError
@@ -15,8 +17,10 @@ if TYPE_CHECKING:
 
 SHOWN = 0.2
 """Between two reports on the screen [s]."""
-WAITS = ("mode", "scan", "map")
-"""Words whose answer is shown."""
+LAST = 2.0
+"""Longest time to wait for the last halt [s]."""
+SILENT = ("forwards", "backwards", "left", "right", "halt", "on")
+"""Words whose answer is not shown if all is well."""
 
 
 def drive_by_keys(client: "Client", orders: "Console") -> None:
@@ -35,18 +39,30 @@ def drive_by_keys(client: "Client", orders: "Console") -> None:
                 sys.stdout.flush()
             if not select.select([sys.stdin], [], [], 0.05)[0]:
                 continue
-            key = sys.stdin.read(1)
+            key = _key()
             if key in ("q", ""):
-                client.halt()
+                with suppress(SandlotError):
+                    client.halt().wait(LAST)
                 break
             word = KEYS.get(key, "")
             if key == ":":
                 word = _ask()
-            if word:
-                answer = orders.run(word, wait=word.split()[0] in WAITS)
-                if answer:
-                    sys.stdout.write(f"\r\x1b[K{answer}\n")
+            if word.split()[:1] and word.split()[0] in SILENT:
+                _show(orders.run(word, wait=False))
+            elif word:  # keys are read meanwhile: a halt must not wait for an answer
+                threading.Thread(target=lambda said=word: _show(orders.run(said)), daemon=True).start()
     print()
+
+
+def _show(answer: str) -> None:
+    """Write an answer above the last report."""
+    if answer:
+        sys.stdout.write(f"\r\x1b[K{answer}\n")
+
+
+def _key() -> str:
+    """A key. `sys.stdin` would read ahead, and a halt in its buffer would wait for the next key."""
+    return os.read(sys.stdin.fileno(), 1).decode(errors="replace")
 
 
 def _ask() -> str:
@@ -54,7 +70,7 @@ def _ask() -> str:
     sys.stdout.write("\r\x1b[K:")
     sys.stdout.flush()
     word = ""
-    while (key := sys.stdin.read(1)) not in ("\n", "\r", ""):
+    while (key := _key()) not in ("\n", "\r", ""):
         word = word[:-1] if key in ("\x7f", "\b") else word + key
         sys.stdout.write(f"\r\x1b[K:{word}")
         sys.stdout.flush()

@@ -1,5 +1,6 @@
 """The command ``train``: controllers that learn in simulation."""
 
+import shutil
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -37,13 +38,15 @@ def climber(
     """Train a climbing robot at fidelity fast, by proximal policy optimisation.
 
     Thousands of robots that differ in size, mass, friction and motors climb boxes, stairs and rubble, which get higher
-    as they pass. Without settings this trains the controller that comes with Sandlot; --start trains one further. Use
-    it with: sandlot record obstacles --controller OUT
+    as they pass. Without settings this trains the controller that comes with Sandlot, in several stages; interrupted,
+    the same command goes on after the last finished stage. With settings there is one stage, and --start trains a
+    controller further. Use it with: sandlot record obstacles --controller OUT
     """
     from sandlot.errors import ModelError
     from sandlot.extras import need
     from sandlot.learning.climber import ClimberTraining
     from sandlot.learning.climber import train as train_climber
+    from sandlot.learning.climber_stages import STAGES, train_in_stages
     from sandlot.models.dense import load_dense, save_dense
     from sandlot.robots.climber import load_climber
     from sandlot.settings import build, read_settings
@@ -52,16 +55,25 @@ def climber(
     refuse_existing(out, ModelError)
     given = build(ClimberTraining, read_settings(settings, assignments or ()))
     before = None if start is None else load_dense(start)
+    staged = settings is None and not assignments and start is None
+    stages = STAGES if staged else (given,)
     need("torch", "learn").set_num_threads(1)  # its batches are small: more threads wait for each other
     began, used = time.monotonic(), time.process_time()
     with progress_bar("iteration") as show:
         bar = show(f"training {out.name}")
 
-        def progress(update: "Update", kinds: dict[str, tuple[float, float]]) -> None:
-            bar(update.number, given.ppo.iterations)
+        def progress(stage: int, update: "Update") -> None:
+            done = sum(each.ppo.iterations for each in stages[:stage])
+            bar(done + update.number, sum(each.ppo.iterations for each in stages))
 
-        net, card = train_climber(load_climber(), given, threads, progress, before)
+        if staged:
+            folder = out.with_name(f"{out.name}.stages")
+            net, card = train_in_stages(load_climber(), stages, folder, threads, progress)
+        else:
+            net, card = train_climber(load_climber(), given, threads, lambda update, _: progress(0, update), before)
     save_dense(out, net, card)
+    if staged:
+        shutil.rmtree(folder)
     seconds = {"seconds": time.monotonic() - began, "processor_seconds": time.process_time() - used}
     _say(out, card.errors, seconds, as_json)
 
@@ -155,7 +167,10 @@ def _add_world(world: str) -> None:
     def command(
         out: Annotated[Path, typer.Option("--out", help="Directory of the controller.", show_default=False)],
         algorithm: Annotated[str, typer.Option(help="ppo, sac or dqn.")] = "ppo",
-        steps: Annotated[int, typer.Option(min=1, help="Decisions of all worlds together.")] = 1_500_000,
+        steps: Annotated[
+            int | None,
+            typer.Option(min=1, help="Decisions of all worlds together.", show_default="1500000, or a recipe's"),
+        ] = None,
         fidelity: Annotated[str | None, typer.Option(help="To train at.", show_default="fast, if there is one")] = None,
         assignments: Set = None,
         world_settings: Annotated[
@@ -168,13 +183,15 @@ def _add_world(world: str) -> None:
     ) -> None:
         from sandlot.cli.train_world import train_world
 
-        training = ["algorithm=" + algorithm, f"steps={steps}", *(assignments or ())]
+        chosen = [] if steps is None else [f"steps={steps}"]
+        training = ["algorithm=" + algorithm, *chosen, *(assignments or ())]
         fixed = [] if fidelity is None else [f"fidelity={fidelity}"]
         train_world(world, out, training, [*(world_settings or ()), *fixed], settings, episodes, as_json)
 
     command.__doc__ = (
         f"Train a controller of the world {world} with Stable-Baselines3.\n\n"
-        "It learns at the normalised interface of the world. Interrupted, the same command goes on from the last "
+        "It learns at the normalised interface of the world, for indoor, terrain and water with settings that are "
+        "known to work. Interrupted, the same command goes on from the last "
         "checkpoint. At the end it is tested at every fidelity. "
         f"Use it with: sandlot record {world} --controller OUT"
     )

@@ -33,15 +33,15 @@ def train_world(
     """
     from sandlot.errors import ModelError
     from sandlot.extras import need
-    from sandlot.learning.training_settings import Training
+    from sandlot.learning.training_settings import RECIPES, Recipe, Training, with_recipe
     from sandlot.settings import build, read_settings
     from sandlot.worlds import load
     from sandlot.writing import refuse_existing
 
     refuse_existing(out, ModelError)
-    given = build(Training, read_settings(file, training))
-    values = read_settings(None, world_settings)
-    kind = load(world)
+    kind, recipe = load(world), RECIPES.get(world, Recipe({}, {}))
+    given = build(Training, with_recipe(read_settings(file, training), recipe.training))
+    values = with_recipe(read_settings(None, world_settings), recipe.world)
     build(kind.Settings, {**values, "interface": "normalised"})  # explains a mistake before anything heavy is loaded
     need("stable_baselines3", "learn")
     from sandlot.learning.reinforcement import train

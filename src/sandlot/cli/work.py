@@ -14,7 +14,9 @@ from rich.markup import escape
 
 from sandlot.cli import stop
 from sandlot.cli.show import Json, _studies, print_json
+from sandlot.errors import RecordingError, RunError, SettingError, quote
 from sandlot.worlds import WORLDS
+from sandlot.writing import VIDEOS, check_suffix, refuse_existing
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
@@ -124,6 +126,8 @@ def report(
     as_json: Json = False,
 ) -> None:
     """Write the page of a finished run: settings, figure, claims, and where the data is."""
+    if not directory.exists():
+        raise RunError(f"no run in {quote(directory)}; `sandlot run STUDY --out {quote(directory)}` makes one")
     from sandlot.studies.runner import load as load_run
 
     outcome = load_run(directory)
@@ -160,6 +164,9 @@ def record(
         Path | None, typer.Option(help="Write a video too: .mp4, .gif or .webp.", show_default=False)
     ] = None,
     video_speed: Annotated[float, typer.Option(help="Of the video, relative to real time.")] = 1.0,
+    observations: Annotated[
+        bool, typer.Option(help="Keep observations. Without them, long drives on soil are recorded faster.")
+    ] = True,
     as_json: Json = False,
 ) -> None:
     """Record a world: every frame, with units, into a Zarr store; with --video also as a moving picture.
@@ -170,18 +177,24 @@ def record(
     world's kernels are compiled, which can take half a minute.
     """
     from sandlot.settings import read_settings
-    from sandlot.worlds import check_name
+    from sandlot.worlds import check_controller, check_fidelity, check_name
 
     check_name(world)
+    check_fidelity(world, fidelity)
+    check_controller(world, controller)
+    if video is not None:
+        check_suffix(video, "a video", VIDEOS, SettingError)
+        refuse_existing(video, RecordingError)
+    path = out or Path("recordings") / world
+    refuse_existing(path, RecordingError)
+    values = read_settings(settings, assignments or ())
     from sandlot.worlds.record import record_world
 
-    values = read_settings(settings, assignments or ())
     if fidelity is not None:
         values["fidelity"] = fidelity
-    path = out or Path("recordings") / world
     with progress_bar("step") as show:
         bar = show(f"recording {world}")
-        facts = record_world(world, path, steps, controller, seed, values, bar, video, video_speed)
+        facts = record_world(world, path, steps, controller, seed, values, bar, video, video_speed, observations)
     if as_json:
         print_json(facts)
         return

@@ -31,6 +31,8 @@ HIDDEN = 0.4
 """For so long a new tile is prepared out of sight [s]."""
 DOWN = 2.0
 """A tile that was replaced lies this far below, relative to the spacing; a slow browser shows it instead of a hole."""
+BELOW = 0.15
+"""For so long it lies there [s]; then it is hidden, because a browser without a graphics card takes long to draw it."""
 SKIRT = 4.0
 """Edges of tiles are drawn down by this, relative to the spacing, to close gaps between fine and coarse tiles."""
 
@@ -134,7 +136,7 @@ class _Tile:
         self._corner, self._spacing = field.corner, field.spacing
         self.middle = field.corner + 0.5 * field.spacing * np.array([columns[0] + columns[-1], rows[0] + rows[-1]])
         self.frame = scene.add_frame(name, show_axes=False)
-        self.shown, self.since, self._stride, self._ready = 0, 0.0, 0, 0.0
+        self.shown, self.since, self._stride, self._ready, self._over = 0, 0.0, 0, 0.0, 0.0
         self._meshes: dict[int, Any] = {}
         self._drawn, self._painted = np.zeros((0, 0)), np.zeros((0, 0, 3), np.uint8)
 
@@ -147,7 +149,7 @@ class _Tile:
         data = self._glb(field.heights[self._nodes], field.colours[self._nodes])
         number = 2 if self.shown == 1 else 1
         if number in self._meshes:
-            self._meshes[number].visible = False
+            self._meshes[number].visible, self._over = False, 0.0
             self._meshes[number].position = (0.0, 0.0, 0.0)
             self._meshes[number].glb_data = data
         else:
@@ -161,9 +163,12 @@ class _Tile:
         return True
 
     def swap(self, now: float) -> None:
-        """Show the mesh that was prepared, once a browser has read it; the one before lies below until it is reused."""
+        """Show the mesh that was prepared, once a browser has read it, and later hide the one before."""
+        if self._over and now >= self._over:
+            self._over = 0.0
+            self._meshes[3 - self.shown].visible = False
         if self._ready and now >= self._ready:
-            self._ready = 0.0
+            self._ready, self._over = 0.0, now + BELOW
             self._meshes[3 - self.shown].visible = True
             self._meshes[self.shown].position = (0.0, 0.0, -DOWN * self._spacing)
             self.shown = 3 - self.shown

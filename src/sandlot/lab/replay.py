@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from sandlot import recordings
+from sandlot.errors import RecordingError
 from sandlot.extras import need
 from sandlot.lab.canvas import Canvas
 from sandlot.lab.door import SKY, TITLE, Door, guarded
@@ -20,6 +21,7 @@ from sandlot.lab.stage import VIEWS, light
 from sandlot.typing import Array
 from sandlot.worlds.replay import Moment, moments
 from sandlot.worlds.scene import HeightField, Lines, Scene
+from sandlot.writing import drafted
 
 MOST, BYTES = 900, 400_000_000
 """Moments that are kept of a recording, and the memory of their ground [byte]; more are thinned evenly."""
@@ -79,6 +81,27 @@ def _scale(values: Array, low: float, high: float) -> Array:
 def with_trail(scene: Scene, line: Lines | None) -> Scene:
     """The scene, with a path in it."""
     return scene if line is None else replace(scene, items=(*scene.items, line))
+
+
+def write_page(path: Path, out: Path, progress: Callable[[int, int], None] = lambda done, total: None) -> int:
+    """Write one HTML page that plays a recording, or the drive of a rover.
+
+    Args:
+        path: The recording.
+        out: The page, which must not exist.
+        progress: Called with the number of frames that are read, and of all.
+
+    Returns:
+        How many moments it has.
+
+    Raises:
+        SandlotError: If the recording cannot be replayed, or the page not be written.
+    """
+    need("viser", "lab")
+    with drafted(out, RecordingError) as draft:
+        kept = read_moments(path, progress)
+        draft.write_text(to_html(kept))
+    return len(kept)
 
 
 def to_html(kept: Sequence[Moment], line: Lines | None = None) -> str:

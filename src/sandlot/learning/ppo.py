@@ -7,6 +7,7 @@ Schulman et al. 2016. The step length follows the change of the policy (as in Ru
 import math
 import time
 from collections.abc import Callable
+from concurrent.futures import Executor, ThreadPoolExecutor
 from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
 
@@ -117,34 +118,61 @@ def learn(
     log = torch.full((batch.actions,), math.log(ppo.deviation), requires_grad=True)
     parameters = [*actor.parameters(), *critic.parameters(), log]
     search = torch.optim.Adam(parameters, lr=ppo.rate)
-    seen, shape = batch.reset().astype(np.float32), (ppo.horizon, batch.count)
-    for number in range(1, ppo.iterations + 1):
-        states, taken = np.empty((*shape, batch.features), np.float32), np.empty((*shape, batch.actions), np.float32)
-        means, values = np.empty_like(taken), np.empty((ppo.horizon + 1, batch.count), np.float32)
-        rewards, stops, lates = np.empty(shape, np.float32), np.empty(shape, np.bool_), np.empty(shape, np.bool_)
-        deviation = np.exp(log.detach().numpy())
-        with torch.no_grad():
-            for t in range(ppo.horizon):
-                states[t] = seen
-                rows = torch.from_numpy(seen)
-                means[t], values[t] = actor(rows).numpy(), critic(rows)[:, 0].numpy()
-                taken[t] = means[t] + deviation * rng.standard_normal(taken[t].shape, np.float32)
-                after, rewards[t], ended, lates[t] = batch.step(taken[t].astype(np.float64))
-                stops[t] = ended | lates[t]
-                seen = after.astype(np.float32)
-            values[-1] = critic(torch.from_numpy(seen))[:, 0].numpy()
-        reward = float(rewards.mean())
-        # Running out of time is no failure: what would have followed is about worth what the state before was.
-        rewards += ppo.discount * values[:-1] * lates
-        advantages = _advantages(rewards, values, stops, ppo.discount, ppo.trace)
-        data = (states, taken, means, advantages, advantages + values[:-1])
-        flat = [torch.from_numpy(each.reshape(-1, *each.shape[2:])) for each in data]
-        change = _update(torch, search, actor, critic, log, flat, np.log(deviation), ppo, rng)
-        now = time.monotonic() - began
-        progress(Update(number, reward, float(deviation.mean()), change, now))
-        if 0.0 < ppo.seconds < now:
-            break
+    seen = batch.reset().astype(np.float32)
+    with ThreadPoolExecutor(1) as beside:
+        for number in range(1, ppo.iterations + 1):
+            deviation = np.exp(log.detach().numpy())
+            rollout, seen, reward = _roll(torch, batch, actor, critic, deviation, seen, ppo, rng, beside)
+            change = _update(torch, search, actor, critic, log, rollout, np.log(deviation), ppo, rng, beside)
+            now = time.monotonic() - began
+            progress(Update(number, reward, float(deviation.mean()), change, now))
+            if 0.0 < ppo.seconds < now:
+                break
     return _as_dense(actor)
+
+
+def _roll(
+    torch: Any,
+    batch: Batch,
+    actor: Any,
+    critic: Any,
+    deviation: Any,
+    seen: Any,
+    ppo: Ppo,
+    rng: np.random.Generator,
+    beside: Executor,
+) -> tuple[list[Any], Any, float]:
+    """Step all robots; the critic, which nothing waits for, runs ``beside``, in another thread.
+
+    Returns:
+        States, actions, their means, advantages and returns of all steps of all robots; the last observations; the mean
+        reward of a step.
+    """
+    shape = (ppo.horizon, batch.count)
+    states, taken = (np.empty((*shape, size), np.float32) for size in (batch.features, batch.actions))
+    means, values = np.empty_like(taken), np.empty((ppo.horizon + 1, batch.count), np.float32)
+    rewards, stops, lates = np.empty(shape, np.float32), np.empty(shape, np.bool_), np.empty(shape, np.bool_)
+    for t in range(ppo.horizon):
+        states[t] = seen
+        rows = torch.from_numpy(seen)
+        value = beside.submit(_evaluate, torch, critic, rows)
+        means[t] = _evaluate(torch, actor, rows)
+        taken[t] = means[t] + deviation * rng.standard_normal(taken[t].shape, np.float32)
+        after, rewards[t], ended, lates[t] = batch.step(taken[t].astype(np.float64))
+        stops[t], values[t] = ended | lates[t], value.result()[:, 0]
+        seen = after.astype(np.float32)
+    values[-1] = _evaluate(torch, critic, torch.from_numpy(seen))[:, 0]
+    reward = float(rewards.mean())
+    # Running out of time is no failure: what would have followed is about worth what the state before was.
+    rewards += ppo.discount * values[:-1] * lates
+    advantages = _advantages(rewards, values, stops, ppo.discount, ppo.trace)
+    data = (states, taken, means, advantages, advantages + values[:-1])
+    return [torch.from_numpy(each.reshape(-1, *each.shape[2:])) for each in data], seen, reward
+
+
+def _evaluate(torch: Any, net: Any, rows: Any) -> Any:
+    with torch.no_grad():
+        return net(rows).numpy()
 
 
 def _net(torch: Any, inputs: int, hidden: tuple[int, ...], outputs: int, last: float, rng: np.random.Generator) -> Any:
@@ -189,9 +217,21 @@ def _advantages(rewards: Any, values: Any, stops: Any, discount: float, trace: f
 
 
 def _update(
-    torch: Any, search: Any, actor: Any, critic: Any, log: Any, data: list[Any], old: Any, ppo: Ppo, rng: Any
+    torch: Any,
+    search: Any,
+    actor: Any,
+    critic: Any,
+    log: Any,
+    data: list[Any],
+    old: Any,
+    ppo: Ppo,
+    rng: Any,
+    beside: Executor,
 ) -> float:
-    """Improve policy and value by one rollout; returns the policy's change."""
+    """Improve policy and value by one rollout; returns the policy's change.
+
+    The gradients of the critic, which shares nothing with the actor, are found ``beside``, in another thread.
+    """
     states, taken, means, advantages, returns = data
     old, total, count = torch.from_numpy(old), 0.0, len(states)
     before = _log_probability(torch, taken, means, old)
@@ -199,17 +239,18 @@ def _update(
     for _ in range(ppo.epochs):
         order = torch.from_numpy(rng.permutation(count))
         for part in order.chunk(ppo.batches):
+            search.zero_grad()
+            judged = beside.submit(_judge, critic, states, returns, part)
             mean = actor(states[part])
             ratio = (_log_probability(torch, taken[part], mean, log) - before[part]).exp()
             gain = torch.minimum(
                 ratio * advantages[part], ratio.clamp(1.0 - ppo.clip, 1.0 + ppo.clip) * advantages[part]
             )
-            error = (critic(states[part])[:, 0] - returns[part]).square().mean()
             # Means far outside of the limits of an action would have no effect and no way back.
             outside = (mean.abs() - 1.2).clamp(min=0.0).square().mean()
-            loss = -gain.mean() + error + 0.1 * outside - ppo.entropy * log.sum()
-            search.zero_grad()
+            loss = -gain.mean() + 0.1 * outside - ppo.entropy * log.sum()
             loss.backward()
+            judged.result()
             torch.nn.utils.clip_grad_norm_([each for group in search.param_groups for each in group["params"]], 1.0)
             search.step()
             with torch.no_grad():
@@ -225,6 +266,11 @@ def _update(
             with torch.no_grad():
                 log.clamp_(math.log(0.1), math.log(1.0))
     return total / (ppo.epochs * ppo.batches)
+
+
+def _judge(critic: Any, states: Any, returns: Any, part: Any) -> None:
+    """Find the gradients of the critic's error."""
+    (critic(states[part])[:, 0] - returns[part]).square().mean().backward()
 
 
 def _log_probability(torch: Any, taken: Any, mean: Any, log: Any) -> Any:

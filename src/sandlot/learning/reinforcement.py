@@ -49,7 +49,8 @@ def train(
     """
     kind, folder = load(world), out.with_name(f"{out.name}.training")
     given = {**(values or {}), "interface": "normalised"}
-    fidelity = given.get("fidelity", "fast" if "fast" in kind.fidelities() else kind.fidelities()[0])
+    quick = [each for each in ("fast", "learned") if each in kind.fidelities()]
+    fidelity = given.get("fidelity", (quick or kind.fidelities())[0])
     worlds = _worlds(world, {**given, "fidelity": fidelity}, settings.members, settings.longest)
     need("torch", "learn").set_num_threads(1)  # its batches are small: more threads wait for each other
     model = _model(settings, worlds)

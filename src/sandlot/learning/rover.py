@@ -88,7 +88,7 @@ def record_one(folder: Path, given: RoverTraining, number: int) -> Path:
             "rovers": (given.rover,),
             "map_every": given.frames,
         }
-        record_world("terrain", path, given.frames, "varied", seed=number, settings=settings)
+        record_world("terrain", path, given.frames, "varied", seed=number, settings=settings, observations=False)
     return path
 
 

@@ -1,6 +1,7 @@
 """Settings of a training by reinforcement; apart from it, so that mistakes show before PyTorch is loaded."""
 
-from typing import Literal, Self
+from collections.abc import Mapping
+from typing import Any, Literal, NamedTuple, Self
 
 from pydantic import Field, model_validator
 
@@ -55,3 +56,46 @@ class Training(Settings):
         if self.algorithm == "ppo" and self.batch > self.members * self.horizon:
             raise ValueError(f"batch={self.batch} is more than members * horizon = {self.members * self.horizon}")
         return self
+
+
+class Recipe(NamedTuple):
+    """Settings with which a training of a world is known to work; what a user gives has precedence.
+
+    Attributes:
+        world: Settings of the world.
+        training: Settings of the training.
+    """
+
+    world: Mapping[str, Any]
+    training: Mapping[str, Any]
+
+
+RECIPES = {
+    "indoor": Recipe(
+        {
+            "task": "goal",
+            "goal_distance": 0.3,
+            "goal_angle": 0.5,
+            "goal_reward": 5.0,
+            "bump_penalty": 2.0,
+            # All around: a robot that starts with its back to a wall must see it.
+            "laser": {"beams": 36, "field_of_view": 6.283185, "max_range": 8.0},
+        },
+        {"longest": 250, "steps": 2_000_000},
+    ),
+    "terrain": Recipe(
+        {"task": "goal", "terrain": "hills", "shape": [300, 300]},
+        {"longest": 1000},
+    ),
+    "water": Recipe({}, {"longest": 1000, "steps": 600_000}),
+}
+"""By the name of the world; others are trained with the defaults of the world and of `Training`."""
+
+
+def with_recipe(given: Mapping[str, Any], recipe: Mapping[str, Any]) -> dict[str, Any]:
+    """What was given, and what else the recipe says."""
+    found = {**recipe, **given}
+    for name, value in recipe.items():
+        if isinstance(value, Mapping) and isinstance(given.get(name), Mapping):
+            found[name] = with_recipe(given[name], value)
+    return found

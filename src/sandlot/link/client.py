@@ -7,6 +7,7 @@ with Client("127.0.0.1", token=token) as rover:
 
 import asyncio
 import contextlib
+import math
 import secrets
 import ssl
 import threading
@@ -22,6 +23,7 @@ from numpy.typing import NDArray
 from sandlot.errors import LinkError
 from sandlot.link.conversation import Conversation, Received
 from sandlot.link.messages import (
+    PORT,
     Configuration,
     CorrectedMove,
     Descriptor,
@@ -39,7 +41,6 @@ from sandlot.link.messages import (
     Status,
     Welcome,
 )
-from sandlot.link.server import PORT
 
 BEAT = 0.25
 """Between two heartbeats [s]."""
@@ -47,6 +48,8 @@ SILENT = 5.0
 """A rover that says nothing for so long is no longer there [s]."""
 AGAIN = (0.1, 2.0)
 """Shortest and longest time before it connects again [s]."""
+LOOK = 0.5
+"""How long an order is waited for before looking whether the rover is held [s]; reports come more often."""
 INTERRUPTED = "the rover was started again; whether this order was executed is not known"
 
 
@@ -71,17 +74,23 @@ class Ticket:
         """Whether the order has ended."""
         return self._done.is_set()
 
-    def wait(self, seconds: float | None = None) -> Result:
+    def wait(self, seconds: float | None = None, held: Callable[[], str] = lambda: "") -> Result:
         """How the order ended.
 
         Args:
             seconds: Wait at most so long; None for ever.
+            held: Why the rover is held, if it is; then orders that wait for `Client.go_on` are not waited for.
 
         Raises:
-            LinkError: If it did not end in time.
+            LinkError: If it did not end in time, or the rover is held.
         """
-        if not self._done.wait(seconds) or self._result is None:
-            raise LinkError(f"{self.order.type} number {self.order.N} did not end within {seconds:g} s")
+        end = math.inf if seconds is None else time.monotonic() + seconds
+        while not self._done.wait(max(min(end - time.monotonic(), LOOK), 0.0)):
+            if time.monotonic() >= end:
+                raise LinkError(f"{self.order.type} number {self.order.N} did not end within {seconds:g} s")
+            if not self.order.quick and (why := held()):
+                raise LinkError(f"{self.order.type} waits, because the rover is held: {why}")
+        assert self._result is not None
         return self._result
 
     def finish(self, result: Result) -> None:
@@ -165,9 +174,9 @@ class Client:
         """Change the mode; waits until that is done.
 
         Raises:
-            LinkError: If it is refused, or takes longer than the time [s].
+            LinkError: If it is refused, takes longer than the time [s], or waits because the rover is held.
         """
-        _check(self.give(ModeChange(mode=mode)), seconds)
+        self._done(self.give(ModeChange(mode=mode)), seconds)
 
     def move(self, direction: Direction, seconds: float) -> Ticket:
         """Drive by hand for a time [s], at most 2 s; only in the mode MANUAL."""
@@ -190,7 +199,7 @@ class Client:
         return self.configure("go_on", 1)
 
     def configure(self, parameter: str, value: float) -> Ticket:
-        """Set a parameter of the rover (`sandlot.link.executor.PARAMETERS`)."""
+        """Set a parameter of the rover (`sandlot.link.messages.PARAMETERS`)."""
         return self.give(Configuration(parameter=parameter, value=value, priority=parameter == "go_on"))
 
     def scan(self, samples: int = 400, max_range: float = 12.0, seconds: float = 30.0) -> NDArray[np.float64]:
@@ -205,7 +214,7 @@ class Client:
             LinkError: If there are none.
         """
         ticket = self.give(ScanRequest(SAMPLE_SIZE=samples, MAX_RANGE=1000.0 * max_range))
-        _check(ticket, seconds)
+        self._done(ticket, seconds)
         array = _data(ticket)[1].astype(np.float64)
         return np.column_stack([np.radians(array[:, 0]), array[:, 1] / 1000.0])
 
@@ -216,8 +225,19 @@ class Client:
             LinkError: If there is none.
         """
         ticket = self.give(MapRequest())
-        _check(ticket, seconds)
+        self._done(ticket, seconds)
         return _data(ticket)
+
+    @property
+    def held(self) -> str:
+        """Why the rover begins no order that moves until `go_on`, by its last report; empty if it does."""
+        return "" if self.status is None else self.status.held
+
+    def _done(self, ticket: Ticket, seconds: float) -> None:
+        """Wait until an order is done."""
+        result = ticket.wait(seconds, lambda: self.held)
+        if result.outcome != "done":
+            raise LinkError(f"{ticket.order.type} was not done ({result.outcome}): {result.report}")
 
     def close(self) -> None:
         """End the link. A rover that moves by an order of this client stops."""
@@ -244,6 +264,8 @@ class Client:
             began = time.monotonic()
             try:
                 await self._talk()
+            except ssl.SSLCertVerificationError as error:
+                self.problem = f"not authorised: the rover shows another certificate ({error.verify_message})"
             except (OSError, LinkError, asyncio.IncompleteReadError, TimeoutError, ssl.SSLError) as error:
                 self.problem = str(error) or type(error).__name__
             except asyncio.CancelledError:
@@ -346,10 +368,3 @@ def _data(ticket: Ticket) -> tuple[Descriptor, NDArray[Any]]:
     if not ticket.data:
         raise LinkError("the link was lost before the data came; ask again")
     return ticket.data[-1]
-
-
-def _check(ticket: Ticket, seconds: float) -> Result:
-    result = ticket.wait(seconds)
-    if result.outcome != "done":
-        raise LinkError(f"{ticket.order.type} was not done ({result.outcome}): {result.report}")
-    return result

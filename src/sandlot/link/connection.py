@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 AT_ONCE = 16
 """Messages of a connection that are handled before others have their turn."""
-BACKLOG = 256
-"""Messages that wait; the connection is not read while there are more."""
+BACKLOG = 1024 * 1024
+"""Bytes of messages that wait; the connection is not read while there are more, until half of them are left."""
 GREETING = 5.0
 """Time for a controller to prove who it is, and for the rest of a message that has begun [s]."""
 SILENT = 10.0
@@ -29,10 +29,11 @@ HALT = b"HALT_OVERRIDE"
 
 
 class Connection(asyncio.Protocol):
-    """Reads messages in small portions; a halt goes before all others.
+    """Reads messages, and handles some of them whenever the server gives it a turn; a halt goes before all others.
 
     Attributes:
         session: Of the controller, once it was let in.
+        since: When the connection was made, by `time.monotonic` [s].
     """
 
     def __init__(self, server: "Server") -> None:
@@ -40,18 +41,21 @@ class Connection(asyncio.Protocol):
         self._server, self.session = server, cast(Session | None, None)
         self._gate = Gate(server.token, time.monotonic())
         self._transport: asyncio.Transport | None = None
-        self._texts: deque[bytes] = deque()
+        self._texts: deque[tuple[bytes, bool]] = deque()  # and whether they came within the rate
         self._out: list[bytes] = []
-        self._since = self._heard = self._begun = time.monotonic()
-        self._busy = self._closed = False
+        self.since = self._heard = self._begun = time.monotonic()
+        self._closed, self._waiting = False, 0
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Begin."""
         self._transport = cast(asyncio.Transport, transport)
         if len(self._server.connections) >= CONNECTIONS:
-            self._transport.abort()
-            self._closed = True
-            return
+            # Those who know the token prove it at once; whoever has waited longest for that makes room.
+            waiting = min((each for each in self._server.connections if each.session is None), key=_since, default=self)
+            waiting.abort()
+            self._server.connections.discard(waiting)
+            if waiting is self:
+                return
         self._server.connections.add(self)
 
     def connection_lost(self, error: Exception | None) -> None:
@@ -60,7 +64,7 @@ class Connection(asyncio.Protocol):
         self._server.connections.discard(self)
 
     def data_received(self, data: bytes) -> None:
-        """Take bytes; act on a halt at once, and on all others in turn."""
+        """Take bytes; act on a halt at once, and on all others in turn, after all connections were read."""
         if self._closed:
             return
         try:
@@ -72,9 +76,13 @@ class Connection(asyncio.Protocol):
         except LinkError as problem:
             self.refuse(str(problem))
             return
-        self._texts += texts
-        if not self._busy:
-            self._work()
+        if texts and not self._texts:
+            self._server.turns.add(self.work)
+        now = time.monotonic()
+        self._texts += [(text, self._gate.allow(now)) for text in texts]
+        self._waiting += sum(map(len, texts))
+        if self._waiting > BACKLOG and self._transport is not None:
+            self._transport.pause_reading()
 
     def say(self, packet: bytes, optional: bool = False) -> None:
         """Send a packet; an optional one is left out if the controller reads slowly, or was not let in."""
@@ -82,10 +90,15 @@ class Connection(asyncio.Protocol):
             return
         waiting = self._transport.get_write_buffer_size()
         if waiting > STUCK:
-            self._transport.abort()
-            self._closed = True
+            self.abort()
         elif not (optional and waiting > SLOW):
             self._out.append(packet)
+
+    def abort(self) -> None:
+        """Close at once."""
+        self._closed = True
+        if self._transport is not None:
+            self._transport.abort()
 
     def flush(self) -> None:
         """Send what was said."""
@@ -106,7 +119,7 @@ class Connection(asyncio.Protocol):
         """Close the connection if it is half open or too slow."""
         if self._transport is None or self._closed:
             return
-        late = not self._gate.open and now - self._since > GREETING
+        late = not self._gate.open and now - self.since > GREETING
         slow = self._gate.waiting > 0 and self._transport.is_reading() and now - self._begun > GREETING
         if late or slow or now - self._heard > SILENT:
             self.refuse(UNAUTHORISED if late else "too slow" if slow else "silent")
@@ -121,28 +134,28 @@ class Connection(asyncio.Protocol):
                 if isinstance(message, Halt) and self.session is not None and self.session.last < message.N:
                     self._server.halt(self.session, message)
 
-    def _work(self) -> None:
-        """Handle some of the messages that wait."""
-        self._busy = False
+    def work(self) -> bool:
+        """Handle some of the messages that wait; returns whether there are more."""
         if self._closed or self._transport is None:
-            return
+            return False
         try:
             for _ in range(min(AT_ONCE, len(self._texts))):
-                self._handle(self._texts.popleft())
+                text, within = self._texts.popleft()
+                self._waiting -= len(text)
+                self._handle(text, within)
         except LinkError as problem:
             self.refuse(str(problem))
-            return
+            return False
+        except Exception:  # a fault of the program ends one connection, not all
+            self.abort()
+            raise
         self.flush()
-        if self._texts:
-            self._busy = True
-            asyncio.get_running_loop().call_soon(self._work)
-        if len(self._texts) > BACKLOG:
-            self._transport.pause_reading()
-        elif not self._transport.is_reading():
+        if self._waiting <= BACKLOG // 2 and not self._transport.is_reading():
             self._begun = time.monotonic()  # it was not slow: it was not read
             self._transport.resume_reading()
+        return bool(self._texts)
 
-    def _handle(self, text: bytes) -> None:
+    def _handle(self, text: bytes, within: bool) -> None:
         was_open = self._gate.open
         message = self._gate.read(text)
         now = self._heard = time.monotonic()
@@ -156,13 +169,17 @@ class Connection(asyncio.Protocol):
         if isinstance(message, Heartbeat):
             self.session.confirm(message.N)
         else:
-            self._server.receive(self, self.session, cast(Order, message), self._gate.allow(message, now))
+            self._server.receive(self, self.session, cast(Order, message), within)
 
     def _welcome(self, now: float) -> None:
         self.session, known = self._server.sessions.open(self._gate.session, now)
         for other in list(self._server.connections):
             if other is not self and other.session is self.session:
                 other.refuse("the controller has connected again")
-        self.say(Welcome(N=self.session.last, boot=self._server.boot, known=known).packet())
+        self.say(Welcome(N=self.session.last, boot=self._server.boot, known=known).packet() + self._server.last_status)
         for result in self.session.results.values():
             self.say(result.packet())
+
+
+def _since(connection: Connection) -> float:
+    return connection.since

@@ -1,13 +1,13 @@
 """Drives a rover by words or by keys: each is one order, and its answer is one line."""
 
 import math
+import time
 from collections.abc import Callable
 from typing import cast, get_args
 
 from sandlot.errors import LinkError, SandlotError
 from sandlot.link.client import Client, Ticket
-from sandlot.link.executor import PARAMETERS
-from sandlot.link.messages import Direction, Mode, Status
+from sandlot.link.messages import PARAMETERS, Direction, Mode, ModeChange, Status
 
 HELP = """forwards|backwards|left|right SECONDS   drive by hand, at most 2 s (mode MANUAL)
 advance METRES, turn DEGREES            measured and corrected (MANUAL or SEMI)
@@ -34,6 +34,8 @@ KEYS = {
 KEYS_HELP = "w a s d drive, space halts, 1 2 3 modes, g goes on, r scan, m map, : a word, q ends"
 LONG = 3600.0
 """Longest time for an order [s]."""
+FIRST = 2.0
+"""Longest time for the first report [s]."""
 
 
 class Console:
@@ -71,11 +73,15 @@ class Console:
     def _run(self, name: str, values: list[str], wait: bool) -> str:
         rover = self._client
         if name in get_args(Direction):
-            return self._answer(rover.move(cast(Direction, name), float(values[0])), wait)
-        orders: dict[str, Callable[[], Ticket]] = {
+            return self._move(lambda: rover.move(cast(Direction, name), float(values[0])), wait)
+        moves: dict[str, Callable[[], Ticket]] = {
             "advance": lambda: rover.advance(float(values[0])),
             "turn": lambda: rover.turn(math.radians(float(values[0]))),
             "go": lambda: rover.go_to(float(values[0]), float(values[1])),
+        }
+        if name in moves:
+            return self._move(moves[name], wait)
+        orders: dict[str, Callable[[], Ticket]] = {
             "halt": rover.halt,
             "on": rover.go_on,
             "set": lambda: rover.configure(values[0], float(values[1])),
@@ -86,8 +92,11 @@ class Console:
             mode = values[0].upper()
             if mode not in get_args(Mode):
                 raise LinkError(f"no mode {mode[:20]}; known: {', '.join(get_args(Mode))}")
-            rover.mode(cast(Mode, mode))
-            return f"mode {mode}"
+            answer = self._answer(rover.give(ModeChange(mode=cast(Mode, mode))), wait)
+            held = self._held()
+            return (
+                answer if self.failed or not wait else f"mode {mode}" + (f"; the rover is held: {held}" if held else "")
+            )
         if name == "scan":
             samples = rover.scan(int(values[0]) if values else 400)
             near = f"{samples[:, 1].min():.2f} to {samples[:, 1].max():.2f} m"
@@ -97,15 +106,29 @@ class Console:
             known = int((cells[0] > 0).sum())
             return f"map of {cells.shape[2]} x {cells.shape[1]} cells of {descriptor.resolution:g} mm, {known:,} known"
         if name == "status":
+            self._held()  # waits for the first report
             return "no report yet" if rover.status is None else describe(rover.status)
         if name == "help":
             return HELP
         raise ValueError(name)
 
+    def _move(self, give: Callable[[], Ticket], wait: bool) -> str:
+        """Give an order that moves, unless it would wait until the rover is told to go on."""
+        if held := self._held():
+            raise LinkError(f"the rover is held: {held}")
+        return self._answer(give(), wait)
+
+    def _held(self) -> str:
+        """Why the rover is held, and what to say; empty if it is not."""
+        end = time.monotonic() + FIRST
+        while self._client.status is None and time.monotonic() < end:
+            time.sleep(0.01)
+        return f"{self._client.held}; `on` lets it go on" if self._client.held else ""
+
     def _answer(self, ticket: Ticket, wait: bool) -> str:
         if not wait:
             return ""
-        result = ticket.wait(LONG)
+        result = ticket.wait(LONG, self._held)
         self.failed = result.outcome != "done"
         return f"{result.outcome}: {result.report}" if result.report else result.outcome
 

@@ -13,6 +13,7 @@ from sandlot.control.navigation.near import Avoidance
 from sandlot.errors import LinkError, SandlotError
 from sandlot.link.data import describe
 from sandlot.link.messages import (
+    PARAMETERS,
     Configuration,
     CorrectedMove,
     Descriptor,
@@ -32,18 +33,6 @@ from sandlot.robots.hardware.board import Board, SimulatedBoard
 from sandlot.robots.hardware.supervisor import PERIOD, Power, Supervisor, telemetry
 
 Outcome = Literal["done", "refused", "halted", "failed"]
-PARAMETERS: dict[str, str] = {
-    "go_on": "1: begin orders again that wait since the link was lost or the voltage was too low",
-    "report_rate": "status reports a second, 0.2 to 50",
-    "auto_without_link": "1: the mode AUTO goes on without a word from the controller",
-    "usb_power": "0 or 1: power of the lidar",
-    "motor_power": "0 or 1: the 9 V supply",
-    "backup_power": "1: use the backup battery; 0: the main batteries",
-    "undervoltage": "voltage below which the main batteries are empty, 9 to 12.6 V",
-    "sleep": "1: low-power state; 0: leave it",
-    "note": "any number; it is only kept",
-}
-"""What CONFIGURATION can set."""
 AWAKE, IDLE = 0.02, 0.5
 """How long an idle executor waits for an order, and between scans while it is idle [s]."""
 MAPS = 1.0
@@ -149,9 +138,10 @@ class Executor:
             outcome, report = "refused" if isinstance(entry.order, ModeChange) else "failed", str(problem)
         except Exception as error:  # a fault of the program must not leave a rover without its executor
             outcome, report = "failed", f"{type(error).__name__}: {error}"
-            self.wheels.brake()
         self.wheels.entry = None
         self.queue.done(entry)
+        if outcome != "done" and entry.order.moves:
+            self.wheels.brake()
         if entry.order.moves:
             self._report()  # before the result: whoever waits for it finds the present state
         if report != WAITS:
@@ -160,7 +150,7 @@ class Executor:
     def _execute(self, entry: Entry) -> str:
         match entry.order:
             case Configuration() as order:
-                return self._configure(order)
+                return self._configure(order, entry.session)
             case ModeChange() as order:
                 if self.supervisor.asleep:
                     self.supervisor.sleep(False)
@@ -195,13 +185,18 @@ class Executor:
         """Drive to the waypoint, or until a newer one waits."""
         pilot = self.modes.pilot
         assert pilot is not None
+        late = self.wheels.late
         for _ in self.modes.steps():
             self._show_map()
             front = self.queue.front()
             if front is not None and isinstance(front.order, SetWaypoint):
                 return "replaced by a newer waypoint"
         if pilot.navigator.state != "arrived":
-            raise LinkError(pilot.navigator.report)
+            late = self.wheels.late - late
+            slow = (
+                f"; tracks were stopped {late} times, as decisions came too late: is the computer busy?" if late else ""
+            )
+            raise LinkError(pilot.navigator.report + slow)
         self._show_map(now=True)
         return pilot.navigator.report
 
@@ -289,11 +284,12 @@ class Executor:
                 enough = len(array) >= entry.order.SAMPLE_SIZE
                 self._sink.ended(entry, "done" if enough else "failed", f"{len(array)} samples in {len(got)} turns")
 
-    def _configure(self, order: Configuration) -> str:
+    def _configure(self, order: Configuration, session: str) -> str:
         value, supervisor = order.value, self.supervisor
         match order.parameter:
             case "go_on":
-                self.queue.go_on()
+                self.queue.go_on(session)
+                self._report()  # before the result: whoever waits for it finds the present state
             case "report_rate" if 0.2 <= value <= 50.0:
                 self.values["report_rate"] = value
             case "auto_without_link" | "note":

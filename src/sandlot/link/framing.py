@@ -67,6 +67,10 @@ class Framer:
         self._buffer, self._searched = bytearray(), 0
         self._kind: Kind | None = None
 
+    def allow(self, max_message: int) -> None:
+        """From now on, messages may have so many bytes."""
+        self._limits["message"] = max_message
+
     @property
     def waiting(self) -> int:
         """Bytes of a packet that is not complete."""

@@ -8,7 +8,7 @@ from typing import Literal
 
 from sandlot.errors import LinkError
 from sandlot.link.framing import MAX_MESSAGE, Framer
-from sandlot.link.messages import VERSION, Challenge, FromController, Heartbeat, Hello, Proof, read_controller
+from sandlot.link.messages import VERSION, Challenge, FromController, Hello, Proof, read_controller
 from sandlot.link.proofs import prove, proven
 
 RATE, BURST = 1000.0, 2000.0
@@ -93,18 +93,16 @@ class Gate:
             hello = self._hello
             if proven(message.proof, self._token, "controller", hello.session, self._nonce, hello.nonce):
                 self._state, self.session = "open", hello.session
-                self._framer = Framer(MAX_MESSAGE)
+                self._framer.allow(MAX_MESSAGE)
                 return None
         raise LinkError(UNAUTHORISED)
 
-    def allow(self, message: FromController, now: float) -> bool:
-        """Whether a message is within the rate; heartbeats and halts always are."""
+    def allow(self, now: float) -> bool:
+        """Whether a message that has come now [s] is within the rate."""
         self._budget = min(self._budget + (now - self._time) * RATE, BURST)
         self._time = now
         if self._budget >= 1.0:
             self._budget -= 1.0
-            return True
-        if isinstance(message, Heartbeat) or message.type == "HALT_OVERRIDE":
             return True
         self.refused += 1
         return False

@@ -8,6 +8,7 @@ import datetime
 import ipaddress
 import os
 import ssl
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -63,6 +64,10 @@ class Keys:
         except (OSError, ssl.SSLError) as error:
             reason = os_reason(error, self.folder) if isinstance(error, OSError) else str(error)
             raise LinkError(f"no keys in {self.folder} ({reason}); make some with: sandlot rover keys") from None
+        for authority in context.get_ca_certs():  # all certificates were made with it, for the same time
+            until = str(authority["notAfter"])
+            if ssl.cert_time_to_seconds(until) < time.time():
+                raise LinkError(f"the keys in {self.folder} were valid until {until}; make new: sandlot rover keys")
         return context
 
 

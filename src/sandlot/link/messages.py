@@ -12,6 +12,8 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from sandlot.errors import LinkError, quote
 from sandlot.link.framing import frame
 
+PORT = 4760
+"""Of a rover's server, if none is given."""
 VERSION = 1
 """Of the protocol; both sides must speak the same."""
 MAX_DURATION = 2.0
@@ -20,6 +22,19 @@ FAR = 1e7
 """Largest coordinate of a waypoint and largest distance of a move [mm]."""
 MAX_NUMBER = 2**53
 """Sequence numbers are smaller than this."""
+
+PARAMETERS: dict[str, str] = {
+    "go_on": "1: begin orders again that wait since the link was lost or the voltage was too low",
+    "report_rate": "status reports a second, 0.2 to 50",
+    "auto_without_link": "1: the mode AUTO goes on without a word from the controller",
+    "usb_power": "0 or 1: power of the lidar",
+    "motor_power": "0 or 1: the 9 V supply",
+    "backup_power": "1: use the backup battery; 0: the main batteries",
+    "undervoltage": "voltage below which the main batteries are empty, 9 to 12.6 V",
+    "sleep": "1: low-power state; 0: leave it",
+    "note": "any number; it is only kept",
+}
+"""What CONFIGURATION can set."""
 
 Sequence: TypeAlias = Annotated[int, Field(ge=0, lt=MAX_NUMBER, strict=True)]
 Secret: TypeAlias = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
@@ -54,7 +69,7 @@ class Message(BaseModel):
 
 
 class Configuration(Message):
-    """Sets a parameter (see `sandlot.link.executor.PARAMETERS`)."""
+    """Sets a parameter (see `PARAMETERS`)."""
 
     type: Literal["CONFIGURATION"] = "CONFIGURATION"
     parameter: Annotated[str, Field(min_length=1, max_length=40)]

@@ -23,11 +23,16 @@ class Entry:
         session: Who gave it.
         order: What to do.
         stop: Why it must stop now; empty if it may go on.
+        watched: Whose silence stops the rover: who gave the order, or who let the rover go on.
     """
 
     session: str
     order: Order
     stop: str = ""
+    watched: str = ""
+
+    def __post_init__(self) -> None:
+        self.watched = self.watched or self.session
 
 
 class Queue:
@@ -61,7 +66,7 @@ class Queue:
             if len(self) >= MOST:
                 return f"{MOST:,} orders wait already"
             if order.moves and any(count for other, count in self._moving.items() if other != session):
-                return "another controller is driving"
+                return "another controller is driving; a halt ends its orders"
             entry = Entry(session, order)
             first = order.priority and not isinstance(order, ModeChange)
             (self._first if first else self._later).append(entry)
@@ -143,17 +148,28 @@ class Queue:
             if self.current is not None and not self.current.order.quick:
                 self.current.stop = self.current.stop or reason
 
-    def go_on(self) -> None:
-        """Begin orders that move again."""
+    def go_on(self, session: str) -> None:
+        """Begin orders that move again, and stop them when this session is silent."""
         with self._changed:
             self.held = ""
+            for entry in (*self._first, *self._later, *((self.standing,) if self.standing else ())):
+                entry.watched = session
             self._changed.notify()
 
     def _next(self, quick: bool) -> Entry | None:
-        if self.held:  # quick orders pass those that wait
-            return next((entry for entry in (*self._first, *self._later) if entry.order.quick), None)
+        if self.held:
+            return self._while_held(quick)
         line = self._first or self._later
         return line[0] if line and (line[0].order.quick or not quick) else None
+
+    def _while_held(self, quick: bool) -> Entry | None:
+        """Moves wait; quick orders pass them, and the mode changes if no move waits before that."""
+        waits = quick
+        for entry in (*self._first, *self._later):
+            if entry.order.quick or not (entry.order.moves or waits):
+                return entry
+            waits = waits or entry.order.moves
+        return None
 
     def _forget(self, entry: Entry) -> None:
         self._moving[entry.session] -= 1

@@ -21,15 +21,15 @@ from sandlot.errors import LinkError
 from sandlot.link.connection import GREETING, Connection
 from sandlot.link.data import pack
 from sandlot.link.executor import Executor, Outcome
-from sandlot.link.messages import Acknowledgement, Descriptor, Halt, Order, Result, Status
+from sandlot.link.messages import PORT, Acknowledgement, Descriptor, Halt, Order, Result, Status
 from sandlot.link.proofs import check_token
 from sandlot.link.queue import Entry
 from sandlot.link.recording import Recorder
 from sandlot.link.sessions import Session, Sessions
+from sandlot.link.turns import Turns
 from sandlot.robots.driver import Driver, Sensed
 from sandlot.robots.hardware.board import Board
 
-PORT = 4760
 DEAD_MAN = 1.0
 """A moving rover stops if its controller says nothing for so long [s]."""
 PRIORITY = -10
@@ -46,6 +46,8 @@ class Server:
         executor: Of the orders.
         sessions: Of controllers.
         connections: That are open.
+        turns: In which they work.
+        last_status: The last report, as a packet.
         boot: Another one at each start.
     """
 
@@ -72,10 +74,10 @@ class Server:
             LinkError: If the token is too short.
         """
         self.token, self.boot = check_token(token), secrets.token_hex(16)
-        self.sessions, self.connections = Sessions(), set[Connection]()
+        self.sessions, self.connections, self.turns = Sessions(), set[Connection](), Turns()
         self.executor = Executor(driver, self, board, pace, avoidance)
         self.recorder = recorder
-        self.address = "", 0
+        self.address, self.last_status = ("", 0), b""
         self._words: deque[tuple[str | None, Any, bool]] = deque()
         self._scheduled = False
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -166,7 +168,8 @@ class Server:
 
     def status(self, status: Status) -> None:
         """Where the rover is and what it does."""
-        self._post(None, status.packet(), True)
+        self.last_status = status.packet()
+        self._post(None, self.last_status, True)
         if self.recorder is not None:
             self.recorder.status(status)
 
@@ -223,7 +226,7 @@ class Server:
         entry = self.executor.queue.current
         if entry is None or entry.order.quick or entry.stop or not self.executor.wheels.moving:
             return
-        session = self.sessions.get(entry.session)
+        session = self.sessions.get(entry.watched)
         alone = self.executor.modes.mode == "AUTO" and self.executor.values["auto_without_link"] == 1.0
         if not alone and (session is None or time.monotonic() - session.heard > DEAD_MAN):
             self.executor.hold(f"no word from the controller for {DEAD_MAN:g} s")

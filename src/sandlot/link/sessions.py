@@ -54,7 +54,7 @@ class Sessions:
 
     def __init__(self, most: int = MOST) -> None:
         """Remember at most so many."""
-        self._known: OrderedDict[str, Session] = OrderedDict()
+        self._known: dict[str, Session] = {}
         self._most = most
 
     def __len__(self) -> int:
@@ -68,10 +68,9 @@ class Sessions:
         """The session of a name, and whether it was known."""
         known = name in self._known
         if not known:
+            if len(self._known) >= self._most:
+                del self._known[min(self._known.values(), key=lambda each: each.heard).id]
             self._known[name] = Session(name, now)
-            if len(self._known) > self._most:
-                self._known.popitem(last=False)
-        self._known.move_to_end(name)
         session = self._known[name]
         session.heard = now
         return session, known

@@ -8,6 +8,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 
 from sandlot.link.queue import Entry
 from sandlot.recordings.scans import Scan
@@ -19,6 +20,10 @@ LATE = 0.7
 """Moving tracks are stopped if there is no new order for so long [s]: whoever drives takes too long to decide."""
 CHECK = 0.05
 """Between two looks at what must be watched [s]."""
+KEPT = 1024
+"""Times of braking that are remembered."""
+AGAIN = 0.005
+"""Before a halt that failed is tried again [s]."""
 
 
 class HaltedError(Exception):
@@ -31,10 +36,11 @@ class Wheels:
     Attributes:
         chassis: Of the rover.
         moving: Whether the last order lets the tracks run.
+        late: How often tracks were stopped because no new order came in time.
         entry: The order that moves now; its ``stop`` ends it.
         between: Called after each piece with what was sensed.
         watch: Called 20 times a second by the braking thread.
-        braked: When `brake` last had its effect, by `time.monotonic` [s].
+        braked: When `brake` had its effect, the last times, by `time.monotonic` [s].
     """
 
     def __init__(self, driver: Driver, pace: float = 0.0) -> None:
@@ -46,11 +52,11 @@ class Wheels:
         """
         self._driver, self._pace = driver, pace
         self.chassis: Chassis = driver.chassis
-        self.moving = False
+        self.moving, self.late = False, 0
         self.entry: Entry | None = None
         self.between: Callable[[Sensed], None] = lambda sensed: None
         self.watch: Callable[[], None] = lambda: None
-        self.braked = 0.0
+        self.braked: deque[float] = deque(maxlen=KEPT)
         self._lock, self._stop, self._woken = threading.Lock(), threading.Event(), threading.Event()
         self._ordered = time.monotonic()
         self._epoch: tuple[float, float] | None = None
@@ -74,8 +80,10 @@ class Wheels:
                 self._check()
                 self.moving = left != 0.0 or right != 0.0
                 self._ordered = time.monotonic() + 3600.0  # the piece itself is not late
-                sensed = self._driver.drive(left, right, ticks * tick)
-                self._ordered = time.monotonic()
+                try:
+                    sensed = self._driver.drive(left, right, ticks * tick)
+                finally:
+                    self._ordered = time.monotonic()
             left_over -= ticks
             scans += sensed.scans
             self._after(sensed)
@@ -141,18 +149,27 @@ class Wheels:
         while not self._closed:
             if self._stop.wait(CHECK):
                 self._stop.clear()
-                self._halt()
-                self._woken.clear()
-                while self._then:
-                    self._then.popleft()()
+                if self._halt():
+                    self._woken.clear()
+                    while self._then:
+                        self._then.popleft()()
             elif self.moving and time.monotonic() - self._ordered > LATE:
+                self.late += 1
                 self._halt()
-            self.watch()
+            with suppress(Exception):  # nothing may end this thread
+                self.watch()
         self._halt()
 
-    def _halt(self) -> None:
+    def _halt(self) -> bool:
+        """Stop the motors, or try again soon; returns whether they are off."""
         with self._lock:
             if self.moving:
-                self._driver.halt()
+                try:
+                    self._driver.halt()
+                except Exception:  # of a pin or a sensor: nothing may end this thread
+                    time.sleep(AGAIN)
+                    self._stop.set()
+                    return False
                 self.moving = False
-            self.braked = time.monotonic()
+            self.braked.append(time.monotonic())
+        return True

@@ -223,6 +223,14 @@ def sense(heights: NDArray[np.int16], agents: NDArray[np.void], sensing: float) 
         _sense(heights, agents[i], sensing)
 
 
+@kernel(allocates=False)
+def step_each(swarms: Swarm, hands: NDArray[np.int8], moves: NDArray[np.int8], sensing: float, slope: float) -> None:
+    """`step` of many swarms, whose arrays have a leading axis; hands and moves (swarms, agents)."""
+    for k in range(len(hands)):
+        one = Swarm(swarms.heights[k], swarms.occupied[k], swarms.agents[k], swarms.levels[k], swarms.tally[k])
+        step(one, hands[k], moves[k], sensing, slope)
+
+
 @kernel(inline="always")
 def is_flat(tally: NDArray[np.int64], slope: float) -> bool:
     """Whether the terrain is flat: no steep cell, or with a negative ``slope``, a height range of at most one."""
@@ -231,13 +239,18 @@ def is_flat(tally: NDArray[np.int64], slope: float) -> bool:
     return tally[HIGH] - tally[LOW] <= 1
 
 
-@kernel()
-def free_neighbours(occupied: NDArray[np.bool_], agents: NDArray[np.void]) -> NDArray[np.bool_]:
-    """Whether each agent could move to its neighbours: (n, 8), in the order of the moves 1 to 8."""
-    ny, nx = occupied.shape
-    free = np.zeros((agents.size, 8), np.bool_)
-    for i in range(agents.size):
-        for k in range(8):
-            x, y = agents[i]["x"] + DX[k + 1], agents[i]["y"] + DY[k + 1]
-            free[i, k] = 0 <= x < nx and 0 <= y < ny and not occupied[y, x]
-    return free
+@kernel(allocates=False)
+def see_free(occupied: NDArray[np.bool_], agents: NDArray[np.void], free: NDArray[Any]) -> None:
+    """Find out whether each agent could move to its neighbours.
+
+    Args:
+        occupied: (swarms, ny, nx)
+        agents: (swarms, n) of AGENT.
+        free: (swarms, n, 8) filled with 1 or 0, in the order of the moves 1 to 8.
+    """
+    ny, nx = occupied.shape[1:]
+    for m in range(len(agents)):
+        for i in range(agents.shape[1]):
+            for k in range(8):
+                x, y = agents[m, i]["x"] + DX[k + 1], agents[m, i]["y"] + DY[k + 1]
+                free[m, i, k] = 0 <= x < nx and 0 <= y < ny and not occupied[m, y, x]

@@ -66,9 +66,12 @@ class FixedTerrain:
     roughness: float
     slope: float
 
-    def heights(self, shape: tuple[int, int], spacing: float) -> Array:
-        """Their height map: (ny, nx) [m], for nodes ``spacing`` [m] apart. It wraps around."""
-        rng = np.random.default_rng(self.seed)
+    def heights(self, shape: tuple[int, int], spacing: float, rng: np.random.Generator | None = None) -> Array:
+        """Their height map: (ny, nx) [m], for nodes ``spacing`` [m] apart. It wraps around.
+
+        With a generator, other hills of the same kind.
+        """
+        rng = np.random.default_rng(self.seed) if rng is None else rng
         field = hills(shape, rng, self.hill_size / spacing, 1.0, self.roughness, tileable=True)
         slopes = [(np.roll(field, -1, axis) - field) / spacing for axis in (0, 1)]
         return field * (self.slope / np.sqrt(np.mean(slopes[0] ** 2 + slopes[1] ** 2)))

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 Frame: TypeAlias = Mapping[str, NDArray[Any] | np.generic]
 """The named quantities of one time step."""
 
-SYMBOLS = frozenset({"1", "m", "s", "rad", "kg", "N", "Pa", "W", "J", "V", "A", "K", "cell", "cycle", "unit"})
-"""Known units: SI, and the cells, cycles and units of material of the grid world."""
+SYMBOLS = frozenset({"1", "m", "s", "rad", "kg", "N", "Pa", "W", "J", "V", "A", "K", "cell", "cycle", "unit", "mixed"})
+"""Known units: SI; cells, cycles and units of material of the grid world; ``mixed`` for an observation."""
 
 ONCE = 2**31 - 1
 """``every`` of a quantity that never changes: only the first frame keeps it. The largest that netCDF-3 can hold."""
@@ -28,7 +28,8 @@ class Quantity:
     """One named quantity of a frame.
 
     Attributes:
-        units: Products of known symbols, as in ``m/s`` or ``kg*m^2``; ``1`` for a pure number.
+        units: Products of known symbols, as in ``m/s`` or ``kg*m^2``; ``1`` for a pure number; several, separated by
+            commas, for the elements along the last axis.
         long_name: What it is, in a few words.
         dims: Names of its axes within one frame; empty for a number.
         shape: Lengths of these axes.
@@ -44,7 +45,7 @@ class Quantity:
     every: int = 1
 
     def __post_init__(self) -> None:
-        unknown = set(re.sub(r"\^-?\d+", "", self.units).replace("/", "*").split("*")) - SYMBOLS
+        unknown = set(re.sub(r"\^-?\d+", "", self.units).replace("/", "*").replace(", ", "*").split("*")) - SYMBOLS
         if unknown:
             raise ValueError(f"unit {self.units!r} has unknown parts {sorted(unknown)}; known: {sorted(SYMBOLS)}")
         if len(self.dims) != len(self.shape):

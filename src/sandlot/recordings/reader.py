@@ -11,7 +11,7 @@ import numpy as np
 import xarray as xr
 
 from sandlot.errors import RecordingError, SandlotError, os_reason, quote
-from sandlot.reading import MAX_BYTES, check_regular, parse_json
+from sandlot.reading import MAX_BYTES, check_recording, check_regular, parse_json
 from sandlot.recordings.columns import row_count
 from sandlot.recordings.frames import ONCE
 from sandlot.recordings.zarr_store import FORMAT, FORMAT_VERSION
@@ -119,15 +119,8 @@ def outcomes(recording: xr.Dataset) -> list[dict[str, float]]:
 
 def _read_root(path: Path) -> dict[str, Any]:
     """The root metadata of a recording whose format this version knows."""
-    if not path.exists():
-        raise RecordingError(f"there is no recording at {quote(path)}; check the path")
-    if not path.is_dir():
-        raise RecordingError(f"{quote(path)} is a file; a recording is a directory")
     try:
-        if not (path / "zarr.json").exists():
-            raise RecordingError(
-                f"{path} is not a Zarr store, as it has no zarr.json; give the directory of a recording"
-            )
+        check_recording(path)
         root: dict[str, Any] = _read_metadata(path / "zarr.json")
         attributes = root.get("attributes", {})
         known = attributes.get("format") == FORMAT

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from pydantic import Field
 
-from sandlot.sensing.noise import white_noise
+from sandlot.sensing.noise import Source, white_noise
 from sandlot.settings import Settings
 from sandlot.typing import Array, IntArray
 
@@ -58,14 +58,14 @@ class Encoders(Settings):
         """Draw the biases of the speeds of ``count`` rovers for a run: (count, 2) [rad/s]."""
         return self.speed_bias * rng.normal(size=(count, 2))
 
-    def read(self, angles: Array, speeds: Array, bias: Array, rng: np.random.Generator) -> EncoderReading:
+    def read(self, angles: Array, speeds: Array, bias: Array, rng: Source) -> EncoderReading:
         """Read the encoders of n rovers.
 
         Args:
             angles: (n, 2) of the left and the right wheel since the start [rad].
             speeds: (n, 2) of the wheels [rad/s].
             bias: (n, 2) of `draw_bias` [rad/s].
-            rng: For the noise.
+            rng: For the noise; several give the noise of equal shares of the rovers.
         """
         noise = white_noise(rng, self.speed_noise, speeds.shape)
         return EncoderReading(angles, 2.0 * math.pi / self.resolution, speeds + bias + noise)

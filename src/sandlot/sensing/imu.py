@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 from pydantic import Field
 
-from sandlot.sensing.noise import white_noise
+from sandlot.sensing.noise import Source, white_noise
 from sandlot.settings import Settings
 from sandlot.typing import Array
 
@@ -93,14 +93,14 @@ class Imu(Settings):
         """Draw the biases of ``count`` units for a run."""
         return ImuBias(self.rate_bias * rng.normal(size=(count, 3)), self.force_bias * rng.normal(size=(count, 3)))
 
-    def read(self, motion: BodyMotion, bias: ImuBias, interval: float, rng: np.random.Generator) -> ImuReading:
+    def read(self, motion: BodyMotion, bias: ImuBias, interval: float, rng: Source) -> ImuReading:
         """Read the units of all bodies.
 
         Args:
             motion: Of the bodies.
             bias: From `draw_bias`.
             interval: Between readings [s]. The noise of a reading is its density over the square root of this.
-            rng: Source of noise.
+            rng: Of the noise; several give the noise of equal shares of the bodies.
         """
         rates, force = motion.rates, motion.specific_force
         if any(self.position):

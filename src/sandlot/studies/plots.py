@@ -11,15 +11,15 @@ from matplotlib.figure import Figure
 from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 from numpy.typing import NDArray
 
-from sandlot.errors import SandlotError, quote
+from sandlot.errors import SandlotError
 from sandlot.studies.statistics import mean_interval
 from sandlot.worlds.picture import from_above
 from sandlot.worlds.scene import Scene
-from sandlot.writing import drafted
+from sandlot.writing import PICTURES, check_suffix, drafted
 
 COLOURS = ("#2f6f8f", "#d1793f", "#5f8f4e", "#9a5b8f", "#b8a03c", "#7a7a7a")
 EARTH = "gist_earth"
-FORMATS = (".png", ".svg", ".pdf")
+FORMATS = PICTURES
 """Suffixes of pictures."""
 
 
@@ -52,8 +52,7 @@ def check_picture(path: Path, error: type[SandlotError] = SandlotError) -> None:
     Raises:
         SandlotError: Of the class ``error``.
     """
-    if path.suffix.lower() not in FORMATS:
-        raise error(f"cannot write {quote(path)}: a picture ends in {', '.join(FORMATS)}")
+    check_suffix(path, "a picture", FORMATS, error)
 
 
 def save_figure(figure: Figure, path: Path, dpi: int = 150, error: type[SandlotError] = SandlotError) -> None:

@@ -5,7 +5,9 @@ class is, such as ``cart = "my_package.cart:Cart"``.
 """
 
 import importlib
+from collections.abc import Sequence
 from importlib.metadata import entry_points
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import gymnasium
@@ -33,13 +35,35 @@ WORLDS |= {each.name: each.value for each in entry_points(group="sandlot.worlds"
 VECTORS = {
     "avoid": "sandlot.worlds.avoid.vector:AvoidVector",
     "indoor": "sandlot.worlds.indoor.vector:IndoorVector",
+    "leveling": "sandlot.worlds.leveling.vector:LevelingVector",
     "obstacles": "sandlot.worlds.obstacles.vector:ObstaclesVector",
+    "terrain": "sandlot.worlds.terrain.vector:TerrainVector",
     "water": "sandlot.worlds.water.vector:WaterVector",
 }
 """Short name to the compiled vector form, which ``gymnasium.make_vec`` gives."""
 
 LIMITS = {"avoid": 1000, "indoor": 5000, "leveling": 20_000, "obstacles": 1200, "terrain": 6000, "water": 12_000}
 """Steps after which Gymnasium truncates an episode, unless ``max_episode_steps`` is given; -1 for never."""
+
+CONTROLLERS = {
+    "avoid": ("trained", "straight", "random"),
+    "indoor": ("wander", "random"),
+    "leveling": ("probabilistic", "memetic", "pool", "random"),
+    "obstacles": ("reactive", "reinforced", "neural", "aligned", "trained", "drive", "random"),
+    "terrain": ("session", "varied", "straight", "walk", "charge", "spin", "memory", "shared", "random"),
+    "water": ("fetch", "seek", "swim", "random"),
+}
+"""Ready controllers of each world, at any fidelity; the world itself says which it has with given settings."""
+
+FIDELITIES = {
+    "avoid": ("fast", "reference"),
+    "indoor": ("fast", "learned"),
+    "leveling": ("fast",),
+    "obstacles": ("fast", "reference"),
+    "terrain": ("reference", "learned"),
+    "water": ("fast", "reference"),
+}
+"""Fidelities of each world; the first is the default."""
 
 viewer: "Callable[[World], Callable[[], None]] | None" = None
 """Opens a view of a world for ``render_mode="human"``, and returns what shows each step; the lab puts it here."""
@@ -74,6 +98,40 @@ def check_name(name: str) -> None:
         short = [each for each in WORLDS if world_id(each) == name]
         known = f"for this Gymnasium id write {short[0]!r}" if short else nearest(name, list(WORLDS))
         raise SettingError(f"no world {quote(name)!r}; {known}")
+
+
+def check_fidelity(world: str, name: str | None) -> None:
+    """Refuse a fidelity that a world does not have, before anything heavy is imported.
+
+    Raises:
+        SettingError: If there is none of that name.
+    """
+    known = FIDELITIES.get(world, ())
+    if name is not None and known and name not in known:
+        allowed = f"one of {', '.join(known)}" if len(known) > 1 else f"only {known[0]}"
+        raise SettingError(f"fidelity={quote(name)} is not possible; allowed: {allowed}")
+
+
+def check_controller(world: str, name: str | None, more: Sequence[str] = ()) -> None:
+    """Refuse the name of a controller that a world does not have, before anything heavy is imported.
+
+    Args:
+        world: Its name.
+        name: Of a controller; a path, or where your own is, is not checked here. None for the default.
+        more: Further names that are possible.
+
+    Raises:
+        SettingError: If there is no such controller.
+    """
+    known = [*CONTROLLERS.get(world, ()), *more]
+    file = Path((name or "").partition(":")[0])
+    if file.suffix == ".py" and not file.exists():
+        raise SettingError(f"cannot make the controller {quote(name)}: there is no file {quote(file)}")
+    if name is None or world not in CONTROLLERS or name in known or set(name) & set("/:.") or Path(name).exists():
+        return
+    from sandlot.settings import nearest
+
+    raise SettingError(f"no controller {quote(name)!r}; {nearest(name, known)}")
 
 
 def load(name: str) -> "type[World]":

@@ -130,12 +130,14 @@ class World(gymnasium.Env[NDArray[Any], NDArray[Any]]):
         settings: What this world was made with.
         quantities: The quantities of its frames, from `sandlot.recordings.vocabulary`.
         reward_units: Unit of its reward.
+        action_units: Unit of its actions, or of the elements of their last axis, separated by commas.
         outcome_quantities: Name, unit and meaning of its outcomes; all are numbers.
         endless: Whether its episodes never end by themselves.
     """
 
     Settings: ClassVar[type[WorldSettings]]
     reward_units: str = "1"
+    action_units: str = "1"
     outcome_quantities: ClassVar[Mapping[str, Quantity]] = {}
     endless: bool = False
     quantities: Mapping[str, Quantity]

@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from sandlot import recordings
 from sandlot.errors import RecordingError, quote
 from sandlot.typing import Array, IntArray
+from sandlot.worlds import WORLDS, load, world_id
 
 FIRST = (
     "speed",
@@ -41,12 +42,14 @@ class Overview:
     Attributes:
         facts: World, frames, duration and more, by name.
         episodes: One row for each episode, by column.
+        units: Of columns that have one.
         figure: Path and quantities over time.
         next_commands: What one can do with it, each with a command.
     """
 
     facts: dict[str, Any]
     episodes: list[dict[str, float]]
+    units: dict[str, str]
     figure: Figure
     next_commands: list[tuple[str, str]]
 
@@ -80,12 +83,21 @@ def overview(path: Path) -> Overview:
             "created": dataset.attrs.get("created"),
         }
         figure = _figure(frames, terrain, f"{facts['world']}: {path.name}")
-        return Overview(facts, rows, figure, _next(path, dataset))
+        return Overview(facts, rows, _units(facts["world"]), figure, _next(path, dataset))
 
 
 def _numbers(frames: xr.Dataset) -> IntArray:
     """Episode of each frame: (frames,)."""
     return frames["episode"].values if "episode" in frames else np.zeros(frames.sizes["time"], np.int64)
+
+
+def _units(world: object) -> dict[str, str]:
+    """Units of the columns of episodes of a world, by its Gymnasium id; pure numbers have none."""
+    units = {"duration": "s", "path_length": "m"}
+    for name in WORLDS:
+        if world_id(name) == world:
+            units |= {key: each.units for key, each in load(name).outcome_quantities.items()}
+    return {key: unit for key, unit in units.items() if unit != "1"}
 
 
 def _episodes(frames: xr.Dataset, outcomes: list[dict[str, float]]) -> list[dict[str, float]]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, SupportsFloat
 
@@ -13,12 +12,12 @@ from numpy.typing import NDArray
 from sandlot.control.trained import settings_for
 from sandlot.errors import SandlotError
 from sandlot.recordings import Writer
-from sandlot.recordings.vocabulary import quantity
 from sandlot.settings import build
 from sandlot.worlds import load, world_id
 from sandlot.worlds.base import StepResult, World
 from sandlot.worlds.picture import picture
 from sandlot.worlds.rollout import rollout
+from sandlot.worlds.transitions import transitions
 from sandlot.worlds.video import Video, check_video
 
 LONG = 1000
@@ -28,9 +27,10 @@ LONG = 1000
 class Record(gymnasium.Wrapper[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]):
     """Writes a recording while the world runs.
 
-    A frame is written at every reset and after every step: the world's own quantities, and with them ``action`` (that
-    led to the frame; zero at a reset), ``reward``, ``episode`` (counted from 0) and ``exploded`` (the simulation has
-    become unstable, so that the frame is invalid). The outcomes of each episode are noted in the recording.
+    A frame is written at every reset and after every step: the world's own quantities, and with them ``observation``,
+    ``action`` (that led to the frame; zero at a reset), ``reward``, ``terminated``, ``truncated``, ``episode`` (counted
+    from 0) and ``exploded`` (the simulation has become unstable, so that the frame is invalid). The outcomes of each
+    episode are noted in the recording.
 
     Attributes:
         writer: The recording being written.
@@ -38,13 +38,16 @@ class Record(gymnasium.Wrapper[NDArray[Any], NDArray[Any], NDArray[Any], NDArray
         exploded: Number of episodes that exploded.
     """
 
-    def __init__(self, env: gymnasium.Env[Any, Any], path: Path | str, seed: int | None = None) -> None:
+    def __init__(
+        self, env: gymnasium.Env[Any, Any], path: Path | str, seed: int | None = None, observations: bool = True
+    ) -> None:
         """Start a recording.
 
         Args:
             env: A world, possibly wrapped.
             path: Where to write the recording.
             seed: Written into the recording; give the one passed to ``reset``.
+            observations: Whether observations are kept. Without them, a rover on soil is recorded faster.
 
         Raises:
             SandlotError: If ``env`` is not a world, or ``path`` cannot be written.
@@ -54,30 +57,13 @@ class Record(gymnasium.Wrapper[NDArray[Any], NDArray[Any], NDArray[Any], NDArray
         if not isinstance(world, World):
             raise SandlotError(f"only Sandlot worlds can be recorded, not {type(world).__name__}")
         self._recorder = world.recorder()
-        sample = np.asarray(env.action_space.sample())
-        if sample.dtype.kind == "f":
-            sample = sample.astype(np.float64)  # controllers may give more digits than the space: a replay needs them
-        self._zero = np.zeros_like(sample)
-        dims = tuple(f"action_{k}" for k in range(sample.ndim))
-        quantities = {
-            **self._recorder.quantities,
-            "action": quantity("action", dims, sample.shape, str(sample.dtype)),
-            "reward": replace(quantity("reward"), units=world.reward_units),
-            "episode": quantity("episode", dtype="int64"),
-            "exploded": quantity("exploded", dtype="bool"),
-        }
+        declared = transitions(world, env.observation_space, env.action_space, observations)
+        quantities = {**self._recorder.quantities, **declared}
         settings = world.settings.model_dump(mode="json")
         self.episodes = self.exploded = 0
         self._outcomes: list[dict[str, float]] = []
         self._unstable = False
-        self._action, self._reward = self._zero.copy(), np.zeros(())
-        self._episode, self._marked = np.zeros((), np.int64), np.zeros((), np.bool_)
-        self._added = {
-            "action": self._action,
-            "reward": self._reward,
-            "episode": self._episode,
-            "exploded": self._marked,
-        }
+        self._transition = {name: np.zeros(each.shape, each.dtype) for name, each in declared.items()}
         self.writer = Writer(
             Path(path),
             quantities,
@@ -94,7 +80,7 @@ class Record(gymnasium.Wrapper[NDArray[Any], NDArray[Any], NDArray[Any], NDArray
         self.episodes += 1
         self._unstable = False
         self._recorder.restart()
-        self._keep(self._zero, 0.0)
+        self._keep(observation, 0, 0.0, False, False)
         return observation, info
 
     def step(self, action: NDArray[Any]) -> tuple[Any, SupportsFloat, bool, bool, dict[str, Any]]:
@@ -102,7 +88,7 @@ class Record(gymnasium.Wrapper[NDArray[Any], NDArray[Any], NDArray[Any], NDArray
         observation, reward, terminated, truncated, info = super().step(action)
         if info.get("exploded", False) and not self._unstable:
             self.exploded, self._unstable = self.exploded + 1, True
-        self._keep(action, float(reward))
+        self._keep(observation, action, float(reward), terminated, truncated)
         return observation, reward, terminated, truncated, info
 
     def hold(self, action: NDArray[Any], steps: int) -> tuple[int, StepResult]:
@@ -116,7 +102,7 @@ class Record(gymnasium.Wrapper[NDArray[Any], NDArray[Any], NDArray[Any], NDArray
             The number of steps, and what the last of them returned.
         """
         recorder, writer = self._recorder, self.writer
-        if self.env is not self.env.unwrapped or not recorder.can_hold:
+        if self.env is not self.env.unwrapped or "observation" in self._transition or not recorder.can_hold:
             observation, reward, *rest = self.step(action)
             return 1, (observation, float(reward), *rest)
         rows = writer.room()
@@ -128,6 +114,8 @@ class Record(gymnasium.Wrapper[NDArray[Any], NDArray[Any], NDArray[Any], NDArray
         self.exploded += self._unstable
         rows["action"][:made], rows["reward"][:made] = action, rewards
         rows["episode"][:made], rows["exploded"][:made] = self.episodes - 1, False
+        rows["terminated"][:made] = rows["truncated"][:made] = False
+        rows["terminated"][made - 1], rows["truncated"][made - 1] = result[2], result[3]
         rows["exploded"][made - 1] = self._unstable
         writer.filled(made, last)
         return made, result
@@ -145,10 +133,14 @@ class Record(gymnasium.Wrapper[NDArray[Any], NDArray[Any], NDArray[Any], NDArray
             self._outcomes.append(found)
             self.writer.note_outcomes(self._outcomes)
 
-    def _keep(self, action: NDArray[Any], reward: float) -> None:
-        self._action[...], self._reward[()] = action, reward
-        self._episode[()], self._marked[()] = self.episodes - 1, self._unstable
-        self.writer.append({**self._recorder.frame(), **self._added})
+    def _keep(self, observation: Any, action: Any, reward: float, terminated: bool, truncated: bool) -> None:
+        kept = self._transition
+        if "observation" in kept:
+            kept["observation"][...] = observation
+        kept["action"][...], kept["reward"][()] = action, reward
+        kept["terminated"][()], kept["truncated"][()] = terminated, truncated
+        kept["episode"][()], kept["exploded"][()] = self.episodes - 1, self._unstable
+        self.writer.append({**self._recorder.frame(), **kept})
 
 
 def record_world(
@@ -161,6 +153,7 @@ def record_world(
     progress: Callable[[int, int], None] = lambda done, total: None,
     video: Path | None = None,
     video_speed: float = 1.0,
+    observations: bool = True,
 ) -> dict[str, Any]:
     """Let a controller drive a world and record it; when an episode ends, the next begins.
 
@@ -174,6 +167,7 @@ def record_world(
         progress: Called about every 100 steps with the number of steps done and of all steps.
         video: If given, a video is written there too: ``.mp4``, ``.gif`` or ``.webp``.
         video_speed: Of the video, relative to real time.
+        observations: Whether the recording keeps observations. Without them, a rover on soil is recorded faster.
 
     Returns:
         Facts about the recording, such as how many episodes it has and how many of them exploded.
@@ -184,7 +178,7 @@ def record_world(
     world = kind(settings=build(kind.Settings, {**settings_for(controller, name), **(settings or {})}))
     driver = controller or next(iter(world.controllers()))
     chosen = world.controller(driver, steps)
-    env = Record(world, path, seed)
+    env = Record(world, path, seed, observations)
     with ExitStack() as stack:
         stack.callback(env.close)
         film = None if video is None else stack.enter_context(Video(video, world.metadata["render_fps"], video_speed))

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Protocol, TypeVar, cast
 
 import numpy as np
-from gymnasium.spaces import Box, Discrete
+from gymnasium.spaces import Box, Discrete, MultiDiscrete
 from gymnasium.utils import seeding
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from sandlot.errors import SandlotError, SettingError, quote
 from sandlot.typing import Array, BoolArray, Image, IntArray
+from sandlot.worlds import VECTORS, load
 from sandlot.worlds.actions import check_action
 from sandlot.worlds.base import WorldSettings, check_render_mode, take_settings
 from sandlot.worlds.interface import Interface
@@ -157,6 +158,27 @@ class CompiledVector(VectorEnv[Seen, Array, NDArray[Any]]):
         return seen if self._interface is None else cast(Seen, self._interface.show(seen))
 
     @property
+    def name(self) -> str:
+        """Short name of the world."""
+        here = f"{type(self).__module__}:{type(self).__name__}"
+        return next(name for name, at in VECTORS.items() if at == here)
+
+    @property
+    def reward_units(self) -> str:
+        """Unit of the reward, as of the single world."""
+        return load(self.name).reward_units
+
+    @property
+    def action_units(self) -> str:
+        """Unit of actions, as of the single world."""
+        return load(self.name).action_units
+
+    @property
+    def period(self) -> float:
+        """Time of one step [s]."""
+        return 1.0 / float(self.metadata["render_fps"])
+
+    @property
     def np_random_seed(self) -> tuple[int, ...]:  # type: ignore[override]
         """Seed of each member, as in Gymnasium's ``SyncVectorEnv``; -1 for one that was never reset."""
         return tuple(self._seeds.get(k, -1) for k in range(self.num_envs))
@@ -170,12 +192,16 @@ class CompiledVector(VectorEnv[Seen, Array, NDArray[Any]]):
         return tuple(picture(scene) for scene in self.scenes())
 
     @abstractmethod
-    def _make(self, threads: int) -> tuple[Box, Box | Discrete]:
+    def _make(self, threads: int) -> tuple[Box, Box | Discrete | MultiDiscrete]:
         """Make what the worlds consist of; returns the observation and the action space of a member."""
 
     def _scale(self) -> Array | None:
         """What observations are divided by at the normalised interface, as in the single world."""
         return None
+
+    def _outcomes(self, over: BoolArray) -> Mapping[str, Array]:
+        """Outcomes (num_envs,) of which only those of some members are used."""
+        return self.task.outcomes()
 
     @abstractmethod
     def _check_start(self, options: Mapping[str, Any]) -> Any:
@@ -230,7 +256,7 @@ class CompiledVector(VectorEnv[Seen, Array, NDArray[Any]]):
         """
         found: dict[str, Any] = dict(_masked(self.task.values(), mask))
         if over is not None and over.any():
-            found |= {"outcomes": _masked(self.task.outcomes(), over), "_outcomes": over.copy()}
+            found |= {"outcomes": _masked(self._outcomes(over), over), "_outcomes": over.copy()}
         return found
 
 

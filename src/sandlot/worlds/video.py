@@ -13,7 +13,7 @@ from PIL import Image as Pillow
 from sandlot.errors import RecordingError, SettingError, quote
 from sandlot.extras import need
 from sandlot.typing import Image
-from sandlot.writing import drafted
+from sandlot.writing import check_suffix, drafted
 
 FORMATS = {".mp4": 30.0, ".gif": 12.5, ".webp": 20.0}
 """Suffixes, and the most pictures a second that a video of each has."""
@@ -27,8 +27,7 @@ def check_video(path: Path, speed: float = 1.0) -> None:
     Raises:
         SandlotError: The suffix or the speed is not possible, the file exists, or the encoder is not installed.
     """
-    if path.suffix.lower() not in FORMATS:
-        raise SettingError(f"cannot write {quote(path)}: a video ends in {', '.join(FORMATS)}")
+    check_suffix(path, "a video", list(FORMATS), SettingError)
     if not 0.0 < speed < math.inf:
         raise SettingError(f"a video speed of {speed:g} is not possible; allowed: greater than 0")
     if path.exists():

@@ -4,9 +4,21 @@ import gymnasium
 import numpy as np
 import pytest
 
-from sandlot.control.climbing.policy import AHEAD, BEHIND, POOL, SHIPPED, ClimbPolicy, load_policy, remember
+from sandlot.control.climbing.policy import (
+    AHEAD,
+    BEHIND,
+    HALTED,
+    POOL,
+    PROGRESS,
+    SHIPPED,
+    ClimbPolicy,
+    load_policy,
+    remember,
+)
+from sandlot.control.climbing.senses import FORWARD, UP
 from sandlot.errors import ModelError
 from sandlot.models.dense import make_dense
+from sandlot.robots.climbers import INTERVAL
 
 SEEDS = [np.random.SeedSequence(k) for k in range(3)]
 
@@ -42,6 +54,27 @@ def test_members_go_on_and_begin_again_by_themselves():
     policy.reset(SEEDS[:1], [1])
     fresh.reset(SEEDS)
     np.testing.assert_array_equal(policy.act(seen[0][[1]], [1]), fresh.act(seen[0])[[1]])
+
+
+def test_a_robot_that_comes_no_further_varies_its_actions():
+    """Robots stand still for 3 s: the same actions until `HALTED`, then random ones by its seed; then one moves."""
+    seen = np.repeat(observations(1), 60, axis=0)
+    seen[:, :, FORWARD : UP + 1] = 0.0
+    policy, other, alone = load_policy(), load_policy(), load_policy()
+    policy.reset(SEEDS)
+    other.reset([np.random.SeedSequence(9), *SEEDS[1:]])
+    alone.reset(SEEDS[2:])
+    acted, differently = (np.array([each.act(row) for row in seen]) for each in (policy, other))
+    before = round(HALTED / INTERVAL) - 1
+    np.testing.assert_array_equal(acted[:before], differently[:before])
+    assert (acted[before:, 0] != differently[before:, 0]).any()
+    np.testing.assert_array_equal(acted[:, 1:], differently[:, 1:])
+    np.testing.assert_allclose([alone.act(row[2:])[0] for row in seen], acted[:, 2], atol=1e-12)
+    moving = seen[0].copy()
+    moving[0, FORWARD] = 2.5 * PROGRESS / INTERVAL
+    policy.act(moving)
+    assert not policy._variations(np.array([0])).any()
+    assert policy._variations(np.array([1])).any()
 
 
 def test_what_was_ahead_is_remembered_behind():

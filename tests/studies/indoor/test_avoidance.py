@@ -1,5 +1,7 @@
 """The studies of avoidance, in small: they run, and draw and judge what they find."""
 
+from importlib.util import find_spec
+
 import numpy as np
 import pytest
 
@@ -34,6 +36,14 @@ def test_it_runs_in_small(name, tmp_path):
     outcome = run(study, tmp_path / "run")
     assert outcome.claims
     assert study.figure(outcome.results).axes
+
+
+@pytest.mark.skipif(find_spec("ray") is None, reason="needs Ray")
+@pytest.mark.slow
+def test_a_sweep_on_a_ray_cluster_gives_the_same(tmp_path):
+    study = Sweep(**SMALL["indoor.sweep"])
+    here, there = (run(study, tmp_path / backend, 2, backend=backend) for backend in ("processes", "ray"))
+    assert here.summary()["digest"] == there.summary()["digest"]
 
 
 def test_the_full_sweep_has_336_combinations_and_the_optimum_of_the_source():

@@ -5,10 +5,12 @@ import math
 import numpy as np
 import pytest
 from numba import config
+from scipy import sparse
+from scipy.sparse import csgraph
 
 from sandlot.places.plans import load_plan, make_plan
 from sandlot.worlds.indoor.floor import Floor
-from sandlot.worlds.indoor.paths import Paths
+from sandlot.worlds.indoor.paths import Paths, spread
 from sandlot.worlds.indoor.sight import see
 from sandlot.worlds.indoor.world import Indoor
 from sandlot.worlds.rollout import rollout
@@ -110,14 +112,55 @@ def test_paths_go_around_walls():
     walls = [(0, 0, 6, 0), (6, 0, 6, 4), (6, 4, 0, 4), (0, 4, 0, 0), (3, 0, 3, 3)]
     floor = Floor(make_plan(np.array(walls, np.float64)), 0.2)
     paths, goal = Paths(floor), np.array([4.0, 0.5])
-    lengths = paths.lengths_to(goal)
-    straight = paths.length(lengths, np.array([5.0, 0.5]), goal)
-    assert straight == pytest.approx(1.0, abs=0.15)
-    around = paths.length(lengths, np.array([2.0, 0.5]), goal)
+    field = paths.lengths_to(goal)
+
+    def length(x, y):
+        return paths.lengths(field[None], np.array([[x, y]]), goal[None])[0]
+
+    assert length(5.0, 0.5) == pytest.approx(1.0, abs=0.15)
+    around = length(2.0, 0.5)
     assert 2.0 * math.hypot(1.0, 2.7) < around < 1.12 * 2.0 * math.hypot(1.0, 2.7) + 0.2
-    assert paths.length(lengths, np.array([4.05, 0.5]), goal) == pytest.approx(0.05)
-    against = paths.length(lengths, np.array([0.2, 0.2]), goal)  # touching a corner, where no square is free
+    assert length(4.05, 0.5) == pytest.approx(0.05)
+    against = length(0.2, 0.2)  # touching a corner, where no square is free
     assert around < against < around + 2.5
+
+
+def test_paths_are_the_shortest():
+    """As those of SciPy."""
+    free = np.random.default_rng(3).random((25, 30)) < 0.7
+    free[12, 17] = True
+    number, edges = np.arange(free.size).reshape(free.shape), []
+    for down, right in ((0, 1), (1, 0), (1, 1), (1, -1)):
+        one, other = (
+            number[: 25 - down, max(-right, 0) : 30 - max(right, 0)],
+            number[down:, max(right, 0) : 30 + min(right, 0)],
+        )
+        both = free.ravel()[one] & free.ravel()[other]
+        edges += [(a, b, math.hypot(down, right)) for a, b in zip(one[both], other[both], strict=True)]
+    rows, columns, lengths = zip(*edges, strict=True)
+    graph = sparse.csr_matrix((lengths, (rows, columns)), (free.size, free.size))
+    twin = csgraph.dijkstra(graph, directed=False, indices=12 * 30 + 17).reshape(free.shape)
+    found = np.full(free.shape, np.inf)
+    spread(free, 12, 17, found)
+    np.testing.assert_allclose(found, twin, rtol=1e-12)
+
+
+def test_rewards_of_the_goal_and_of_collisions_are_added():
+    settings = {"task": "goal", "laser": {"beams": 9}, "start": (5.0, 5.0, 0.0), "goal": (5.1, 5.0, 0.0)}
+    plain, added = Indoor(**settings), Indoor(**settings, goal_reward=3.0, bump_penalty=2.0)
+    rewards = []
+    for world in (plain, added):
+        world.reset(seed=0)
+        _, reward, terminated, _, info = world.step(np.array([0.2, 0.0]))
+        assert terminated
+        assert info["is_success"]
+        rewards.append(reward)
+    assert rewards[1] == pytest.approx(rewards[0] + 3.0)
+    poses, covered, touched = np.zeros((1, 3)), np.zeros(1), np.array([True])
+    before = [world.task.mission.left.copy() for world in (plain, added)]
+    assert before[0] == before[1]
+    one, other = (world.task.mission.reward(poses, covered, touched) for world in (plain, added))
+    assert other == pytest.approx(one - 2.0)
 
 
 def test_random_goals_are_free_and_away_from_the_start():

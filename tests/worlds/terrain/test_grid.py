@@ -14,7 +14,7 @@ def test_sampling_between_nodes_and_beyond_the_edge():
     assert height_between(field, -1.0, 1.0, True) == 9.0
     assert height_between(field, 2.5, 4.0, True) == pytest.approx((8 + 0) / 2)
     patch = np.zeros((3, 3))
-    sample_patch(field, 1.0, 1.0, 0.0, False, patch)
+    sample_patch(field, 1.0, 1.0, 0.0, False, 1.0, 0.0, patch)
     assert np.array_equal(patch, field[:3, :3])
 
 

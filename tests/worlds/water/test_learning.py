@@ -119,3 +119,18 @@ def test_the_last_observation_of_an_explosion_is_within_its_space(fidelity, inte
         assert truncated
         assert info["exploded"]
         assert world.observation_space.contains(seen)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [0, 100])
+def test_uniform_random_actions_for_whole_episodes_do_not_explode_the_reference(seed):
+    """Ten episodes of the registered length: 12,000 steps each, with the default snake."""
+    vector = gymnasium.make_vec("sandlot/Water-v0", num_envs=10, fidelity="reference")
+    vector.reset(seed=seed)
+    vector.action_space.seed(seed)
+    over = np.zeros(10, np.bool_)
+    while not over.all():
+        seen, _, terminated, truncated, info = vector.step(vector.action_space.sample())
+        assert vector.observation_space.contains(seen)
+        assert not info["exploded"].any()
+        over |= terminated | truncated

@@ -1,5 +1,8 @@
 """A climber that was trained: a small net that runs for many robots at once.
 
+A net can lead a robot into a cycle: the same shapes again and again, without getting further. Training draws actions at
+random around those of the net, and so leaves such cycles. A robot that comes no further does the same here.
+
 The world's map begins at the middle of the body. The controller remembers what lies behind, moved by the velocities
 that it observes. `sandlot.control.climbing.senses` defines the inputs and outputs of the net, which is a model of kind
 ``dense``.
@@ -36,6 +39,12 @@ SHIPPED = Path(__file__).parent / "trained"
 """The policy that comes with the package; ``sandlot train climber`` made it."""
 POOL = round(CELL / FINE)
 """Cells of the map in one of the profile."""
+HALTED = 2.0
+"""A robot that came no further for so long varies its actions [s]."""
+PROGRESS = 0.02
+"""Distance that counts as further [m]."""
+DEVIATION, HOLD = 0.2, 5
+"""Standard deviation of varied actions, and for how many commands a variation is kept."""
 
 
 @kernel(error_model="numpy", allocates=False)
@@ -93,13 +102,20 @@ class ClimbPolicy(Controller):
         self._maps = np.zeros((count, (BEHIND + AHEAD) * POOL))
         self._targets, self._speeds = np.zeros((count, 2)), np.zeros(count)
         self._velocity, self._left = np.zeros((count, 2)), np.zeros(count)
+        self._travelled, self._furthest = np.zeros(count), np.zeros(count)
+        self._waited, self._varied = np.zeros(count, np.int64), np.zeros((count, ACTIONS))
+        self._rngs: list[np.random.Generator] = []
 
     def reset(self, seeds: Sequence[np.random.SeedSequence], members: Sequence[int] | None = None) -> None:
         """Begin new episodes."""
+        rngs = [np.random.default_rng(seed) for seed in seeds]
         if members is None:
             self._make(len(seeds))
-        else:
-            self._fresh[list(members)] = True
+            self._rngs = rngs
+            return
+        self._fresh[list(members)] = True
+        for member, rng in zip(members, rngs, strict=True):
+            self._rngs[member] = rng
 
     def act(self, observations: Observation, members: Sequence[int] | None = None) -> Action:
         """Front and rear axle angle [rad], left and right belt speed [m/s]: (n, 4)."""
@@ -108,7 +124,7 @@ class ClimbPolicy(Controller):
         self._begin(rows, who)
         states, axles = rows[:, :STATES], rows[:, AXLES : AXLES + 2]
         features = sense(states, self._targets[who], self._speeds[who], self._profile(rows, who))
-        actions = forward(self._net, features)
+        actions = forward(self._net, features) + self._variations(who)
         self._targets[who], self._speeds[who] = steer(actions, axles, self._targets[who])
         belts = SPEED * self._speeds[who]
         return np.column_stack([self._targets[who], belts, belts])
@@ -124,6 +140,7 @@ class ClimbPolicy(Controller):
         self._maps[which] = self._ahead(seen)[:, :1]
         self._targets[which], self._speeds[which] = seen[:, AXLES : AXLES + 2], 0.0
         self._velocity[which], self._left[which] = seen[:, [FORWARD, UP]], 0.0
+        self._travelled[which], self._furthest[which], self._waited[which] = 0.0, 0.0, 0
         self._fresh[which] = False
 
     def _profile(self, rows: Array, who: IntArray) -> Array:
@@ -132,9 +149,21 @@ class ClimbPolicy(Controller):
         cells = self._left[who] + advance / FINE
         moved = np.round(cells).astype(np.int64)
         self._left[who], self._velocity[who] = cells - moved, velocity
+        self._travelled[who] += advance
         profile = np.empty((len(rows), BEHIND + AHEAD))
         remember(self._maps, who, self._ahead(rows), moved, climbed, profile)
         return profile
+
+    def _variations(self, who: IntArray) -> Array:
+        """What robots add to the actions of the net: (n, `ACTIONS`), zeros unless they come no further."""
+        further = self._travelled[who] > self._furthest[who] + PROGRESS
+        self._furthest[who] = np.where(further, self._travelled[who], self._furthest[who])
+        waited = np.where(further, 0, self._waited[who] + 1)
+        self._waited[who] = waited
+        halted = waited - round(HALTED / INTERVAL)
+        for member in who[(halted >= 0) & (halted % HOLD == 0)]:
+            self._varied[member] = DEVIATION * self._rngs[member].standard_normal(ACTIONS)
+        return np.where((halted >= 0)[:, None], self._varied[who], 0.0)
 
 
 def load_policy(path: Path = SHIPPED, rows: int = 1) -> ClimbPolicy:

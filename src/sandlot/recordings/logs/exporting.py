@@ -6,14 +6,14 @@ from pathlib import Path
 import numpy as np
 import xarray as xr
 
-from sandlot.errors import RecordingError, quote
+from sandlot.errors import RecordingError
 from sandlot.extras import need
 from sandlot.recordings.logs.csv_tables import CsvWriter
 from sandlot.recordings.logs.recorded import BLOCK, check_scans, scan_bearings, scan_blocks, scan_origin
 from sandlot.recordings.logs.source import Progress
 from sandlot.recordings.reader import open as open_recording
 from sandlot.recordings.scans import quantities
-from sandlot.writing import drafted
+from sandlot.writing import check_suffix, drafted
 
 
 def export_log(recording: str | Path, out: str | Path, progress: Progress | None = None) -> tuple[str, ...]:
@@ -31,8 +31,7 @@ def export_log(recording: str | Path, out: str | Path, progress: Progress | None
         RecordingError: The recording holds no scans, or the file cannot be written. Then there is no file.
     """
     out = Path(out)
-    if out.suffix not in (".mcap", ".csv"):
-        raise RecordingError(f"{quote(out)} should end in .mcap or .csv, which say what to write")
+    check_suffix(out, "an export of scans", (".mcap", ".csv"), RecordingError)
     with drafted(out, RecordingError) as draft, open_recording(recording) as dataset:
         check_scans(dataset, recording)
         _export(dataset, draft, out.suffix, progress or (lambda done, total: None))

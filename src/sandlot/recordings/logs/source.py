@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from sandlot.errors import LogError, os_reason, quote
-from sandlot.reading import check_regular
+from sandlot.reading import check_log, check_regular
 
 GZIP = b"\x1f\x8b"
 MAX_LINE = 2**22
@@ -52,8 +52,7 @@ class Source:
         self.path = Path(path)
         self.topic = topic
         with self.explained():
-            if not self.path.exists():
-                raise LogError(f"there is no log at {quote(self.path)}; check the path")
+            check_log(self.path)
             if not self.path.is_dir():
                 check_regular(self.path)
             files = self.path.iterdir() if self.path.is_dir() else [self.path]

@@ -52,7 +52,11 @@ class LidarTurns:
             while not self._closed.wait(AGAIN):
                 try:
                     lidar = self._open()
+                except (SandlotError, OSError):
+                    continue
+                try:
                     lidar.start()
                     break
                 except (SandlotError, OSError):
-                    continue
+                    with suppress(SandlotError, OSError):
+                        lidar.close()  # its port could not be opened again

@@ -52,7 +52,13 @@ def record_session(terrain: str, rover: str, ground: str, frames: int, seed: int
     with TemporaryDirectory() as folder:
         path = Path(folder) / "session"
         record_world(
-            "terrain", path, frames, "session", int(drive.generate_state(1)[0]), {**settings, "map_every": frames + 1}
+            "terrain",
+            path,
+            frames,
+            "session",
+            int(drive.generate_state(1)[0]),
+            {**settings, "map_every": frames + 1},
+            observations=False,
         )
         with recordings.open(path) as recording:
             given, motion = recordings.settings(recording), Motion.of(recording)

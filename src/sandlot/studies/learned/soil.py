@@ -262,7 +262,7 @@ def drive_over(truth: SoilKind, seconds: float, seed: np.random.SeedSequence) ->
         path = Path(folder) / "drive"
         frames = round(100.0 * seconds)
         settings = {"soil": truth.model_dump(), "terrain": "hills", "relief": 0.1, "shape": (200, 200)}
-        record_world("terrain", path, frames, "varied", int(seed.generate_state(1)[0]), settings)
+        record_world("terrain", path, frames, "varied", int(seed.generate_state(1)[0]), settings, observations=False)
         return read_evidence([path], ReadSettings(seconds=seconds))
 
 

@@ -153,7 +153,7 @@ class StandIns(Study):
             shape=(self.nodes, self.nodes),
             rovers=(ROVER,),
         )
-        with closing(Record(world, path, seed)) as env:
+        with closing(Record(world, path, seed, observations=False)) as env:
             for _ in rollout(env, Varied(SLOWLY * world.task.rovers.top_speeds), seed, round(100.0 * self.seconds)):
                 pass
         return path

@@ -40,8 +40,14 @@ class Cover:
     def look(self, robot: int, beams: Array, ranges: Array) -> None:
         """Take note of a scan: beams (beams, 3) and ranges (beams,) as in `sandlot.worlds.indoor.sight.see`."""
 
-    def reward(self, poses: Array, covered: Array) -> Array:
-        """Rewards (count,) of a step; ``covered`` (count,) is the area that was covered in it for the first time."""
+    def reward(self, poses: Array, covered: Array, bumped: BoolArray) -> Array:
+        """Rewards (count,) of a step.
+
+        Args:
+            poses: (count, 3) after it [m, m, rad].
+            covered: (count,) area that was covered in it for the first time [m^2].
+            bumped: (count,) whether the robot touched something.
+        """
         return covered
 
     def observe(self, odometry: Array) -> Array:
@@ -82,16 +88,16 @@ class Reach(Cover):
         self.goals, self.left, self.reached = np.zeros((count, 3)), np.zeros(count), np.zeros(count, np.bool_)
         self._offsets = np.zeros((count, 3))
         self._paths = Paths(floor)
-        self._lengths = np.zeros((count, *floor.free.shape))
+        self._fields = np.zeros((count, *floor.free.shape))
 
     def restart(self, which: IntArray, poses: Array, rng: Sequence[np.random.Generator]) -> None:
         """Draw the goals of some robots, unless the settings give one."""
         for k, pose, chance in zip(which.tolist(), poses, rng, strict=True):
             goal = np.array(self._settings.goal or self._draw(pose, chance))
             self.goals[k] = goal
-            self._lengths[k] = self._paths.lengths_to(goal[:2])
-            self.left[k] = self._paths.length(self._lengths[k], pose[:2], goal[:2])
-            self.reached[k] = False
+            self._fields[k] = self._paths.lengths_to(goal[:2])
+        self.left[which] = self._paths.lengths(self._fields[which], poses[:, :2], self.goals[which, :2])
+        self.reached[which] = False
 
     def _draw(self, pose: Array, rng: np.random.Generator) -> Array:
         for _ in range(TRIES):
@@ -100,14 +106,14 @@ class Reach(Cover):
                 break
         return goal
 
-    def reward(self, poses: Array, covered: Array) -> Array:
-        """By how much the shortest path to the goal has become shorter [m]."""
-        before = self.left.copy()
-        for k, (pose, goal) in enumerate(zip(poses, self.goals, strict=True)):
-            self.left[k] = self._paths.length(self._lengths[k], pose[:2], goal[:2])
+    def reward(self, poses: Array, covered: Array, bumped: BoolArray) -> Array:
+        """By how much the shortest path to the goal has become shorter [m], and what settings add."""
+        before = self.left
+        self.left = self._paths.lengths(self._fields, poses[:, :2], self.goals[:, :2])
         near = np.hypot(*(poses[:, :2] - self.goals[:, :2]).T) <= self._settings.goal_distance
         self.reached = near & (np.abs(wrap(poses[:, 2] - self.goals[:, 2])) <= self._settings.goal_angle)
-        return before - self.left
+        given = self._settings
+        return before - self.left + given.goal_reward * self.reached - given.bump_penalty * bumped
 
     def observe(self, odometry: Array) -> Array:
         """The goal as seen from the pose by odometry: ahead, to the left [m], and its yaw [rad]."""
@@ -156,7 +162,7 @@ class Explore(Cover):
         self._new[robot] = squares * floor.spacing**2
         self.area[robot] += self._new[robot]
 
-    def reward(self, poses: Array, covered: Array) -> Array:
+    def reward(self, poses: Array, covered: Array, bumped: BoolArray) -> Array:
         """Area that was seen for the first time [m^2]."""
         return self._new.copy()
 

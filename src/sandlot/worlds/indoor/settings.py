@@ -39,7 +39,9 @@ class IndoorSettings(WorldSettings):
         task: ``cover`` the floor, reach a ``goal``, or ``explore`` until all of the floor was seen.
         goal: x [m], y [m] and yaw [rad] to reach; random at each reset if not given.
         goal_distance: So near to the goal it is reached [m].
-        goal_angle: So near to the yaw of the goal it is reached [rad].
+        goal_angle: So near to the yaw of the goal it is reached [rad]; pi if any yaw will do.
+        goal_reward: Of reaching the goal, besides the path that was covered [m].
+        bump_penalty: Of a collision, with ``task="goal"`` [m].
         enough: Share of the floor within reach of the robot that must be seen to end exploring.
         observe_pose: Whether the pose by odometry is observed.
         observe_coverage: Whether it is observed which points around the robot its body has covered.
@@ -65,6 +67,8 @@ class IndoorSettings(WorldSettings):
     goal: tuple[float, float, float] | None = None
     goal_distance: float = Field(0.15, gt=0.0)
     goal_angle: float = Field(0.25, gt=0.0)
+    goal_reward: float = Field(0.0, ge=0.0)
+    bump_penalty: float = Field(0.0, ge=0.0)
     enough: float = Field(0.99, gt=0.0, le=1.0)
     observe_pose: bool = False
     observe_coverage: bool = False

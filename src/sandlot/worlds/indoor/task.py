@@ -29,6 +29,8 @@ ACTION = "a speed [m/s] and a turn rate [rad/s]"
 GAIT = people.Gait()
 POSE = 4
 """How many numbers of an observation are the pose by odometry."""
+NEAR = 2.0
+"""A goal that is this far away is 1 at the normalised interface [m]: learners must resolve the last centimetres."""
 Sensor: TypeAlias = Callable[[Array, Chance], Array]
 """Poses (n, 3) x, y [m], yaw [rad] and random generators in, ranges (n, beams) [m] out; NaN without a return."""
 
@@ -163,7 +165,7 @@ class IndoorTask:
         self.covered += new
         running = np.array([k for k, each in enumerate(rng) if each is not None], np.int64)
         self._scan(running, [each for each in rng if each is not None])
-        return self.mission.reward(self.poses, new)
+        return self.mission.reward(self.poses, new, self.bumped)
 
     def surroundings(self, robot: int) -> Plan:
         """The plan with the people around a robot as round walls."""
@@ -282,7 +284,7 @@ def spaces(settings: IndoorSettings) -> tuple[Box, Box]:
 def scale(settings: IndoorSettings) -> Array:
     """What a normalised observation is divided by, as long as the observation."""
     far, top = settings.scanner.max_range, (settings.robot.top_speed, settings.robot.top_turn)
-    goal = np.array([far, far, np.pi])[: MISSIONS[settings.task].observed]
+    goal = np.array([NEAR, NEAR, np.pi])[: MISSIONS[settings.task].observed]
     pose = np.array([far, far, 1.0, 1.0])[: POSE * settings.observe_pose]
     around = np.ones(len(AROUND) * settings.observe_coverage)
     return np.concatenate([np.full(settings.scanner.beams, far), top, goal, pose, around])

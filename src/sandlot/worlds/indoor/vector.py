@@ -39,6 +39,11 @@ class IndoorVector(CompiledVector[Seen]):
         self.task = IndoorTask(self.settings, self.num_envs, threads)
         return spaces(self.settings)
 
+    @property
+    def reward_units(self) -> str:
+        """By the task."""
+        return self.task.mission.units
+
     def _scale(self) -> Array:
         return scale(self.settings)
 

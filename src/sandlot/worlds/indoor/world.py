@@ -92,6 +92,7 @@ class Indoor(World):
 
     Settings: ClassVar[type[WorldSettings]] = IndoorSettings
     reward_units = "m^2"
+    action_units = "m/s, rad/s"
     endless = True
     metadata = {"render_modes": ["rgb_array", "human"], "render_fps": 4}
     outcome_quantities: ClassVar[Mapping[str, Quantity]] = {

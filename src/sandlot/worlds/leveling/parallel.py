@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from pettingzoo import ParallelEnv
 
 from sandlot.worlds.base import check_render_mode
-from sandlot.worlds.leveling.world import HIGHEST, Leveling
+from sandlot.worlds.leveling.task import HIGHEST
+from sandlot.worlds.leveling.world import Leveling
 from sandlot.worlds.picture import from_above
 
 Each = dict[str, Any]

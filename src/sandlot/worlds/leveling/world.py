@@ -1,30 +1,26 @@
 """The leveling world: a swarm levels a terrain, one unit of material at a time."""
 
-import math
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
-from gymnasium.spaces import Box, MultiDiscrete
 from numpy.typing import NDArray
 
 from sandlot.control.controller import Controller
 from sandlot.control.leveling import CYCLES_PER_ROUND, LevelingController, Rule, run
-from sandlot.errors import SandlotError, SettingError
-from sandlot.physics.swarm import CEILING, HIGH, LOW, MOVED, PUT_DOWN, free_neighbours, is_flat, place, sense, step
-from sandlot.recordings import Frame
+from sandlot.errors import SandlotError
+from sandlot.physics.swarm import HIGH, LOW, MOVED, Swarm
+from sandlot.recordings import Frame, Quantity
 from sandlot.recordings.vocabulary import quantity
 from sandlot.worlds.actions import check_action
 from sandlot.worlds.base import World, WorldSettings
 from sandlot.worlds.leveling.scene import leveling_scene
 from sandlot.worlds.leveling.settings import LevelingSettings
+from sandlot.worlds.leveling.task import ACTION, CYCLE, LevelingTask, spaces
 from sandlot.worlds.scene import Scene
 
-ACTION = f"hand (0 to {PUT_DOWN}) and feet (0 to 8) of each agent"
-HIGHEST = np.array([CEILING, CEILING] + 9 * [1], np.float32)
-"""Upper bounds of an agent's observation: height, mean estimate, carrying, eight free neighbours; the lower are 0."""
-CYCLE = 1.0
-"""Duration of a cycle, chosen here: the source counts cycles only [s]."""
+FIRST = np.zeros(1, np.int64)
+"""The only swarm of its task."""
 
 
 class Leveling(World):
@@ -60,6 +56,10 @@ class Leveling(World):
     ``probabilistic``, ``memetic`` and ``pool``, the three rules of the source; ``random``. `run` executes a rule in
     compiled code, much faster than `step` and with the same result.
 
+    ## Many at once
+    ``gymnasium.make_vec("sandlot/Leveling-v0", num_envs=64)`` steps all swarms in one call of compiled code, each on a
+    terrain of its own, and with the same results: `sandlot.worlds.leveling.vector`.
+
     ## Versions
     v0: first version.
     """
@@ -67,20 +67,19 @@ class Leveling(World):
     Settings: ClassVar[type[WorldSettings]] = LevelingSettings
     reward_units = "unit^2"
     metadata = {"render_modes": ["rgb_array", "human"], "render_fps": 30}
+    outcome_quantities: ClassVar[Mapping[str, Quantity]] = {
+        "cycles": Quantity("1", "number of cycles of the source, two in each step"),
+        "height_range": Quantity("unit", "height of the highest above the lowest cell"),
+        "units_moved": Quantity("1", "number of units put down"),
+        "flat": Quantity("1", "whether the terrain is flat"),
+    }
     settings: LevelingSettings
 
     def __init__(self, render_mode: str | None = None, **given: Any) -> None:
         super().__init__(render_mode, **given)
-        self._slope = self.settings.slope if self.settings.flatness == "gradient" else -1.0
-        # The size of an image is known only after it has been read.
-        image = isinstance(self.settings.terrain, Path)
-        shape = self.settings.heights(np.random.default_rng()).shape if image else self.settings.shape
-        self._shape = shape
-        n, cells = self.settings.agents, math.prod(shape)
-        if n > cells:
-            raise SettingError(f"agents={n} on {cells} cells; allowed are 1 to {cells}")
-        seen = Box(0.0, np.tile(HIGHEST, (n, 1)), (n, HIGHEST.size), np.float32)
-        self._offer(seen, MultiDiscrete(np.tile([3, 9], (n, 1))))
+        self.task = LevelingTask(self.settings)
+        n, shape = self.settings.agents, self.task.shape
+        self._offer(*spaces(n))
         self.quantities = {
             "time": quantity("time"),
             "cycles": quantity("cycles", dtype="int64"),
@@ -99,16 +98,9 @@ class Leveling(World):
         """Begin an episode; ``options={"heights": (ny, nx) array}`` replaces the terrain of the settings."""
         super().reset(seed=seed)
         heights = (options or {}).get("heights")
-        if heights is None:
-            heights = self.settings.heights(self.np_random)
-        elif np.shape(heights) != self._shape:
-            raise SettingError(f"the given heights are of shape {np.shape(heights)}; this world's are {self._shape}")
-        seeds = np.random.SeedSequence(int(self.np_random.integers(2**63)))
-        self.swarm = place(heights, self.settings.agents, seeds, self._slope)
-        sense(self.swarm.heights, self.swarm.agents, self.settings.sensing)
-        self._rounds = 0
-        self._level = float(self.swarm.heights.mean())
-        return self._observe(), self._info()
+        given = None if heights is None else self.task.check_heights(heights)
+        self.task.restart(FIRST, [self.np_random], given)
+        return self.task.observe()[0], self._info()
 
     def step(self, action: NDArray[Any]) -> tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]:
         """Let every agent act, then sense."""
@@ -117,17 +109,13 @@ class Leveling(World):
 
     def advance(self, action: NDArray[Any]) -> tuple[NDArray[np.float32], NDArray[np.float64], bool, dict[str, Any]]:
         """Make a step as `step` does, but return the reward of each agent, (n,) [unit^2], not their sum."""
-        agents = self.swarm.agents
-        action = check_action(action, (agents.size, 2), ACTION)
-        if not np.all((action >= 0) & (action <= (PUT_DOWN, 8))):
-            raise SandlotError(f"an action is {ACTION}; some are out of range")
-        height, carried = agents["height"] - self._level, agents["carrying"].astype(np.float64)
-        hand, move = np.ascontiguousarray(action.T, np.int8)
-        step(self.swarm, hand, move, self.settings.sensing, self._slope)
-        self._rounds += 1
-        change = carried - agents["carrying"]
-        gains = -change * (2.0 * height + change)
-        return self._observe(), gains, self.flat, self._info()
+        gains = self.task.act(check_action(action, (self.settings.agents, 2), ACTION)[None])
+        return self.task.observe()[0], gains[0], self.flat, self._info()
+
+    @property
+    def swarm(self) -> Swarm:
+        """The terrain and the agents; not copies."""
+        return self.task.swarm(0)
 
     def run(self, controller: LevelingController, cycles: int) -> int:
         """Execute a rule in compiled code until the terrain is flat; returns the cycles since the start.
@@ -144,18 +132,22 @@ class Leveling(World):
         if len(controller.minds) != 1:
             raise SandlotError("reset the controller with one seed before a run")
         rounds = cycles // CYCLES_PER_ROUND
-        self._rounds += run(self.swarm, controller.minds[0], rounds, self.settings.sensing, self._slope)
+        self.task.rounds[0] += run(self.swarm, controller.minds[0], rounds, self.settings.sensing, self.task.slope)
         return self.cycles
 
     @property
     def cycles(self) -> int:
         """Cycles since the start, as the source counts them."""
-        return self._rounds * CYCLES_PER_ROUND
+        return int(self.task.cycles[0])
 
     @property
     def flat(self) -> bool:
         """Whether the terrain is flat."""
-        return bool(is_flat(self.swarm.tally, self._slope))
+        return bool(self.task.flat[0])
+
+    def outcomes(self) -> dict[str, float]:
+        """Results of the episode so far, as ``outcome_quantities`` names them."""
+        return {name: float(value[0]) for name, value in self.task.outcomes().items()}
 
     def controllers(self) -> dict[str, Controller]:
         """The three rules of the source, and random."""
@@ -182,16 +174,5 @@ class Leveling(World):
         """The cells, higher ones brighter, and the agents in blue with the units that they carry in orange."""
         return leveling_scene(self.swarm, self.cycles, self.settings.relief)
 
-    def _observe(self) -> NDArray[np.float32]:
-        agents = self.swarm.agents
-        known = [agents["height"], agents["average"], agents["carrying"]]
-        return np.column_stack([*known, free_neighbours(self.swarm.occupied, agents)]).astype(np.float32)
-
     def _info(self) -> dict[str, Any]:
-        tally = self.swarm.tally
-        return {
-            "cycles": self.cycles,
-            "height_range": int(tally[HIGH] - tally[LOW]),
-            "units_moved": int(tally[MOVED]),
-            "is_success": self.flat,
-        }
+        return {name: value[0].item() for name, value in self.task.values().items()}

@@ -89,6 +89,7 @@ class Obstacles(World):
 
     Settings: ClassVar[type[WorldSettings]] = ObstaclesSettings
     reward_units = "m"
+    action_units = "rad, rad, m/s, m/s"
     metadata = {"render_modes": ["rgb_array", "human"], "render_fps": 20}
     outcome_quantities: ClassVar[Mapping[str, Quantity]] = {
         "passed": Quantity("1", "whether the robot has the obstacle behind it"),

@@ -51,12 +51,58 @@ class Grid:
         return self.wrap or not (np.abs(points) > 0.5 * self.size).any()
 
 
-@kernel(error_model="numpy")
-def sample_patch(heights: Array, row: float, column: float, yaw: float, wrap: bool, patch: Array) -> None:
-    """Write the heights around a rover into ``patch`` (n, n) [m], in its axes: rows to its left, columns ahead."""
+@kernel(error_model="numpy", allocates=False)
+def sample_patch(
+    heights: Array, row: float, column: float, yaw: float, wrap: bool, stride: float, ahead: float, patch: Array
+) -> None:
+    """Write the heights around a rover into ``patch`` (n, n) [m], in its axes: rows to its left, columns ahead.
+
+    Args:
+        heights: (ny, nx) of the ground [m].
+        row: Of the rover [node].
+        column: Of the rover [node].
+        yaw: Of the rover [rad].
+        wrap: Whether the ground continues at the opposite edge.
+        stride: Distance between points of the patch [node].
+        ahead: Of the rover is the middle of the patch, by this distance [node].
+        patch: (n, n) to be filled [m].
+    """
     n, c, s = len(patch), math.cos(yaw), math.sin(yaw)
     for i in range(n):
-        left = i - 0.5 * (n - 1)
+        left = stride * (i - 0.5 * (n - 1))
         for j in range(n):
-            ahead = j - 0.5 * (n - 1)
-            patch[i, j] = height_between(heights, row + s * ahead + c * left, column + c * ahead - s * left, wrap)
+            front = ahead + stride * (j - 0.5 * (n - 1))
+            patch[i, j] = height_between(heights, row + s * front + c * left, column + c * front - s * left, wrap)
+
+
+@kernel(error_model="numpy", allocates=False)
+def sample_patches(
+    heights: Array,
+    positions: Array,
+    yaws: Array,
+    corner: Array,
+    spacing: float,
+    wrap: bool,
+    stride: float,
+    ahead: float,
+    patches: Array,
+) -> None:
+    """`sample_patch` for rovers on one map, relative to their chassis.
+
+    Args:
+        heights: (ny, nx) of the ground [m].
+        positions: (rovers, 3) [m]
+        yaws: (rovers,) [rad]
+        corner: (2,) x and y of the first node [m].
+        spacing: Of nodes [m].
+        wrap: As of `sample_patch`, and so are the others.
+        stride: [node]
+        ahead: [node]
+        patches: (rovers, n, n) to be filled [m].
+    """
+    for k in range(len(positions)):
+        column, row = (positions[k, 0] - corner[0]) / spacing, (positions[k, 1] - corner[1]) / spacing
+        sample_patch(heights, row, column, yaws[k], wrap, stride, ahead, patches[k])
+        for i in range(patches.shape[1]):
+            for j in range(patches.shape[2]):
+                patches[k, i, j] -= positions[k, 2]

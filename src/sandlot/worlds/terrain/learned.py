@@ -3,12 +3,13 @@
 import math
 import warnings
 from collections.abc import Sequence
+from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
 
 from sandlot.errors import RobotWarning, SettingError
-from sandlot.geometry.rotations import rotation_matrix
+from sandlot.kernels import kernel
 from sandlot.physics.soil import PRESETS, SoilKind
 from sandlot.robots.rover import load_rover
 from sandlot.robots.rover_layout import find_layout
@@ -21,7 +22,7 @@ from sandlot.surrogates.terrain.looking import width_of
 from sandlot.surrogates.terrain.motion_model import MotionModel, load_motion
 from sandlot.surrogates.terrain.shape import Shape, measure
 from sandlot.surrogates.terrain.step import NEVER, STATE, advance, make_maps, make_scratch, put_down
-from sandlot.typing import Array
+from sandlot.typing import Array, IntArray
 from sandlot.worlds.terrain.grid import Grid
 from sandlot.worlds.terrain.places import check_places, side_by_side
 from sandlot.worlds.terrain.settings import TerrainSettings
@@ -36,13 +37,13 @@ class LearnedGround:
     """A `sandlot.worlds.terrain.seam.Ground` that rovers leave their footprints in.
 
     Attributes:
-        maps: For kernels; the only map is the ground.
+        maps: For kernels; the first is the ground of a single world, and each member of a vector world has one.
     """
 
-    def __init__(self, grid: Grid) -> None:
+    def __init__(self, grid: Grid, members: int = 1) -> None:
         """Prepare the ground; `restart` comes before the first step."""
         self.grid, self.grain = grid, 0.0
-        shape = (1, *grid.shape)
+        shape = (members, *grid.shape)
         x0, y0 = grid.corner.tolist()
         self.maps = make_maps(np.zeros(shape), np.zeros(shape), x0, y0, grid.spacing, grid.wrap)
         self.initial: Array = self.maps.initial[0]
@@ -52,10 +53,11 @@ class LearnedGround:
         """Of the surface: (ny, nx) [m]. Not a copy: it changes with the next step; read only."""
         return self.maps.heights[0]
 
-    def restart(self, heights: Array) -> None:
+    def restart(self, heights: Array, member: int = 0) -> None:
         """Lay new ground that nothing has touched: (ny, nx) [m]."""
-        self.maps.heights[0], self.maps.initial[0] = heights, heights
-        self.maps.marks[:], self.maps.above[:], self.maps.frames[:] = 0, 0, 0
+        maps = self.maps
+        maps.heights[member], maps.initial[member] = heights, heights
+        maps.marks[member], maps.above[member], maps.frames[member] = 0, 0, 0
 
     def change(self, before: RoverState, after: RoverState) -> None:
         """Do nothing: the ground has changed with the rovers."""
@@ -65,29 +67,34 @@ class LearnedGround:
 class LearnedFleet:
     """A `sandlot.worlds.terrain.seam.Drive` of learned rovers, all of the same kind or of several.
 
+    In a vector world, it drives the rovers of all members: those of the first, then those of the second, and so on.
+
     Attributes:
         models: How each rover moves.
         states: (count,) of STATE.
     """
 
-    def __init__(self, settings: TerrainSettings, ground: LearnedGround) -> None:
+    def __init__(self, settings: TerrainSettings, ground: LearnedGround, members: int = 1) -> None:
         """Load the models.
 
         Raises:
             SandlotError: If a rover or a model cannot be read, or there is none for a rover or this ground.
         """
-        self.ground, self.count = ground, len(settings.rovers)
+        names = settings.rovers * members
+        self.ground, self.count = ground, len(names)
+        self._where = np.repeat(np.arange(members), len(settings.rovers))
         layouts = {name: find_layout(load_rover(name)) for name in dict.fromkeys(settings.rovers)}
         self.models = {name: _model(settings, name, measure(layouts[name])) for name in layouts}
-        self._groups = {name: np.flatnonzero([each == name for each in settings.rovers]) for name in layouts}
-        each = [self.models[name].shape for name in settings.rovers]
+        self._groups = {name: np.flatnonzero([each == name for each in names]) for name in layouts}
+        each = [self.models[name].shape for name in names]
         linear = np.array([shape.top_speed * shape.radius for shape in each])
         self.top_speeds = np.column_stack([linear, 2.0 * linear / np.array([shape.base for shape in each])])
         self.wheel_radius = np.array([shape.radius for shape in each])
-        self.shapes: Sequence[Sequence[DrawnShape]] = [drawn_shapes(layouts[name]) for name in settings.rovers]
-        reach = np.array([_reach(shape) for shape in each])
-        self.poses = side_by_side(reach) if settings.poses is None else np.array(settings.poses, np.float64)
-        check_places(ground.grid, self.poses, reach)
+        self.shapes: Sequence[Sequence[DrawnShape]] = [drawn_shapes(layouts[name]) for name in names]
+        reach = np.array([_reach(shape) for shape in each[: len(settings.rovers)]])
+        poses = side_by_side(reach) if settings.poses is None else np.array(settings.poses, np.float64)
+        check_places(ground.grid, poses, reach)
+        self.poses = np.tile(poses, (members, 1))
         kind = _kind(settings)
         model = GroundModel() if settings.ground_model is None else GroundModel.load(settings.ground_model)
         self._deforms = settings.ground != "rigid"
@@ -106,27 +113,41 @@ class LearnedFleet:
         self._velocity = np.zeros((self.count, 3))
         self.state = self._read(None)
 
-    def restart(self) -> None:
-        """Put all rovers on the ground."""
-        self.states[:] = np.zeros((), STATE)
-        self.states["since"] = NEVER
-        self.states["position"][:, :2], self.states["attitude"][:, 2] = self.poses[:, :2], self.poses[:, 2]
-        self._advance(None)
-        self.state = self._read(None)
+    def restart(self, which: IntArray | None = None) -> None:
+        """Put rovers on the ground; all, if none are named."""
+        some: IntArray = np.arange(self.count) if which is None else which
+        self.states[some] = np.zeros((), STATE)
+        self.states["since"][some] = NEVER
+        self.states["position"][some, :2], self.states["attitude"][some, 2] = self.poses[some, :2], self.poses[some, 2]
+        self._advance(None, some)
+        before, velocity = self.state, self._velocity
+        now = self._read(before, some)
+        if len(some) < self.count:  # the others keep the state of their last frame
+            began = np.isin(np.arange(self.count), some)
+            self._velocity = np.where(began[:, None], self._velocity, velocity)
+            both = ((getattr(now, each.name), getattr(before, each.name)) for each in fields(RoverState))
+            now = RoverState(*(np.where(began.reshape(-1, *[1] * (new.ndim - 1)), new, old) for new, old in both))
+        self.state = now
 
-    def drive(self, commands: Array) -> None:
-        """Drive until the next frame; commands (count, 2) forward speed [m/s] and turn rate to the left [rad/s]."""
-        self._advance(commands)
+    def drive(self, commands: Array, which: IntArray | None = None) -> None:
+        """Drive until the next frame; commands (count, 2) forward speed [m/s] and turn rate to the left [rad/s].
+
+        Args:
+            commands: Of all rovers.
+            which: Rovers that drive; all if left out. The others stand still.
+        """
+        self._advance(commands, np.arange(self.count) if which is None else which)
         self.state = self._read(self.state)
 
-    def _advance(self, commands: Array | None) -> None:
-        """Drive for one frame; without commands, put the rovers down."""
-        for name, which in self._groups.items():
+    def _advance(self, commands: Array | None, some: IntArray) -> None:
+        """Drive some rovers for one frame; without commands, put them down."""
+        for name, group in self._groups.items():
+            which = group if len(some) == self.count else np.intersect1d(group, some)
             learned, whole = self._learned[name], len(which) == self.count
             width = width_of(len(learned.support.samples), len(learned.support.groups))
             states = self.states if whole else self.states[which]
             seen = np.ascontiguousarray(self._seen[which, :width])
-            maps, where = self.ground.maps, np.zeros(len(which), np.int64)
+            maps, where = self.ground.maps, self._where[which]
             spreading, scratch = self._spreading[which], self._scratch[name]
             soils = np.repeat(self._soils[name], len(which), axis=0)
             if commands is None:
@@ -138,21 +159,25 @@ class LearnedFleet:
             if not whole:
                 self.states[which] = states
 
-    def _read(self, before: RoverState | None) -> RoverState:
-        """The present state; rates and accelerations are differences to the frame before."""
+    def _read(self, before: RoverState | None, begun: IntArray | None = None) -> RoverState:
+        """The present state; rates and accelerations are differences to the frame before, 0 for those that began."""
         states, dt = self.states, self._interval
-        rotation = np.stack([rotation_matrix(*attitude) for attitude in states["attitude"].tolist()])
-        position = states["position"].copy()
-        rates, velocity = np.zeros((self.count, 3)), np.zeros((self.count, 3))
-        acceleration, angular = np.zeros((self.count, 3)), np.zeros((self.count, 3))
-        if before is not None:
-            turn = np.einsum("nji,njk->nik", before.rotation, rotation)
-            rates = np.stack(
-                [turn[:, 2, 1] - turn[:, 1, 2], turn[:, 0, 2] - turn[:, 2, 0], turn[:, 1, 0] - turn[:, 0, 1]], 1
-            )
-            rates *= 0.5 / dt
-            velocity = (position - before.position) / dt
-            acceleration, angular = (velocity - self._velocity) / dt, (rates - before.rates) / dt
+        rotation, position = np.empty((self.count, 3, 3)), states["position"].copy()
+        rotations(states["attitude"], rotation)
+        if before is None:
+            still, unturned = np.zeros((self.count, 3)), np.zeros((self.count, 2))
+            fine = np.zeros(self.count, np.bool_)
+            before = RoverState(position, rotation, still, still, still, unturned, unturned, fine)
+        turn = np.einsum("nji,njk->nik", before.rotation, rotation)
+        rates = np.stack(
+            [turn[:, 2, 1] - turn[:, 1, 2], turn[:, 0, 2] - turn[:, 2, 0], turn[:, 1, 0] - turn[:, 0, 1]], 1
+        )
+        rates *= 0.5 / dt
+        velocity = (position - before.position) / dt
+        acceleration, angular = (velocity - self._velocity) / dt, (rates - before.rates) / dt
+        if begun is not None:
+            for each in (rates, velocity, acceleration, angular):
+                each[begun] = 0.0
         self._velocity = velocity
         force = np.einsum("nji,nj->ni", rotation, acceleration + np.array([0.0, 0.0, GRAVITY]))
         wrong = ~np.isfinite(position).all(axis=1)
@@ -162,11 +187,27 @@ class LearnedFleet:
     @property
     def footprint(self) -> Array:
         """Of every chassis, wheel and belt: (points, 2) x and y [m]."""
-        points = [self.states["position"][:, :2]]
-        for state, wheels in zip(self.states, self._wheels, strict=True):
+        return self.footprint_of(np.arange(self.count))
+
+    def footprint_of(self, which: IntArray) -> Array:
+        """Of the chassis, wheels and belts of some rovers: (points, 2) x and y [m]."""
+        points = [self.states["position"][which, :2]]
+        for k in which.tolist():
+            state = self.states[k]
             c, s = math.cos(state["attitude"][2]), math.sin(state["attitude"][2])
-            points.append(state["position"][:2] + wheels @ np.array([[c, s], [-s, c]]))
+            points.append(state["position"][:2] + self._wheels[k] @ np.array([[c, s], [-s, c]]))
         return np.concatenate(points)
+
+
+@kernel(error_model="numpy", allocates=False)
+def rotations(attitudes: Array, found: Array) -> None:
+    """Fill rotations (n, 3, 3) by roll, pitch and yaw (n, 3) [rad], as `rotation_matrix`, alike for any number."""
+    for k in range(len(attitudes)):
+        sr, sp, sy = math.sin(attitudes[k, 0]), math.sin(attitudes[k, 1]), math.sin(attitudes[k, 2])
+        cr, cp, cy = math.cos(attitudes[k, 0]), math.cos(attitudes[k, 1]), math.cos(attitudes[k, 2])
+        found[k, 0, 0], found[k, 0, 1], found[k, 0, 2] = cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr
+        found[k, 1, 0], found[k, 1, 1], found[k, 1, 2] = sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr
+        found[k, 2, 0], found[k, 2, 1], found[k, 2, 2] = -sp, cp * sr, cp * cr
 
 
 def _kind(settings: TerrainSettings) -> SoilKind | None:

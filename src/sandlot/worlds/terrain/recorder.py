@@ -83,8 +83,9 @@ class TerrainRecorder(Recorder):
 
     @property
     def can_hold(self) -> bool:
-        """Whether rovers drive on soil, and no sensor draws random numbers, which later episodes would miss."""
-        return self._stretches is not None and not self._task.noisy and not self._task.exploded
+        """Whether rovers drive on soil without goals, and no sensor draws numbers, which later episodes would miss."""
+        plain = self._task.goals is None and not self._task.noisy
+        return self._stretches is not None and plain and not self._task.exploded
 
     def hold(self, action: NDArray[Any], rows: Mapping[str, NDArray[Any]]) -> tuple[Array, StepResult, Frame]:
         """Drive several frames with one command, and write them."""

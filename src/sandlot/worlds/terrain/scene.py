@@ -2,15 +2,19 @@
 
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import Protocol
 
 import numpy as np
 from scipy.ndimage import gaussian_filter
 
 from sandlot.kernels import kernel
+from sandlot.physics.height_map import height_between
 from sandlot.robots.rover_shapes import DrawnShape
+from sandlot.robots.rover_state import RoverState
 from sandlot.typing import Array, Image
 from sandlot.worlds.scene import (
     FRONT,
+    GOAL,
     ROBOTS,
     RUT,
     SKY,
@@ -22,8 +26,9 @@ from sandlot.worlds.scene import (
     HeightField,
     Scene,
     Shape,
+    upright,
 )
-from sandlot.worlds.terrain.seam import Drive, Ground
+from sandlot.worlds.terrain.grid import Grid
 
 PIXELS = 720
 """Of the longer side of a picture."""
@@ -39,16 +44,67 @@ NOSE_CORNERS = np.array([(0.375, 0.0, 0.0), (0.2, 0.1, 0.0), (0.2, -0.1, 0.0)])
 """Of the mark that points forward, relative to the radius of the rover."""
 
 
-def terrain_scene(ground: Ground, rovers: Drive, time: float = 0.0) -> Scene:
-    """The ground, whose grain is shown only faintly, and the rovers on it, each with a mark that points forward."""
+class Surface(Protocol):
+    """Ground as it is drawn; attributes as of `sandlot.worlds.terrain.seam.Ground`."""
+
+    @property
+    def grid(self) -> Grid:
+        """Where its nodes are."""
+
+    @property
+    def grain(self) -> float:
+        """Size of bumps that are the material's [m]."""
+
+    @property
+    def heights(self) -> Array:
+        """Now: (ny, nx) [m]."""
+
+    @property
+    def initial(self) -> Array:
+        """At the restart: (ny, nx) [m]."""
+
+
+class Bodies(Protocol):
+    """Rovers as they are drawn; attributes as of `sandlot.worlds.terrain.seam.Drive`."""
+
+    @property
+    def count(self) -> int:
+        """How many."""
+
+    @property
+    def shapes(self) -> Sequence[Sequence[DrawnShape]]:
+        """Of each rover."""
+
+    @property
+    def state(self) -> RoverState:
+        """Of all rovers."""
+
+
+def terrain_scene(
+    ground: Surface, rovers: Bodies, time: float = 0.0, goals: Array | None = None, near: float = 0.2
+) -> Scene:
+    """The ground, whose grain is shown only faintly, and the rovers on it, each with a mark that points forward.
+
+    Args:
+        ground: With its ruts.
+        rovers: On it.
+        time: Since the start [s].
+        goals: (rovers, 2) x and y [m], if there are any.
+        near: So near to a goal it is reached [m].
+    """
     grid, grain, shapes = ground.grid, ground.grain, []
     for k, drawn in enumerate(rovers.shapes):
         shapes += _rover(k, drawn, rovers.state.position[k], rovers.state.rotation[k])
     # From above, higher shapes cover lower ones, and the marks cover everything.
     shapes.sort(key=lambda shape: np.inf if shape.colour == FRONT else float(shape.position[2]))
+    for k, (x, y) in enumerate(() if goals is None else goals.tolist()):
+        column, row = (np.array([x, y]) - grid.corner) / grid.spacing
+        z = height_between(ground.heights, row, column, grid.wrap)
+        shapes.append(Shape(f"goal {k}", "cylinder", (near, 0.01), *upright(x, y, z), GOAL))
     colours = _colours(ground, grain / grid.spacing)
     field = HeightField("ground", ground.heights.copy(), grid.spacing, grid.corner, colours, grid.wrap, grain=grain)
     low = grid.corner - 0.5 * grid.spacing
+    ends = () if goals is None else (("goal", GOAL),)
     depth = 1e3 * max(extremes(ground.heights, ground.initial)[2], 0.0)
     bodies = [("rover" if rovers.count == 1 else f"rover {k}", ROBOTS[k % len(ROBOTS)]) for k in range(rovers.count)]
     return Scene(
@@ -57,14 +113,21 @@ def terrain_scene(ground: Ground, rovers: Drive, time: float = 0.0) -> Scene:
         low + grid.size,
         PIXELS,
         SKY,
-        camera=_camera(ground, rovers),
+        camera=_camera(rovers),
         caption=f"{time:.2f} s   x {rovers.state.position[0, 0]:.2f} m   y {rovers.state.position[0, 1]:.2f} m   "
         f"deepest rut {depth:.0f} mm",
-        legend=(*bodies, ("front", FRONT), ("wheels or tracks", TYRE), ("ground", SOIL_HIGH), ("pressed down", RUT)),
+        legend=(
+            *bodies,
+            ("front", FRONT),
+            ("wheels or tracks", TYRE),
+            ("ground", SOIL_HIGH),
+            ("pressed down", RUT),
+            *ends,
+        ),
     )
 
 
-def _camera(ground: Ground, rovers: Drive) -> Camera:
+def _camera(rovers: Bodies) -> Camera:
     """One that follows the rovers, so near that they are large, and so far that all are in the picture."""
     places = np.nan_to_num(rovers.state.position)
     target = places.mean(axis=0)
@@ -74,7 +137,7 @@ def _camera(ground: Ground, rovers: Drive) -> Camera:
     return Camera(target, distance, np.radians(AZIMUTH), np.radians(ELEVATION))
 
 
-def _colours(ground: Ground, blur: float) -> Image:
+def _colours(ground: Surface, blur: float) -> Image:
     """Of the nodes: (ny, nx, 3)."""
     heights, initial = ground.heights, ground.initial
     if blur > 0.0:

@@ -74,8 +74,14 @@ class TerrainSettings(WorldSettings):
         soil: For ``soil``: a preset (``soft``, ``mid``, ``LETE sand``, ``rigid``), a table of its parameters, or the
             path of a ``.toml`` file with them, as ``sandlot fit soil`` writes it.
         particles: For ``particles``: their material.
-        terrain: ``A``, wide gentle hills, or ``B``, short rough bumps, which are always the same; ``hills``, random at
-            each reset; ``flat``; or the path of a grayscale image, 8 or 16 bit, one node for each pixel.
+        task: ``drive`` forward, or reach a ``goal``.
+        goal: x and y to reach [m], of every rover; random at each reset if not given.
+        goal_distance: So near to the goal a rover has reached it [m].
+        goal_range: A random goal is at most this far from the start, and at least half as far [m].
+        terrain: ``A``, wide gentle hills, or ``B``, short rough bumps, which are always the same unless ``redraw`` is
+            set; ``hills``, random at each reset; ``flat``; or the path of a grayscale image, 8 or 16 bit, one node for
+            each pixel.
+        redraw: Whether every reset draws another ``A`` or ``B``, of the same kind of hills.
         relief: Height of the highest point above the lowest for ``hills``, and of white above black in an image [m].
         hill_size: Typical radius of a hill, for ``hills`` [m].
         roughness: For ``hills``: from 0, rounded, to 1, detail at every scale.
@@ -92,7 +98,9 @@ class TerrainSettings(WorldSettings):
             model of soil.
         imu: Inertial measurement units of the rovers.
         encoders: Wheel encoders of the rovers.
-        patch: Nodes along each side of the square of heights around a rover that it observes; none if 0.
+        patch: Points along each side of the square of heights around a rover that it observes; none if 0.
+        patch_stride: Distance between these points, in nodes.
+        patch_ahead: How far ahead of the rover the middle of the square is [m].
         window: Nodes along each side of the square around a rover whose height changes are recorded; 0 for a recording
             of the motion without them, which is smaller and quicker.
         map_every: A recording keeps the whole map every this many frames.
@@ -102,7 +110,12 @@ class TerrainSettings(WorldSettings):
     ground: Literal["soil", "particles", "rigid"] = "soil"
     soil: str | SoilKind = "mid"
     particles: ParticleSettings = ParticleSettings()
+    task: Literal["drive", "goal"] = "drive"
+    goal: tuple[float, float] | None = None
+    goal_distance: float = Field(0.2, gt=0.0)
+    goal_range: float = Field(2.0, gt=0.0, le=1000.0)
     terrain: Literal["A", "B", "hills", "flat"] | Path = "A"
+    redraw: bool = False
     relief: float = Field(0.3, ge=0.0, le=8.0)
     hill_size: float = Field(0.3, gt=0.0)
     roughness: float = Field(0.0, ge=0.0, le=1.0)
@@ -118,6 +131,8 @@ class TerrainSettings(WorldSettings):
     imu: Imu = Imu()
     encoders: Encoders = Encoders()
     patch: int = Field(0, ge=0, le=512)
+    patch_stride: float = Field(1.0, gt=0.0, le=1000.0)
+    patch_ahead: float = Field(0.0, ge=-100.0, le=100.0)
     window: int = Field(128, ge=0, le=4096)
     map_every: int = Field(1000, ge=1)
 
@@ -158,8 +173,14 @@ class TerrainSettings(WorldSettings):
             raise ValueError(f"poses has {len(self.poses)} for {len(self.rovers)} rovers; allowed: one for each")
         if abs(self.interval / self.step - self.steps) > 1e-6 or self.steps < 1:
             raise ValueError(f"interval={self.interval:g} is not a whole number of steps of {self.step:g}")
+        if self.goal is not None and self.task != "goal":
+            raise ValueError(f"goal is only for task=goal, not {self.task}; leave it out")
+        if not self.patch and (self.patch_stride != 1.0 or self.patch_ahead):
+            raise ValueError("patch_stride and patch_ahead need a patch; allowed: patch of at least 1")
         fixed = TERRAINS.get(str(self.terrain))
-        size = fixed.hill_size if fixed else self.hill_size if self.random else 0.0
+        if self.redraw and fixed is None:
+            raise ValueError(f"redraw is only for the terrains {' and '.join(TERRAINS)}, not {self.terrain}")
+        size = fixed.hill_size if fixed else self.hill_size if self.terrain == "hills" else 0.0
         across = self.spacing * max(self.shape or self._ground_kind.shape)
         # The spectrum of longer waves is rounded away, which leaves noise.
         if size > across:
@@ -188,7 +209,7 @@ class TerrainSettings(WorldSettings):
     @property
     def random(self) -> bool:
         """Whether every reset draws a new terrain."""
-        return self.terrain == "hills"
+        return self.redraw or self.terrain == "hills"
 
     def heights(self, rng: np.random.Generator) -> Array:
         """Make the map: (ny, nx) [m].
@@ -201,6 +222,6 @@ class TerrainSettings(WorldSettings):
             return from_image(self.terrain, self.relief, tileable=self.wraps)
         if self.terrain == "flat":
             return np.zeros(shape)
-        if self.random:
+        if self.terrain == "hills":
             return hills(shape, rng, self.hill_size / self.spacing, self.relief, self.roughness, self.wraps)
-        return TERRAINS[self.terrain].heights(shape, self.spacing)
+        return TERRAINS[self.terrain].heights(shape, self.spacing, rng if self.redraw else None)

@@ -1,21 +1,27 @@
 """The task of the terrain world, for all its rovers at once: drive, measure, and keep account."""
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
+from gymnasium.spaces import Box
 from numpy.typing import NDArray
 
 from sandlot.kernels import kernel
 from sandlot.robots.rover_state import RoverState
+from sandlot.sensing.imu import ImuBias
 from sandlot.typing import Array
 from sandlot.worlds.terrain.fidelity import make_physics
-from sandlot.worlds.terrain.grid import Grid, sample_patch
+from sandlot.worlds.terrain.goals import OBSERVED, Goals
+from sandlot.worlds.terrain.grid import Grid, sample_patches
 from sandlot.worlds.terrain.settings import TerrainSettings
 
 MEASURED = 11
-"""Numbers that a rover observes besides its patch of heights."""
+"""Numbers that a rover observes besides its goal and its patch of heights."""
 MAX_OBSERVED = 1e6
 """Observations are clipped to this [rad, rad/s, m/s^2, m]."""
+NEAR, BUMP, GRAVITY = 2.0, 0.1, 9.81
+"""At the normalised interface these are 1: a distance to the goal [m], a height [m], an acceleration [m/s^2]."""
 
 
 @kernel(error_model="numpy")
@@ -76,6 +82,7 @@ class TerrainTask:
         moved: (rovers, 3) change of x, y [m] and yaw [rad] in the last frame, along the world's axes.
         travel: (3, rovers) path length, distance rolled by the wheels, and distance driven in their direction [m].
         exploded: Whether the simulation of any rover is no longer to be trusted.
+        goals: Of the rovers, if the task is to reach them.
     """
 
     def __init__(self, settings: TerrainSettings, shape: tuple[int, int]) -> None:
@@ -90,6 +97,8 @@ class TerrainTask:
         """
         self.settings = settings
         self.rovers, self.ground = make_physics(settings, Grid(shape, settings.spacing, settings.wraps))
+        grid = self.ground.grid
+        self.goals = Goals(settings, grid, self.rovers.count) if settings.task == "goal" else None
         self._begin()
 
     def _begin(self) -> None:
@@ -106,6 +115,8 @@ class TerrainTask:
         count = self.rovers.count
         self._bias = self.settings.imu.draw_bias(count, rng), self.settings.encoders.draw_bias(count, rng)
         self._begin()
+        if self.goals is not None:
+            self.goals.restart(np.arange(count), self._origin, rng)
 
     def drive(self, commands: Array) -> Array:
         """Drive until the next frame.
@@ -150,25 +161,20 @@ class TerrainTask:
         return forward
 
     def observe(self, rng: np.random.Generator) -> NDArray[np.float32]:
-        """What the rovers measure, as `Terrain` describes it: (rovers, 11 + patch^2)."""
-        state, given = self.state, self.settings
-        imu = given.imu.read(state, self._bias[0], given.interval, rng)
-        wheels = given.encoders.read(state.wheel_angles, state.wheel_speeds, self._bias[1], rng)
-        parts = [imu.orientation, imu.rates, imu.force, wheels.speeds]
-        if given.patch:
-            parts.append(self._patches())
-        seen = np.concatenate(parts, axis=1)
-        return np.minimum(np.maximum(seen, -MAX_OBSERVED), MAX_OBSERVED).astype(np.float32)
+        """What the rovers measure, as `Terrain` describes it: (rovers, 11 and more)."""
+        state, ground = self.state, self.ground
+        goals = None if self.goals is None else self.goals.observe(state.position[:, :2], state.yaw)
+        maps = [ground.heights] if self.settings.patch else []
+        return measure(self.settings, state, self._bias, goals, ground.grid, maps, [rng])
 
-    def _patches(self) -> Array:
-        """Heights around each rover, relative to its chassis: (rovers, patch^2) [m]."""
-        grid, heights, n = self.ground.grid, self.ground.heights, self.settings.patch
-        patches = np.zeros((self.rovers.count, n, n))
-        for patch, (x, y, z), yaw in zip(patches, self.state.position, self.state.yaw, strict=True):
-            column, row = (np.array([x, y]) - grid.corner) / grid.spacing
-            sample_patch(heights, row, column, yaw, grid.wrap, patch)
-            patch -= z
-        return patches.reshape(len(patches), -1)
+    def rewards(self, forward: Array) -> Array:
+        """Of a step in which rovers drove so far forward: (rovers,) [m]."""
+        return forward if self.goals is None else self.goals.advance(self.state.position[:, :2])
+
+    @property
+    def arrived(self) -> bool:
+        """Whether all rovers have reached their goals."""
+        return self.goals is not None and bool(self.goals.reached.all())
 
     @property
     def noisy(self) -> bool:
@@ -210,4 +216,71 @@ class TerrainTask:
             "slip": 1.0 - driven / rolled if rolled > 0.0 else np.nan,
             "rut_depth": float(np.max(self.ground.initial - self.ground.heights)),
             "overturned": float(self.overturned),
+            "reached": np.nan if self.goals is None else float(self.goals.reached.mean()),
+            "goal_left": np.nan if self.goals is None else float(self.goals.left.mean()),
         }
+
+
+def measure(
+    settings: TerrainSettings,
+    state: RoverState,
+    bias: tuple[ImuBias, Array],
+    goals: Array | None,
+    grid: Grid,
+    maps: Sequence[Array],
+    rng: Sequence[np.random.Generator],
+) -> NDArray[np.float32]:
+    """What rovers measure on one or several maps, with the same number of rovers on each.
+
+    Args:
+        settings: Of the world.
+        state: Of n rovers.
+        bias: Of their inertial measurement units and encoders.
+        goals: (n, 2) what they observe of their goals, if they have any.
+        grid: Of the maps.
+        maps: Of each: (ny, nx) heights [m]; not used without a patch.
+        rng: One for each map, for the noise of its rovers.
+
+    Returns:
+        (n, 11 and more) as `Terrain` describes it.
+    """
+    imu = settings.imu.read(state, bias[0], settings.interval, rng)
+    wheels = settings.encoders.read(state.wheel_angles, state.wheel_speeds, bias[1], rng)
+    parts = [imu.orientation, imu.rates, imu.force, wheels.speeds]
+    if goals is not None:
+        parts.append(goals)
+    if (n := settings.patch) > 0:
+        patches, each = np.zeros((len(state.position), n, n)), len(state.position) // len(maps)
+        for k, heights in enumerate(maps):
+            on = slice(k * each, (k + 1) * each)
+            sample_patches(
+                heights,
+                state.position[on],
+                np.ascontiguousarray(state.yaw[on]),
+                grid.corner,
+                grid.spacing,
+                grid.wrap,
+                settings.patch_stride,
+                settings.patch_ahead / grid.spacing,
+                patches[on],
+            )
+        parts.append(patches.reshape(len(patches), -1))
+    seen = np.concatenate(parts, axis=1)
+    return np.minimum(np.maximum(seen, -MAX_OBSERVED), MAX_OBSERVED).astype(np.float32)
+
+
+def spaces(settings: TerrainSettings, top_speeds: Array) -> tuple[Box, Box]:
+    """The observation and the action space of a world whose rovers have these top speeds (rovers, 2) [m/s, rad/s]."""
+    speeds = top_speeds.astype(np.float32)
+    width = MEASURED + OBSERVED * (settings.task == "goal") + settings.patch**2
+    return Box(-MAX_OBSERVED, MAX_OBSERVED, (len(speeds), width), np.float32), Box(-speeds, speeds)
+
+
+def scale(settings: TerrainSettings, top_speeds: Array, wheel_radius: Array) -> Array:
+    """What a normalised observation is divided by: (rovers, numbers)."""
+    goal, count = [NEAR, np.pi][: OBSERVED * (settings.task == "goal")], len(top_speeds)
+    constant = [np.pi] * 3 + [1.0] * 3 + [GRAVITY] * 3 + [1.0] * 2 + goal + [BUMP] * settings.patch**2
+    found = np.tile(np.array(constant), (count, 1))
+    found[:, 3:6] = top_speeds[:, 1:]
+    found[:, 9:11] = (top_speeds[:, 0] / wheel_radius)[:, None]
+    return found

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
-from gymnasium.spaces import Box
 from numpy.typing import NDArray
 
 from sandlot.control.controller import Controller, as_controller
@@ -19,7 +18,7 @@ from sandlot.worlds.terrain.frames import frame, frame_quantities
 from sandlot.worlds.terrain.recorder import TerrainRecorder
 from sandlot.worlds.terrain.scene import terrain_scene
 from sandlot.worlds.terrain.settings import TerrainSettings
-from sandlot.worlds.terrain.task import MAX_OBSERVED, MEASURED, TerrainTask
+from sandlot.worlds.terrain.task import TerrainTask, scale, spaces
 
 ACTION = "a linear [m/s] and an angular [rad/s] speed for each rover"
 
@@ -38,20 +37,24 @@ class Terrain(World):
     together, the rover drives the same curve more slowly. One step is one frame, 0.01 s.
 
     ## Observations
-    ``Box`` of shape (rovers, 11 + patch^2), per rover: roll, pitch and yaw [rad], the angular rates about its own axes
+    ``Box`` of shape (rovers, 11 and more), per rover: roll, pitch and yaw [rad], the angular rates about its own axes
     [rad/s] and the specific force along them [m/s^2], from its inertial measurement unit; the speeds of its left and
-    its right wheels [rad/s], from their encoders; and, if ``patch`` is set, the heights of the ground in a square
-    around it that rotates with it, relative to its chassis [m]: rows to the left, columns ahead, as far apart as nodes.
+    its right wheels [rad/s], from their encoders; with ``task="goal"``, the distance [m] and the bearing [rad] of its
+    goal, positive to the left, as a positioning system gives them; and, if ``patch`` is set, the heights of the ground
+    in a square that rotates with it, relative to its chassis [m]: rows to the left, columns ahead. Its points are
+    ``patch_stride`` nodes apart, and its middle is ``patch_ahead`` ahead of the rover.
 
     ## Reward
-    The distance that the rovers drove forward in the step, summed over them [m]; negative for driving backwards.
+    With ``task="drive"``, the distance that the rovers drove forward in the step, summed over them [m]; negative for
+    driving backwards. With ``task="goal"``, the distance by which they came nearer to their goals.
 
     ## Start and end
     The rovers start side by side in the middle, or at ``poses``, on untouched ground, and stand still for 0.3 s before
-    the first frame. ``reset(seed=...)`` draws random hills, if ``terrain`` is ``hills``, and the noise of the sensors.
-    An episode terminates when a rover lies on its back. It is truncated when a rover, or a wheel of it, leaves a map
-    that does not wrap, or when the simulation explodes (``info["exploded"]``): a state is NaN, a rover is faster than
-    20 m/s, or it rotates faster than 300 rad/s. The simulation then stops, and observations stay as they were.
+    the first frame. ``reset(seed=...)`` draws random hills, if ``terrain`` is ``hills`` or ``redraw`` is set, the noise
+    of the sensors, and goals, unless ``goal`` gives one. An episode terminates when a rover lies on its back, or when
+    all rovers have reached their goals (``info["is_success"]``). It is truncated when a rover, or a wheel of it, leaves
+    a map that does not wrap, or when the simulation explodes (``info["exploded"]``): a state is NaN, a rover is faster
+    than 20 m/s, or it rotates faster than 300 rad/s. The simulation then stops, and observations stay as they were.
 
     ## Ground that wraps
     With ``wrap``, the ground continues at the opposite edge of the map. Rovers are not moved for this: ``x`` and ``y``
@@ -75,6 +78,11 @@ class Terrain(World):
     recordings of it: nets move the rovers, and their footprints change the ground. It is much faster, and drifts away
     from the reference within seconds; the card of its model says by how much.
 
+    ## Many at once
+    ``gymnasium.make_vec("sandlot/Terrain-v0", num_envs=64, fidelity="learned")`` drives the rovers of all members in
+    one call of compiled code, each member on a map of its own, and with the same results. At ``reference``, members
+    are stepped one after the other, or by ``threads``: `sandlot.worlds.terrain.vector`.
+
     ## Controllers
     ``session`` drives forwards, backwards, turns and curves with changing speeds (algorithm 5 of the source);
     ``varied`` does so in random order and with rests;
@@ -89,6 +97,7 @@ class Terrain(World):
 
     Settings: ClassVar[type[WorldSettings]] = TerrainSettings
     reward_units = "m"
+    action_units = "m/s, rad/s"
     metadata = {"render_modes": ["rgb_array", "human"], "render_fps": 100}
     outcome_quantities: ClassVar[Mapping[str, Quantity]] = {
         "path_length": Quantity("m", "length of the path driven, forwards or backwards, mean of all rovers"),
@@ -96,6 +105,8 @@ class Terrain(World):
         "slip": Quantity("1", "1 minus distance driven over distance rolled by the wheels; NaN if they did not turn"),
         "rut_depth": Quantity("m", "largest decrease of the height of the ground"),
         "overturned": Quantity("1", "whether a rover lies on its back"),
+        "reached": Quantity("1", "share of the rovers that reached their goal; NaN without one"),
+        "goal_left": Quantity("m", "distance left to the goal, mean of all rovers; NaN without one"),
     }
     settings: TerrainSettings
 
@@ -105,9 +116,9 @@ class Terrain(World):
         # Making the map finds out the size of an image, and what is wrong with it.
         self._map = self.settings.heights(np.random.default_rng(0))
         self.task = TerrainTask(self.settings, self._map.shape)
-        count, speeds = self.task.rovers.count, self.task.rovers.top_speeds.astype(np.float32)
-        shape = (count, MEASURED + self.settings.patch**2)
-        self._offer(Box(-MAX_OBSERVED, MAX_OBSERVED, shape, np.float32), Box(-speeds, speeds))
+        rovers = self.task.rovers
+        observed = scale(self.settings, rovers.top_speeds, rovers.wheel_radius)
+        self._offer(*spaces(self.settings, rovers.top_speeds), observed)
         self.quantities = frame_quantities(self.task)
 
     def reset(
@@ -124,7 +135,7 @@ class Terrain(World):
     def step(self, action: NDArray[Any]) -> StepResult:
         """Drive until the next frame."""
         forward = self.task.drive(self.check(action))
-        return self.result(float(forward.sum()))
+        return self.result(float(self.task.rewards(forward).sum()))
 
     def check(self, action: NDArray[Any]) -> Array:
         """Refuse an action that is not one of this world; returns it as float64."""
@@ -136,7 +147,7 @@ class Terrain(World):
         if task.exploded:
             return self._observed, 0.0, False, True, self._info()
         self._observed = task.observe(self.np_random)
-        return self._observed, reward, task.overturned, task.off_map, self._info()
+        return self._observed, reward, task.overturned or task.arrived, task.off_map, self._info()
 
     @property
     def exploded(self) -> bool:
@@ -175,8 +186,11 @@ class Terrain(World):
         return TerrainRecorder(self)
 
     def scene(self) -> Scene:
-        """What there is to draw: the ground with its ruts, and the rovers."""
-        return terrain_scene(self.task.ground, self.task.rovers, self.task.time)
+        """What there is to draw: the ground with its ruts, the rovers, and their goals."""
+        task = self.task
+        goals = None if task.goals is None else task.goals.places
+        return terrain_scene(task.ground, task.rovers, task.time, goals, self.settings.goal_distance)
 
     def _info(self) -> dict[str, Any]:
-        return {"time": self.task.time, "exploded": self.task.exploded}
+        known = {"time": self.task.time, "exploded": self.task.exploded}
+        return known if self.task.goals is None else {**known, "is_success": self.task.arrived}

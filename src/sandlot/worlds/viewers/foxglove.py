@@ -109,8 +109,9 @@ def _primitives(item: Shape | Points | Lines | Area) -> dict[str, Any]:
         return _shape(item) if np.isfinite(item.position).all() else {}
     if isinstance(item, Points):
         side = 2.0 * item.radius
-        places = item.positions[np.isfinite(item.positions).all(axis=1)]
-        colours = each_colour(item.colours, len(places))
+        known = np.flatnonzero(np.isfinite(item.positions).all(axis=1))
+        places, colours = item.positions[known], each_colour(item.colours, len(item.positions))
+        colours = [colours[k] for k in known.tolist()]
         return {
             "spheres": [
                 {"pose": _pose(place, np.eye(3)), "size": _vector([side] * 3), "color": _colour(colour)}

@@ -90,6 +90,7 @@ class Water(World):
 
     Settings: ClassVar[type[WorldSettings]] = WaterSettings
     reward_units = "m"
+    action_units = "rad"
     metadata = {"render_modes": ["rgb_array", "human"], "render_fps": 50}
     outcome_quantities: ClassVar[Mapping[str, Quantity]] = {
         "distance": Quantity("m", "how far the centre of mass had moved when the target was reached or at the end"),

@@ -1,0 +1,92 @@
+"""A mistake is answered before anything heavy is imported, so within a second."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from sandlot.worlds import CONTROLLERS, FIDELITIES, SHIPPED, load
+
+HEAVY = ("numba", "xarray", "scipy", "torch", "matplotlib", "zarr", "mujoco", "cv2", "sklearn", "viser", "pandas")
+MISTAKES = (
+    "worlds moon",
+    "studies moon",
+    "run moon.base",
+    "report nowhere",
+    "record moon",
+    "record terrain --controller moon",
+    "record water --controller nowhere.py:function",
+    "record terrain --fidelity moon",
+    "record terrain --out exists",
+    "record terrain --video out.xyz",
+    "play moon",
+    "play terrain --controller moon",
+    "play terrain --fidelity moon",
+    "gap water --controller moon",
+    "show nowhere",
+    "show text.txt",
+    "show exists",
+    "show exists --out picture.xyz",
+    "export nowhere",
+    "export nowhere --to mp4",
+    "export nowhere --to rerun --out scene.mcap",
+    "export nowhere --to html",
+    "export exists --to html --out page.xyz",
+    "export nowhere --out scans.xyz",
+    "export exists --to mcap",
+    "import nowhere --out new",
+    "import text.txt --out exists",
+    "map nowhere --out new",
+    "map text.txt --out exists",
+    "locate nowhere --map text.txt",
+    "locate text.txt --map nowhere",
+    "models nowhere",
+    "fit sensor nowhere --out new",
+    "fit motion nowhere --out new",
+    "fit soil nowhere --out new",
+    "lidar --recording nowhere",
+    "lidar --emulate apartment --record exists",
+    "rover serve --host 0.0.0.0",
+    "rover serve --keys nowhere",
+    "rover serve --record drive.bag",
+    "rover serve --lidar /dev/nowhere --pins nowhere.toml",
+    "rover drive --port 1",
+    "rover drive --keys nowhere",
+)
+RUN = """
+import json, sys
+from sandlot.cli import main
+found = {}
+for mistake in json.load(sys.stdin):
+    sys.argv = ["sandlot", *mistake.split()]
+    try:
+        main()
+    except SystemExit as ended:
+        found[mistake] = [ended.code, [name for name in HEAVY if name in sys.modules]]
+print(json.dumps(found))
+"""
+
+
+def test_mistakes_import_nothing_heavy(tmp_path, monkeypatch):
+    (tmp_path / "exists").mkdir()
+    (tmp_path / "text.txt").write_text("hello", encoding="ascii")
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    done = subprocess.run(
+        [sys.executable, "-c", f"HEAVY = {HEAVY}\n{RUN}"],
+        input=json.dumps(MISTAKES),
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        check=True,
+    )
+    found = json.loads(done.stdout.splitlines()[-1])
+    assert found == {mistake: [2, []] for mistake in MISTAKES}, done.stderr
+    assert done.stderr.count("error:") == len(MISTAKES)
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_the_lists_of_controllers_and_fidelities_are_those_of_the_world(name):
+    assert set(load(name)().controllers()) <= set(CONTROLLERS[name])
+    assert tuple(load(name).fidelities()) == FIDELITIES[name]
