@@ -10,7 +10,17 @@ from hypothesis import strategies as st
 from sandlot.errors import ModelError
 from sandlot.models import store
 from sandlot.models.card import Card
-from sandlot.models.dense import ACTIVATIONS, BLOCK, forward, forward_one, load_dense, make_dense, save_dense
+from sandlot.models.dense import (
+    ACTIVATIONS,
+    BLOCK,
+    forward,
+    forward_block,
+    forward_one,
+    load_dense,
+    make_dense,
+    save_dense,
+    single,
+)
 
 TWIN = {
     "linear": lambda x: x,
@@ -108,3 +118,17 @@ def test_layers_that_do_not_fit_are_named(tmp_path, settings, arrays, said):
     with pytest.raises(ModelError, match=said) as error:
         load_dense(tmp_path / "net")
     assert str(error.value).startswith(f"{tmp_path / 'net'}: ")
+
+
+def test_32_bit_nets_give_the_same_alone_and_in_a_block():
+    rng = np.random.default_rng(5)
+    weights = [rng.normal(size=size) for size in ((7, 9), (9, 3))]
+    net = make_dense(weights, [rng.normal(size=9), rng.normal(size=3)], ("softsign", "linear"))
+    rows = rng.normal(size=(BLOCK, 7))
+    block, line = np.zeros((2, 9, BLOCK), np.float32), np.zeros((2, 9), np.float32)
+    block[0, :7] = rows.T
+    found = block[forward_block(single(net), block)][:3].T
+    np.testing.assert_allclose(found, forward(net, rows), rtol=1e-4, atol=1e-5)
+    for row, expected in zip(rows, found, strict=True):
+        line[0, :7] = row
+        np.testing.assert_array_equal(line[forward_one(single(net), line)][:3], expected)

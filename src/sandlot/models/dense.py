@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,8 @@ from sandlot.typing import Array, IntArray
 ACTIVATIONS = ("linear", "relu", "tanh", "logistic", "softsign")
 LINEAR, RELU, TANH, LOGISTIC, SOFTSIGN = range(5)
 MAX_LAYERS = 1000
+Floats = NDArray[np.floating[Any]]
+"""Of 64 or of 32 bits."""
 BLOCK = 32
 """Rows that are computed together: a processor multiplies several of them in one instruction."""
 
@@ -32,8 +34,8 @@ class Dense(NamedTuple):
 
     sizes: IntArray
     activations: IntArray
-    weights: Array
-    biases: Array
+    weights: Floats
+    biases: Floats
 
 
 def make_dense(weights: Sequence[Array], biases: Sequence[Array], activations: Sequence[str]) -> Dense:
@@ -60,17 +62,22 @@ def make_dense(weights: Sequence[Array], biases: Sequence[Array], activations: S
     return Dense(np.array(sizes, np.int64), codes, flat, np.concatenate(biases).astype(np.float64))
 
 
+def single(net: Dense) -> Dense:
+    """The same net in 32-bit floats, which a processor multiplies twice as fast; its scratch must have them, too."""
+    return Dense(net.sizes, net.activations, net.weights.astype(np.float32), net.biases.astype(np.float32))
+
+
 def layers_of(net: Dense) -> Iterator[tuple[Array, Array]]:
     """Weights (inputs, neurons) and biases (neurons,) of each layer."""
-    weight, bias = 0, 0
+    weight, bias, weights, biases = 0, 0, net.weights.astype(np.float64), net.biases.astype(np.float64)
     for inputs, neurons in zip(net.sizes[:-1].tolist(), net.sizes[1:].tolist(), strict=True):
         end = weight + inputs * neurons
-        yield net.weights[weight:end].reshape(inputs, neurons), net.biases[bias : bias + neurons]
+        yield weights[weight:end].reshape(inputs, neurons), biases[bias : bias + neurons]
         weight, bias = end, bias + neurons
 
 
 @kernel(error_model="numpy", allocates=False)
-def multiply(values: Array, weights: Array, sums: Array) -> None:
+def multiply(values: Floats, weights: Floats, sums: Floats) -> None:
     """Inner products of one neuron's weights with its inputs, for all rows of a block.
 
     Args:
@@ -94,7 +101,7 @@ def multiply(values: Array, weights: Array, sums: Array) -> None:
 
 
 @kernel(error_model="numpy", allocates=False)
-def activate(sums: Array, bias: float, activation: int) -> None:
+def activate(sums: Floats, bias: float, activation: int) -> None:
     """Add the bias and apply the activation, in place: sums (`BLOCK`,)."""
     for r in range(BLOCK):
         sums[r] += bias
@@ -108,12 +115,13 @@ def activate(sums: Array, bias: float, activation: int) -> None:
         for r in range(BLOCK):
             sums[r] = 1.0 / (1.0 + np.exp(-sums[r]))
     elif activation == SOFTSIGN:
+        one = sums.dtype.type(1.0)  # 32-bit floats stay as they are
         for r in range(BLOCK):
-            sums[r] = sums[r] / (1.0 + abs(sums[r]))
+            sums[r] = sums[r] / (one + abs(sums[r]))
 
 
 @kernel(error_model="numpy", allocates=False)
-def forward_block(net: Dense, work: Array) -> int:
+def forward_block(net: Dense, work: Floats) -> int:
     """The outputs of a net for `BLOCK` rows that lie side by side.
 
     Args:
@@ -135,7 +143,7 @@ def forward_block(net: Dense, work: Array) -> int:
 
 
 @kernel(error_model="numpy", allocates=False)
-def forward_one(net: Dense, work: Array) -> int:
+def forward_one(net: Dense, work: Floats) -> int:
     """The outputs of a net for one row, the same bits as `forward_block` gives.
 
     Args:
@@ -148,7 +156,7 @@ def forward_one(net: Dense, work: Array) -> int:
     sizes, weights, first, bias = net.sizes, net.weights, 0, 0
     for layer in range(net.activations.size):
         inputs, neurons, activation = sizes[layer], sizes[layer + 1], net.activations[layer]
-        values, sums = work[layer % 2], work[1 - layer % 2]
+        values, sums, one = work[layer % 2], work[1 - layer % 2], work.dtype.type(1.0)
         for j in range(neurons):
             sums[j] = 0.0
         for k in range(inputs):
@@ -156,16 +164,15 @@ def forward_one(net: Dense, work: Array) -> int:
             for j in range(neurons):
                 sums[j] += row[j] * value
         for j in range(neurons):
-            total = sums[j] + net.biases[bias + j]
+            sums[j] += net.biases[bias + j]
             if activation == RELU:
-                total = max(total, 0.0)
+                sums[j] = max(sums[j], 0.0)
             elif activation == TANH:
-                total = np.tanh(total)
+                sums[j] = np.tanh(sums[j])
             elif activation == LOGISTIC:
-                total = 1.0 / (1.0 + np.exp(-total))
+                sums[j] = 1.0 / (1.0 + np.exp(-sums[j]))
             elif activation == SOFTSIGN:
-                total = total / (1.0 + abs(total))
-            sums[j] = total
+                sums[j] = sums[j] / (one + abs(sums[j]))
         first, bias = first + inputs * neurons, bias + neurons
     return net.activations.size % 2
 

@@ -1,5 +1,7 @@
 """Several kinds of soil on one ground: every node follows its own kind."""
 
+import json
+
 import mujoco
 import numpy as np
 import pytest
@@ -7,11 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sandlot.errors import ModelError, SandlotError
-from sandlot.physics.soil import PRESETS, Soil, Soils
+from sandlot.physics.soil import PRESETS, Soil, SoilKind, Soils
 from sandlot.physics.soil.batch import BATCH_SIZE, batch_end
 from sandlot.physics.soil.kinds import POWER_STEP, soil_of, soil_records
 from sandlot.physics.soil.patch import PATCH_NODE, sort_by_kind
 from sandlot.physics.soil.slides import REPOSE_TOLERANCE, steep
+from sandlot.settings import build
 from soil_patches import parameters
 from soil_scenes import BODIES, GRAVITY, SLOW, compiled, field, hills, hold, hold_by_kernels, loose_body, make, plate
 
@@ -288,3 +291,9 @@ class TestMistakes:
             soil.kind  # noqa: B018
         assert field(kind="mid").kind == PRESETS["mid"]
         assert Soil(hills((5, 7)), 0.1, ["soft", "soft"], which=np.ones((5, 7), int)).kind == PRESETS["soft"]
+
+
+def test_a_soil_in_a_recordings_settings_is_read_back():
+    """They are JSON, which has no infinity."""
+    for kind in (PRESETS["rigid"], PRESETS["soft"]):
+        assert build(SoilKind, json.loads(kind.model_dump_json())) == kind

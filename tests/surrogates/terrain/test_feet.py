@@ -6,7 +6,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sandlot.geometry.rotations import rotation_matrix
-from sandlot.surrogates.terrain.feet import FOOT, STANCE, box_around, cover, make_ground, node_in, stand
+from sandlot.surrogates.terrain.feet import (
+    FOOT,
+    STANCE,
+    columns_below,
+    cover,
+    make_ground,
+    node_in,
+    rows_below,
+    stand,
+)
 from sandlot.surrogates.terrain.shape import shape_of
 
 angles = st.floats(-0.6, 0.6)
@@ -54,18 +63,23 @@ def test_a_wheel_is_round_and_a_box_is_flat():
 
 
 @given(st.floats(-3.1, 3.1), st.floats(-0.4, 0.4), st.floats(-0.4, 0.4))
-def test_the_box_around_a_foot_has_all_nodes_that_it_covers(yaw, x, y):
+def test_rows_and_columns_below_a_foot_have_all_nodes_that_it_covers(yaw, x, y):
     feet = shape_of("tracked").feet
-    heights = np.zeros((120, 120))
-    ground = make_ground(heights, (-0.595, -0.595), 0.01, True)
+    ground = make_ground(np.zeros((120, 120)), (-0.595, -0.595), 0.01, True)
     for foot, stance in zip(feet, placed(feet, (x, y, 0.05), (0.0, 0.0, yaw)), strict=True):
-        first_row, last_row, first_column, last_column = box_around(foot, stance, ground)
-        for row in range(-40, 160):
-            for column in (first_column - 1, last_column + 1):
-                assert cover(foot, stance, -0.595 + 0.01 * column, -0.595 + 0.01 * row, 0.01)[0] == 0.0
-        for column in range(-40, 160):
-            for row in (first_row - 1, last_row + 1):
-                assert cover(foot, stance, -0.595 + 0.01 * column, -0.595 + 0.01 * row, 0.01)[0] == 0.0
+        first_row, last_row = rows_below(foot, stance, ground, 0.0)
+        checked = 0
+        for row in range(first_row - 2, last_row + 3):
+            first, last = columns_below(foot, stance, ground, row, 0.0)
+            near = round((stance["x"] + 0.595) / 0.01)
+            for column in range(near - 20, near + 20):
+                if cover(foot, stance, -0.595 + 0.01 * column, -0.595 + 0.01 * row, 0.01)[0] > 0.0:
+                    assert first_row <= row <= last_row
+                    assert first <= column <= last
+                    checked += 1
+            more = columns_below(foot, stance, ground, row, 0.02)
+            assert last < first or (more[0] < first and more[1] > last)
+        assert checked > 10
 
 
 def test_nodes_beyond_the_edge():

@@ -7,6 +7,8 @@ from sandlot import recordings
 from sandlot.errors import RecordingError
 from sandlot.surrogates.terrain.drives import STATES, symmetries
 from sandlot.surrogates.terrain.feet import make_ground
+from sandlot.surrogates.terrain.grip import GRIPS, hold_along, spots_of
+from sandlot.surrogates.terrain.inputs import shear_of
 from sandlot.surrogates.terrain.looking import Support, look
 from sandlot.surrogates.terrain.recorded import drives_of, ground_before, open_drives, read_drives
 from sandlot.surrogates.terrain.shape import shape_of
@@ -48,14 +50,14 @@ def test_motion_is_that_of_the_recording(drive):
     speed = np.hypot(*drive.motion[1:, :2].T)
     np.testing.assert_allclose(speed * 0.01, np.hypot(*np.diff(drive.position[1:, :2], axis=0).T), atol=1e-12)
     inputs = drive.inputs(SHAPE)
-    assert inputs.shape == (len(drive.commands) - 1, 26 + 6 + 2 + STATES)
-    np.testing.assert_allclose(inputs[1:, -STATES:][:, :3], drive.motion[1:-1], atol=1e-12)
+    assert inputs.shape == (len(drive.commands) - 1, 26 + 2 + STATES + GRIPS)
+    np.testing.assert_allclose(inputs[1:, 28:31], drive.motion[1:-1], atol=1e-12)
     np.testing.assert_allclose(np.cumsum(drive.states[:, 8:], axis=0), drive.rests - drive.rests[0], atol=1e-12)
 
 
 def test_symmetries_are_their_own_inverse_and_keep_what_is_symmetric(drive):
     rows, states = drive.rows(SHAPE), drive.states
-    found = symmetries(SHAPE, len(drive.soil))
+    found = symmetries(SHAPE, 0)
     assert len(found) == 4
     for each in found:
         assert sorted(each.rows) == list(range(rows.shape[1]))
@@ -63,6 +65,9 @@ def test_symmetries_are_their_own_inverse_and_keep_what_is_symmetric(drive):
         np.testing.assert_array_equal(rows[:, twice.rows] * twice.row_signs, rows)
         np.testing.assert_array_equal(states[:, twice.states] * twice.state_signs, states)
         np.testing.assert_array_equal(np.abs(states[:, each.states][:, :3]), np.abs(states[:, :3]))
+        turned = np.ascontiguousarray(states[:, each.states] * each.state_signs)
+        grips = hold_along(spots_of(SHAPE), SHAPE.radius, drive.interval, shear_of(drive.soil), turned)
+        np.testing.assert_allclose(grips, drive.grips(SHAPE)[:, each.grips] * each.grip_signs, atol=1e-12)
 
 
 def test_a_mirrored_drive_is_what_a_mirrored_world_shows(drive):

@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sandlot.models.dense import forward
 from sandlot.physics.soil import PRESETS
 from sandlot.surrogates.terrain.free_range import outside
 from sandlot.surrogates.terrain.ground_model import GroundModel
@@ -31,7 +30,7 @@ def fleet(count, maps=1, deforms=True):
     states["attitude"][:, 2] = rng.uniform(-3.0, 3.0, count)
     seen = np.zeros((count, width_of(len(MODEL.shape.samples), len(MODEL.shape.groups))))
     kinds = [PRESETS[("soft", "mid")[k % 2]] for k in range(count)]
-    soils = np.array([soil_inputs(kind, MODEL.shape.width) for kind in kinds])
+    soils = MODEL.soils(np.array([soil_inputs(kind, MODEL.shape.width) for kind in kinds]))
     spreading = np.array([GroundModel().spreading(kind) for kind in kinds])
     where = np.sort(np.arange(count) % maps)
     put_down(LEARNED, states, seen, soils, ground, where, spreading, deforms, make_scratch(LEARNED))
@@ -62,20 +61,21 @@ def driven(frames, threads, **how):
 def test_a_frame_is_the_net_of_the_recordings_inputs(recorded):
     """The NumPy twin of a frame: the recorded state through the net, and its outputs added to it."""
     drive = next(drives_of(open_drives(recorded["mid"]), MODEL.shape))
-    expected = drive.states[:-1, :8] + forward(LEARNED.drive, drive.inputs(MODEL.shape))
+    expected = drive.states[:-1, :8] + MODEL.changes(drive.inputs(MODEL.shape), drive.soil)
     flat = np.zeros((1, 60, 60))
     for k in (3, 50, 120):
         state = np.zeros(1, STATE)
         before = drive.states[k]
         state["motion"], state["wheels"] = before[:3], before[3:5]
         state["rest"], state["change"] = before[5:8], before[8:]
+        state["grip"] = drive.grips(MODEL.shape)[k - 1]
         maps = make_maps(flat.copy(), flat, 0.0, 0.0, 0.01, True)
         seen, command = drive.seen[k : k + 1].copy(), drive.commands[k + 1 : k + 2].copy()
         where, spreading = np.zeros(1, np.int64), GroundModel().spreading(drive.kind)[None]
         scratch = make_scratch(LEARNED)
-        advance(LEARNED, state, seen, drive.soil[None], command, maps, where, spreading, False, scratch)
+        advance(LEARNED, state, seen, MODEL.soils(drive.soil[None]), command, maps, where, spreading, False, scratch)
         found = np.concatenate([state[0]["motion"], state[0]["wheels"], state[0]["rest"]])
-        np.testing.assert_allclose(found, expected[k], atol=1e-12)
+        np.testing.assert_allclose(found, expected[k], rtol=1e-5, atol=1e-6)  # 32-bit floats
         assert state[0]["position"][2] == pytest.approx(found[5])  # the ground is flat, at height 0
         assert np.hypot(*state[0]["position"][:2]) == pytest.approx(0.01 * np.hypot(*found[:2]))
 

@@ -13,10 +13,11 @@ from sandlot.surrogates.terrain.ground_model import GroundModel
 from sandlot.surrogates.terrain.recorded import open_drives, read_drives
 from sandlot.surrogates.terrain.rollout import end_errors
 from sandlot.surrogates.terrain.shape import shape_of
-from sandlot.surrogates.terrain.training import Training, importance
+from sandlot.surrogates.terrain.stretches import importance
+from sandlot.surrogates.terrain.training import Training
 
 SHAPE = shape_of("wheeled")
-SHORT = Training(members=2, hidden=8, epochs=12, stretch=20, batch=8)
+SHORT = Training(members=2, hidden=(8, 8), epochs=12, stretch=20, batch=160)
 
 
 @pytest.fixture(scope="module")

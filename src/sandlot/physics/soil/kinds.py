@@ -1,11 +1,11 @@
 """Kinds of soil: their parameters, and presets."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from sandlot.kernels import kernel
 from sandlot.settings import Settings
@@ -77,6 +77,11 @@ class SoilKind(Settings):
     damping: float = Field(0.0, ge=0.0)
     repose: float | None = Field(None, gt=0.0, lt=90.0)
     firm_layer: float = Field(np.inf, gt=0.0, allow_inf_nan=True)
+
+    @field_validator("kphi", "firm_layer", mode="before")
+    @classmethod
+    def _infinite(cls, value: Any) -> Any:
+        return np.inf if value is None else value  # the settings of a recording are JSON, which has no infinity
 
     def parameters(self) -> SoilParameters:
         """The same, for kernels."""

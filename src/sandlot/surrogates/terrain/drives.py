@@ -9,6 +9,8 @@ from sandlot.geometry.planar import wrap
 from sandlot.physics.soil import SoilKind
 from sandlot.robots.rover import wheel_speeds
 from sandlot.surrogates.terrain.feet import FOOT
+from sandlot.surrogates.terrain.grip import GRIPS, SPOTS, hold_along, spots_of
+from sandlot.surrogates.terrain.inputs import shear_of
 from sandlot.surrogates.terrain.shape import Shape
 from sandlot.typing import Array, IntArray
 
@@ -73,15 +75,22 @@ class Drive:
         return np.column_stack([self.motion, self.wheels[1:], rests, changes])
 
     def rows(self, shape: Shape) -> Array:
-        """What a net gets in frames 1 to T - 1 besides the state: (T - 1, rows), as `step.fill_inputs`."""
-        frames = len(self.commands) - 1
+        """What a net gets in frames 1 to T - 1 besides the state and the soil: (T - 1, rows), as `step.fill_inputs`."""
         speed, turn_rate = self.commands[1:].T
         targets = wheel_speeds(speed, turn_rate, shape.base, shape.radius, shape.top_speed)
-        return np.column_stack([self.seen[:-1], np.broadcast_to(self.soil, (frames, len(self.soil))), targets])
+        return np.column_stack([self.seen[:-1], targets])
+
+    def grips(self, shape: Shape) -> Array:
+        """Grip after each frame: (T, GRIPS)."""
+        return np.asarray(
+            hold_along(
+                spots_of(shape), shape.radius, self.interval, shear_of(self.soil), np.ascontiguousarray(self.states)
+            )
+        )
 
     def inputs(self, shape: Shape) -> Array:
-        """All inputs of a net in frames 1 to T - 1: (T - 1, inputs)."""
-        return np.column_stack([self.rows(shape), self.states[:-1]])
+        """All inputs of a net in frames 1 to T - 1, besides the soil: (T - 1, inputs)."""
+        return np.column_stack([self.rows(shape), self.states[:-1], self.grips(shape)[:-1]])
 
 
 class Symmetry(NamedTuple):
@@ -92,12 +101,16 @@ class Symmetry(NamedTuple):
         row_signs: (rows,)
         states: (STATES,) order.
         state_signs: (STATES,)
+        grips: (GRIPS,) order.
+        grip_signs: (GRIPS,)
     """
 
     rows: IntArray
     row_signs: Array
     states: IntArray
     state_signs: Array
+    grips: IntArray
+    grip_signs: Array
 
     def then(self, other: "Symmetry") -> "Symmetry":
         """Both, one after the other."""
@@ -106,6 +119,8 @@ class Symmetry(NamedTuple):
             self.row_signs[other.rows] * other.row_signs,
             self.states[other.states],
             self.state_signs[other.states] * other.state_signs,
+            self.grips[other.grips],
+            self.grip_signs[other.grips] * other.grip_signs,
         )
 
 
@@ -138,7 +153,8 @@ def symmetries(shape: Shape, soil: int) -> list[Symmetry]:
     """
     seen = len(shape.samples) + len(shape.groups)
     rows = seen + 2 + soil + 2
-    found = [Symmetry(np.arange(rows), np.ones(rows), np.arange(STATES), np.ones(STATES))]
+    same = np.arange(rows), np.ones(rows), np.arange(STATES), np.ones(STATES), np.arange(GRIPS), np.ones(GRIPS)
+    found, spots = [Symmetry(*same)], spots_of(shape)
     swapped = np.array([0, 1, 2, 4, 3, 5, 6, 7, 8, 9, 10])
     left_right = np.array([1, -1, -1, 1, 1, 1, 1, -1, 1, 1, -1], np.float64)
     front_back = np.array([-1, -1, 1, -1, -1, 1, -1, -1, 1, -1, -1], np.float64)
@@ -148,6 +164,8 @@ def symmetries(shape: Shape, soil: int) -> list[Symmetry]:
             continue
         whole = np.concatenate([order, np.arange(seen, rows - 2), [rows - 1, rows - 2]])
         of_rows = np.concatenate([np.ones(seen), signs, np.ones(soil), [signs[0], signs[0]]])
-        one = Symmetry(whole, of_rows, swapped, of_states)
+        places = np.abs(spots[:, None] * signs - spots[None]).sum(axis=2).argmin(axis=0)
+        of_grips = (2 * places[:, None] + np.arange(2)).ravel(), np.tile(signs, SPOTS)
+        one = Symmetry(whole, of_rows, swapped, of_states, *of_grips)
         found += [each.then(one) for each in found]
     return found

@@ -19,6 +19,10 @@ STANCE = np.dtype([(name, np.float64) for name in ("x", "y", "z", "ahead_x", "ah
 """Where a foot is: its centre [m], the horizontal direction ahead, and its slopes along and across it."""
 
 
+PARALLEL = 1e-6
+"""A foot whose direction has a smaller part along an axis is across it."""
+
+
 class Ground(NamedTuple):
     """A height map.
 
@@ -100,20 +104,29 @@ def node_in(index: int, size: int, wrap: bool) -> int:
 
 
 @kernel(error_model="numpy", allocates=False)
-def box_around(foot: np.void, stance: np.void, ground: Ground) -> tuple[int, int, int, int]:
-    """First and last row, first and last column of the nodes that a foot may cover."""
-    ahead, across = foot["straight"] + foot["radius"], foot["half_width"]
-    reach_x = abs(stance["ahead_x"]) * ahead + abs(stance["ahead_y"]) * across
-    reach_y = abs(stance["ahead_y"]) * ahead + abs(stance["ahead_x"]) * across
-    per = 1.0 / ground.spacing
-    row, column = (stance["y"] - ground.y0) * per, (stance["x"] - ground.x0) * per
-    reach_x, reach_y = reach_x * per + 0.75, reach_y * per + 0.75
-    return (
-        math.ceil(row - reach_y),
-        math.floor(row + reach_y),
-        math.ceil(column - reach_x),
-        math.floor(column + reach_x),
-    )
+def rows_below(foot: np.void, stance: np.void, ground: Ground, margin: float) -> tuple[int, int]:
+    """First and last row of the nodes that a foot may cover, or that are nearer to it than a margin [m]."""
+    along, across = foot["straight"] + foot["radius"] + margin, foot["half_width"] + margin
+    per, half = 1.0 / ground.spacing, 0.5 * ground.spacing
+    reach = abs(stance["ahead_y"]) * (along + half) + abs(stance["ahead_x"]) * (across + half)
+    return math.ceil((stance["y"] - reach - ground.y0) * per), math.floor((stance["y"] + reach - ground.y0) * per)
+
+
+@kernel(error_model="numpy", allocates=False)
+def columns_below(foot: np.void, stance: np.void, ground: Ground, row: int, margin: float) -> tuple[int, int]:
+    """First and last column of the same nodes in one row."""
+    along, across = foot["straight"] + foot["radius"] + margin, foot["half_width"] + margin
+    along, across = along + 0.5 * ground.spacing, across + 0.5 * ground.spacing
+    c, s, dy = stance["ahead_x"], stance["ahead_y"], ground.y0 + row * ground.spacing - stance["y"]
+    low, high = -along - across, along + across
+    if abs(c) > PARALLEL:  # no farther ahead or behind
+        middle, half = -dy * s / c, along / abs(c)
+        low, high = max(low, middle - half), min(high, middle + half)
+    if abs(s) > PARALLEL:  # no farther to the sides
+        middle, half = dy * c / s, across / abs(s)
+        low, high = max(low, middle - half), min(high, middle + half)
+    per, x = 1.0 / ground.spacing, stance["x"] - ground.x0
+    return math.ceil((x + low) * per), math.floor((x + high) * per)
 
 
 def make_ground(heights: Array, corner: tuple[float, float], spacing: float, wrap: bool) -> Ground:

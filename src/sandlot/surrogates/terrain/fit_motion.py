@@ -5,11 +5,11 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from sandlot.models.card import Card, TrainingData
-from sandlot.models.dense import forward
-from sandlot.surrogates.terrain.drives import STATES, Drive
+from sandlot.surrogates.terrain.drives import Drive
 from sandlot.surrogates.terrain.motion_model import MotionModel, bounds, valid_ranges
+from sandlot.surrogates.terrain.settling import train_settling
 from sandlot.surrogates.terrain.shape import Shape
-from sandlot.surrogates.terrain.training import Training, train_drives, train_settling
+from sandlot.surrogates.terrain.training import Training, train_drives
 from sandlot.typing import Array
 
 OUTPUTS = ("speed", "sideways speed", "turn rate")
@@ -31,8 +31,8 @@ def fit_motion(
         trained_on: Recordings, for the card.
         report: Called after each epoch with what is trained, its number, how many there are, and its error.
     """
-    moving = train_drives(drives, shape, given, lambda epoch, error: report("driving", epoch + 1, given.epochs, error))
-    settling = train_settling(drives, shape, given)
+    net = train_drives(drives, shape, given, lambda epoch, error: report("driving", epoch + 1, given.epochs, error))
+    settling = train_settling(drives, shape, given.rate, given.seed)
     limits, ranges = bounds(drives)
     card = Card(
         kind="motion",
@@ -41,14 +41,14 @@ def fit_motion(
         valid_ranges=valid_ranges(drives),
         settings={"training": given.model_dump(mode="json")},
     )
-    return MotionModel(shape, tuple(moving), settling, limits, ranges, drives[0].interval, card)
+    return MotionModel(shape, *net, settling, limits, ranges, drives[0].interval, card)
 
 
 def one_step(model: MotionModel, drive: Drive) -> Array:
     """Motion one frame ahead, as all members predict it on the mean: (T - 1, 3) [m/s, rad/s]."""
     inputs = drive.inputs(model.shape)
-    change = np.mean([forward(net, inputs) for net in model.drives], axis=0)
-    return np.asarray(inputs[:, -STATES:][:, :3] + change[:, :3])
+    change = np.mean([model.changes(inputs, drive.soil, member) for member in range(len(model.drives))], axis=0)
+    return np.asarray(drive.states[:-1, :3] + change[:, :3])
 
 
 def determination(drive: Drive, predicted: Array) -> Array:

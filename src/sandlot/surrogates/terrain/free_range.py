@@ -55,7 +55,7 @@ def _outside(
         rng.uniform(-np.pi, np.pi, count),
     )
     seen = np.zeros((count, width_of(len(shape.samples), len(shape.groups))))
-    soils = np.tile(soil_inputs(kind, shape.width), (count, 1))
+    soils = model.soils(np.tile(soil_inputs(kind, shape.width), (count, 1)))
     spreading, where = np.tile(GroundModel().spreading(kind), (count, 1)), np.zeros(count, np.int64)
     put_down(learned, states, seen, soils, maps, where, spreading, False, make_scratch(learned))
     top = shape.top_speed * shape.radius * np.array([1.0, 2.0 / shape.base])

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sandlot.kernels import kernel
-from sandlot.surrogates.terrain.feet import Ground, box_around, cover, node_in
+from sandlot.surrogates.terrain.feet import Ground, columns_below, cover, node_in, rows_below
 from sandlot.typing import Array
 
 CONTACT = 1e-4
@@ -49,9 +49,10 @@ class Spreading(NamedTuple):
 def is_clear(ground: Ground, foot: np.void, stance: np.void) -> bool:
     """Whether the underside of a box is above the ground, judged by every second node along both sides."""
     heights, (ny, nx) = ground.heights, ground.heights.shape
-    first_row, last_row, first_column, last_column = box_around(foot, stance, ground)
+    first_row, last_row = rows_below(foot, stance, ground, 0.0)
     for row in range(first_row, last_row + 1, 2):
         i, y = node_in(row, ny, ground.wrap), ground.y0 + row * ground.spacing
+        first_column, last_column = columns_below(foot, stance, ground, row, 0.0)
         for column in range(first_column, last_column + 1, 2):
             j, x = node_in(column, nx, ground.wrap), ground.x0 + column * ground.spacing
             if i >= 0 and j >= 0:
@@ -76,9 +77,10 @@ def come_over_all(ground: Ground, feet: NDArray[np.void], stances: NDArray[np.vo
     for k in range(len(feet)):
         if feet[k]["radius"] == 0.0:
             continue
-        first_row, last_row, first_column, last_column = box_around(feet[k], stances[k], ground)
+        first_row, last_row = rows_below(feet[k], stances[k], ground, 0.0)
         for row in range(first_row, last_row + 1):
             i, y = node_in(row, ny, wrap), ground.y0 + row * ground.spacing
+            first_column, last_column = columns_below(feet[k], stances[k], ground, row, 0.0)
             for column in range(first_column, last_column + 1):
                 j, x = node_in(column, nx, wrap), ground.x0 + column * ground.spacing
                 if i >= 0 and j >= 0 and cover(feet[k], stances[k], x, y, ground.spacing)[0] > 0.0:
@@ -116,10 +118,11 @@ def press(
         ``pushed`` are filled.
     """
     heights, (ny, nx), count = ground.heights, ground.heights.shape, 0
-    first_row, last_row, first_column, last_column = box_around(foot, after, ground)
+    first_row, last_row = rows_below(foot, after, ground, 0.0)
     volume, x_sum, y_sum = 0.0, 0.0, 0.0
     for row in range(first_row, last_row + 1):
         i, y = node_in(row, ny, ground.wrap), ground.y0 + row * ground.spacing
+        first_column, last_column = columns_below(foot, after, ground, row, 0.0)
         for column in range(first_column, last_column + 1):
             j, x = node_in(column, nx, ground.wrap), ground.x0 + column * ground.spacing
             if i < 0 or j < 0:
@@ -221,14 +224,15 @@ def rise(
         rim: (n, 3) scratch.
     """
     heights, marks, (ny, nx), wrap = ground.heights, ground.marks, ground.heights.shape, ground.wrap
-    first_row, last_row, first_column, last_column = box_around(foot, after, ground)
+    first_row, last_row = rows_below(foot, after, ground, ground.spacing)
     vx, vy = (after["x"] - before["x"]) / interval, (after["y"] - before["y"]) / interval
     aside = (1.0 - spreading.ahead) / (vx * vx + vy * vy + spreading.slow * spreading.slow)
     row, column = (centre[1] - ground.y0) / ground.spacing, (centre[0] - ground.x0) / ground.spacing
     total, count = 0.0, 0
-    for r in range(first_row - 1, last_row + 2):
+    for r in range(first_row, last_row + 1):
         i, south, north = node_in(r, ny, wrap), node_in(r - 1, ny, wrap), node_in(r + 1, ny, wrap)
-        for c in range(first_column - 1, last_column + 2):
+        first_column, last_column = columns_below(foot, after, ground, r, ground.spacing)
+        for c in range(first_column, last_column + 1):
             j, west, east = node_in(c, nx, wrap), node_in(c - 1, nx, wrap), node_in(c + 1, nx, wrap)
             if i < 0 or j < 0 or south < 0 or north < 0 or west < 0 or east < 0 or marks[i, j] >= least:
                 continue
@@ -267,11 +271,13 @@ def slide(ground: Ground, foot: np.void, stance: np.void, repose: float, least: 
         least: Nodes with at least this mark are below a foot, and hold their soil.
     """
     heights, marks, (ny, nx), wrap = ground.heights, ground.marks, ground.heights.shape, ground.wrap
-    first_row, last_row, first_column, last_column = box_around(foot, stance, ground)
+    margin = MARGIN * ground.spacing
+    first_row, last_row = rows_below(foot, stance, ground, margin)
     straight = repose * ground.spacing
-    for row in range(first_row - MARGIN, last_row + MARGIN + 1):
+    for row in range(first_row, last_row + 1):
         i, above = node_in(row, ny, wrap), node_in(row + 1, ny, wrap)
-        for column in range(first_column - MARGIN, last_column + MARGIN + 1):
+        first_column, last_column = columns_below(foot, stance, ground, row, margin)
+        for column in range(first_column, last_column + 1):
             j = node_in(column, nx, wrap)
             if i < 0 or j < 0 or marks[i, j] >= least:
                 continue

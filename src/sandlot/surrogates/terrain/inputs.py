@@ -15,12 +15,21 @@ SOIL_INPUTS = (
     "log10 of shear [m]",
     "log10 of elastic [Pa/m]",
 )
+FRICTION = SOIL_INPUTS.index("friction [1]")
 MAX_PRESSURE = 3e6
 """Of a plate that is 1 cm deep, for soil that hardly yields [Pa]."""
 MAX_ELASTIC = 1e9
 """[Pa/m]"""
 DEPTH = 0.01
 """[m]"""
+
+NO_SOIL = np.array([0.0, 0.0, 0.0, 0.6, -2.0, 0.0])
+"""Inputs for ground that is not soil."""
+
+
+def shear_of(inputs: Array) -> float:
+    """Janosi and Hanamoto's length of a soil, from its inputs [m]."""
+    return float(10.0 ** inputs[SOIL_INPUTS.index("log10 of shear [m]")])
 
 
 def soil_inputs(kind: SoilKind, width: float) -> Array:

@@ -9,18 +9,20 @@ import numpy as np
 
 from sandlot.errors import ModelError
 from sandlot.models.card import Card
-from sandlot.models.dense import Dense, layers_of, make_dense
+from sandlot.models.dense import Dense, forward, layers_of, make_dense, single
 from sandlot.models.store import Model, load, save
 from sandlot.surrogates.terrain.drives import MOVES, STATES, Drive
 from sandlot.surrogates.terrain.feet import FOOT
-from sandlot.surrogates.terrain.inputs import SOIL_INPUTS
+from sandlot.surrogates.terrain.grip import GRIPS, spots_of
+from sandlot.surrogates.terrain.inputs import FRICTION, SOIL_INPUTS, shear_of
 from sandlot.surrogates.terrain.looking import Support, width_of
 from sandlot.surrogates.terrain.shape import Shape
-from sandlot.surrogates.terrain.step import RESTS, Learned
+from sandlot.surrogates.terrain.step import RESTS, SHEAR, Learned
 from sandlot.typing import Array
 
 SHIPPED = Path(__file__).parent / "shipped"
 LAYERS = ("softsign", "softsign", "linear")
+SOIL_LAYERS = ("softsign", "linear")
 SPEEDS = 5
 """Of the rover and its wheels, which are limited."""
 GAUSSIAN = 1.517
@@ -38,6 +40,9 @@ class MotionModel:
     Attributes:
         shape: Of the rover.
         drives: Nets that move it, one for each member of the ensemble.
+        gains: Nets that give the gains of their inputs, and further inputs, from the soil; one for each member.
+        means: (inputs,) of what the nets that move it get, besides the soil.
+        scales: (inputs,) the same is divided by these.
         settle: Net that puts it on the ground at first.
         limits: (SPEEDS,) largest speeds [m/s, rad/s].
         ranges: (RESTS, 2) of height above the ground [m], pitch and roll relative to it [rad].
@@ -47,6 +52,9 @@ class MotionModel:
 
     shape: Shape
     drives: tuple[Dense, ...]
+    gains: tuple[Dense, ...]
+    means: Array
+    scales: Array
     settle: Dense
     limits: Array
     ranges: Array
@@ -59,8 +67,10 @@ class MotionModel:
         return Learned(
             Support(shape.samples, shape.groups, shape.plane),
             shape.feet,
-            self.drives[member],
-            self.settle,
+            spots_of(shape),
+            self.means,
+            single(self.drives[member]),
+            single(self.settle),
             self.limits,
             self.ranges,
             self.interval,
@@ -68,6 +78,26 @@ class MotionModel:
             shape.base,
             shape.top_speed,
         )
+
+    def soils(self, inputs: Array, member: int = 0) -> Array:
+        """Soils as kernels take them: (n, values).
+
+        Args:
+            inputs: (n, soil inputs) as `soil_inputs` gives them.
+            member: Of the ensemble.
+        """
+        found, count = forward(self.gains[member], np.ascontiguousarray(inputs)), len(self.means)
+        gains = (1.0 + found[:, :count]) / self.scales
+        gains[:, -GRIPS:] *= inputs[:, FRICTION, None]
+        shear = np.array([[shear_of(each)] for each in inputs])
+        return np.concatenate([inputs, shear, gains, found[:, count:]], axis=1)
+
+    def changes(self, inputs: Array, soil: Array, member: int = 0) -> Array:
+        """Changes of the state (rows, MOVES), from inputs (rows, inputs) on a soil (soil inputs,)."""
+        values = self.soils(soil[None], member)[0, SHEAR + 1 :]
+        count = len(self.means)
+        more = np.broadcast_to(values[count:], (len(inputs), len(values) - count))
+        return np.asarray(forward(self.drives[member], np.column_stack([(inputs - self.means) * values[:count], more])))
 
     @property
     def band(self) -> float:
@@ -96,8 +126,11 @@ class MotionModel:
             "plane": shape.plane,
             "limits": self.limits,
             "ranges": self.ranges,
+            "means": self.means,
+            "scales": self.scales,
         }
         named = {f"drive.{member}": net for member, net in enumerate(self.drives)} | {"settle": self.settle}
+        named |= {f"gains.{member}": net for member, net in enumerate(self.gains)}
         for name, net in named.items():
             for k, (weights, biases) in enumerate(layers_of(net)):
                 arrays[f"{name}.weights.{k}"], arrays[f"{name}.biases.{k}"] = weights, biases
@@ -133,20 +166,27 @@ def _motion(model: Model) -> MotionModel:
     numbers = {each: float(given[each]) for each in NUMBERS}
     shape = Shape(np.array([tuple(row) for row in feet], FOOT), samples, groups, plane, **numbers)
     seen, soil, members = width_of(len(samples), len(groups)), len(SOIL_INPUTS), int(given["members"])
-    drives = tuple(_net(model, f"drive.{k}", seen + soil + 2 + STATES, MOVES) for k in range(members))
-    settle = _net(model, "settle", seen + soil, RESTS)
+    inputs = seen + 2 + STATES + GRIPS
+    gains = tuple(_net(model, f"gains.{k}", SOIL_LAYERS, soil) for k in range(members))
+    wide = [int(net.sizes[-1]) for net in gains]
+    drives = tuple(_net(model, f"drive.{k}", LAYERS, wide[k], MOVES) for k in range(members))
+    if min(wide) < inputs:
+        raise ModelError(f"the nets of the soil have {min(wide)} outputs; expected at least {inputs}")
+    settle = _net(model, "settle", LAYERS, seen + soil, RESTS)
     limits, ranges = model.array("limits", (SPEEDS,)), model.array("ranges", (RESTS, 2))
-    return MotionModel(shape, drives, settle, limits, ranges, float(given["interval"]), model.card)
+    means, scales = model.array("means", (inputs,)), model.array("scales", (inputs,))
+    interval = float(given["interval"])
+    return MotionModel(shape, drives, gains, means, scales, settle, limits, ranges, interval, model.card)
 
 
-def _net(model: Model, name: str, inputs: int, outputs: int) -> Dense:
-    weights = [model.array(f"{name}.weights.{k}", (None, None)) for k in range(len(LAYERS))]
-    biases = [model.array(f"{name}.biases.{k}", (None,)) for k in range(len(LAYERS))]
-    if len(weights[0]) != inputs or len(biases[-1]) != outputs:
+def _net(model: Model, name: str, layers: Sequence[str], inputs: int, outputs: int | None = None) -> Dense:
+    weights = [model.array(f"{name}.weights.{k}", (None, None)) for k in range(len(layers))]
+    biases = [model.array(f"{name}.biases.{k}", (None,)) for k in range(len(layers))]
+    if len(weights[0]) != inputs or outputs not in (None, len(biases[-1])):
         raise ModelError(
             f"the net {name} has {len(weights[0])} inputs and {len(biases[-1])} outputs; expected {inputs}, {outputs}"
         )
-    return make_dense(weights, biases, LAYERS)
+    return make_dense(weights, biases, layers)
 
 
 def bounds(drives: Sequence[Drive]) -> tuple[Array, Array]:

@@ -17,7 +17,7 @@ from sandlot.settings import build
 from sandlot.surrogates.terrain.drives import Drive
 from sandlot.surrogates.terrain.feet import STANCE, Ground, make_ground, stand
 from sandlot.surrogates.terrain.imprint import MAX_FEET, come_over_all
-from sandlot.surrogates.terrain.inputs import SOIL_INPUTS, soil_inputs
+from sandlot.surrogates.terrain.inputs import NO_SOIL, soil_inputs
 from sandlot.surrogates.terrain.looking import Support, look, width_of
 from sandlot.surrogates.terrain.shape import Shape
 from sandlot.typing import Array, IntArray
@@ -185,7 +185,7 @@ def _episode(recording: xr.Dataset, shape: Shape, first: int, end: int) -> Drive
     )
     commands = np.column_stack([column[name] for name in COMMANDS])
     commands[0] = 0.0
-    soil = np.zeros(len(SOIL_INPUTS)) if kind is None else soil_inputs(kind, shape.width)
+    soil = NO_SOIL if kind is None else soil_inputs(kind, shape.width)
     wheels = np.column_stack([column["wheel_speed_left"], column["wheel_speed_right"]])
     wheels = np.vstack([wheels[:1], wheels])
     deforms = given.get("ground", "soil") != "rigid"

@@ -165,7 +165,7 @@ def free_run(
         (members, frames, 6) position [m] and attitude [rad].
     """
     members = len(model.drives)
-    found = np.zeros((members, frames, 6))
+    found, grips = np.zeros((members, frames, 6)), drive.grips(model.shape)
     spreading, deforms = ground.spreading(drive.kind)[None], drive.deforms
     for member in range(members):
         states = np.zeros(1, STATE)
@@ -173,6 +173,7 @@ def free_run(
         start_state = drive.states[frame - 1]
         states["motion"], states["wheels"] = start_state[:3], start_state[3:5]
         states["rest"], states["change"] = start_state[5:8], start_state[8:]
+        states["grip"] = grips[frame - 2] if frame > 1 else 0.0
         maps = make_maps(start.heights[None].copy(), initial[None], start.x0, start.y0, start.spacing, start.wrap)
         maps.above[0], maps.untouched[0], maps.frames[0] = start.above, start.untouched, number
         states["since"] = number * MAX_FEET
@@ -182,7 +183,7 @@ def free_run(
             learned,
             states,
             drive.seen[frame - 1 : frame].copy(),
-            drive.soil[None],
+            model.soils(drive.soil[None], member),
             np.ascontiguousarray(drive.commands[frame : frame + frames, None]),
             maps,
             np.zeros(1, np.int64),

@@ -10,7 +10,9 @@ from sandlot.geometry.planar import wrap_compiled
 from sandlot.kernels import kernel
 from sandlot.models.dense import BLOCK, Dense, forward_block, forward_one
 from sandlot.surrogates.terrain.feet import STANCE, Ground, stand
+from sandlot.surrogates.terrain.grip import GRIPS, hold
 from sandlot.surrogates.terrain.imprint import MAX_FEET, Spreading, imprint
+from sandlot.surrogates.terrain.inputs import SOIL_INPUTS
 from sandlot.surrogates.terrain.looking import Support, look
 from sandlot.typing import Array, IntArray
 
@@ -23,6 +25,7 @@ STATE = np.dtype(
         ("angles", np.float64, 2),
         ("rest", np.float64, 3),
         ("change", np.float64, 3),
+        ("grip", np.float64, GRIPS),
         ("still", np.float64),
         ("since", np.int64),
         ("last_position", np.float64, 3),
@@ -31,8 +34,8 @@ STATE = np.dtype(
 )
 """A learned rover: position [m]; roll, pitch and yaw [rad]; its horizontal speed ahead and to the left [m/s] and its
 turn rate [rad/s]; speeds [rad/s] and angles [rad] of its left and its right wheels; its height above the plane through
-the ground below its feet [m], its pitch and roll relative to it [rad], and their last changes; 1 if it stands still,
-else 0; least mark of the nodes below it; position and attitude in the frame before."""
+the ground below its feet [m], its pitch and roll relative to it [rad], and their last changes; its grip; 1 if it stands
+still, else 0; least mark of the nodes below it; position and attitude in the frame before."""
 RESTS = 3
 """Height above the plane, pitch and roll relative to it."""
 STILL_WHEELS, STILL_SPEED = 0.02, 0.003
@@ -42,6 +45,9 @@ ABOVE = 1.0
 """A rover that is put down was higher by this before [m]."""
 NEVER = 2**62
 """``since`` of a rover that is above no node yet."""
+SHEAR = len(SOIL_INPUTS)
+"""Of the values of a soil, this is its shear length [m]. Soil inputs come before it; gains of the inputs of the net,
+and further inputs, come after it."""
 MAX_PUSHED = 200
 """Nodes of which one foot can push soil aside in a frame."""
 
@@ -52,6 +58,8 @@ class Learned(NamedTuple):
     Attributes:
         support: Where it looks at the ground.
         feet: (feet,) of FOOT.
+        spots: (SPOTS, 2) where its grip is kept [m].
+        means: (inputs,) of what the net gets that moves it, besides the soil.
         drive: Net that moves it.
         settle: Net that puts it on the ground at first.
         limits: (5,) largest speeds [m/s, rad/s].
@@ -64,6 +72,8 @@ class Learned(NamedTuple):
 
     support: Support
     feet: NDArray[np.void]
+    spots: Array
+    means: Array
     drive: Dense
     settle: Dense
     limits: Array
@@ -114,8 +124,8 @@ class Scratch(NamedTuple):
         pushed: (feet, MAX_PUSHED, 3).
     """
 
-    block: Array
-    line: Array
+    block: NDArray[np.float32]
+    line: NDArray[np.float32]
     before: NDArray[np.void]
     after: NDArray[np.void]
     work: Array
@@ -126,8 +136,8 @@ def make_scratch(learned: Learned) -> Scratch:
     """Room for one thread."""
     most, feet = int(max(learned.drive.sizes.max(), learned.settle.sizes.max())), len(learned.feet)
     return Scratch(
-        np.zeros((2, most, BLOCK)),
-        np.zeros((2, most)),
+        np.zeros((2, most, BLOCK), np.float32),
+        np.zeros((2, most), np.float32),
         np.zeros(feet, STANCE),
         np.zeros(feet, STANCE),
         np.zeros((feet, 3)),
@@ -144,37 +154,46 @@ def ground_of(maps: Maps, k: int) -> Ground:
 
 
 @kernel(error_model="numpy", allocates=False)
-def fill_inputs(learned: Learned, state: np.void, seen: Array, soil: Array, command: Array, values: Array) -> None:
-    """Fill the inputs of the net that moves a rover: values (inputs or more,)."""
-    k = seen.size
-    for m in range(k):
-        values[m] = seen[m]
-    for m in range(soil.size):
-        values[k + m] = soil[m]
-    k += soil.size
+def fill_inputs(
+    learned: Learned, state: np.void, seen: Array, soil: Array, command: Array, values: NDArray[np.float32]
+) -> None:
+    """Fill the inputs of the net that moves a rover: values (inputs or more,); its grip changes."""
+    means, k, gain = learned.means, seen.size, soil[SHEAR + 1 :]
     half = 0.5 * learned.base * command[1]
     left, right = (command[0] - half) / learned.radius, (command[0] + half) / learned.radius
     slower = min(1.0, learned.top_speed / max(abs(left), abs(right), 1e-12))
     left, right = left * slower, right * slower
-    values[k], values[k + 1] = left, right
-    motion, wheels, rest, change = state["motion"], state["wheels"], state["rest"], state["change"]
-    for m in range(3):
-        values[k + 2 + m], values[k + 7 + m], values[k + 10 + m] = motion[m], rest[m], change[m]
-    values[k + 5], values[k + 6] = wheels[0], wheels[1]
+    motion, wheels, rest, change, grip = state["motion"], state["wheels"], state["rest"], state["change"], state["grip"]
     turning = max(abs(left), abs(right), abs(wheels[0]), abs(wheels[1]))
     moving = abs(motion[0]) + abs(motion[1]) + learned.base * abs(motion[2])
     state["still"] = 1.0 if turning < STILL_WHEELS and moving < STILL_SPEED else 0.0
+    hold(learned.spots, learned.radius, learned.interval, soil[SHEAR], motion, wheels[0], wheels[1], grip)
+    for m in range(k):
+        values[m] = (seen[m] - means[m]) * gain[m]
+    values[k], values[k + 1] = (left - means[k]) * gain[k], (right - means[k + 1]) * gain[k + 1]
+    k += 2
+    for m in range(3):
+        values[k + m] = (motion[m] - means[k + m]) * gain[k + m]
+        values[k + 5 + m] = (rest[m] - means[k + 5 + m]) * gain[k + 5 + m]
+        values[k + 8 + m] = (change[m] - means[k + 8 + m]) * gain[k + 8 + m]
+    for m in range(2):
+        values[k + 3 + m] = (wheels[m] - means[k + 3 + m]) * gain[k + 3 + m]
+    k += 11
+    for m in range(GRIPS):
+        values[k + m] = (grip[m] - means[k + m]) * gain[k + m]
+    for m in range(means.size, gain.size):
+        values[m] = gain[m]
 
 
 @kernel(error_model="numpy", allocates=False)
-def move(learned: Learned, state: np.void, changes: Array) -> None:
+def move(learned: Learned, state: np.void, changes: NDArray[np.float32]) -> None:
     """Change the state of a rover by the outputs of a net (MOVES or more,), and drive for one frame."""
     limits, ranges, dt = learned.limits, learned.ranges, learned.interval
     for m in range(3):
         state["last_position"][m], state["last_attitude"][m] = state["position"][m], state["attitude"][m]
     if state["still"] > 0.0:
         for m in range(3):
-            state["motion"][m] = state["change"][m] = 0.0
+            state["motion"][m] = state["change"][m] = 0.0  # its grip stays
         state["wheels"][0] = state["wheels"][1] = 0.0
         return
     for m in range(3):
@@ -229,7 +248,7 @@ def put_down(
         width = seen.shape[1]
         for m in range(width):
             line[0, m] = seen[k, m]
-        for m in range(soils.shape[1]):
+        for m in range(SHEAR):
             line[0, width + m] = soils[k, m]
         found = line[forward_one(learned.settle, line)]
         for m in range(3):
@@ -261,7 +280,7 @@ def advance(
         learned: What they are like.
         states: (n,) of STATE; changed in place.
         seen: (n, width) what each saw of the ground last; changed in place.
-        soils: (n, soil inputs) under each.
+        soils: (n, values) of the soil under each, as `MotionModel.soils` gives them.
         commands: (n, 2) forward speed [m/s] and turn rate to the left [rad/s].
         maps: Changed in place.
         where: (n,) map that each is on.

@@ -17,7 +17,7 @@ from sandlot.robots.rover_shapes import DrawnShape, drawn_shapes
 from sandlot.robots.rover_state import RoverState
 from sandlot.surrogates.terrain import motion_model
 from sandlot.surrogates.terrain.ground_model import GroundModel
-from sandlot.surrogates.terrain.inputs import SOIL_INPUTS, soil_inputs
+from sandlot.surrogates.terrain.inputs import NO_SOIL, SOIL_INPUTS, soil_inputs
 from sandlot.surrogates.terrain.looking import width_of
 from sandlot.surrogates.terrain.motion_model import MotionModel, load_motion
 from sandlot.surrogates.terrain.shape import Shape, measure
@@ -98,9 +98,10 @@ class LearnedFleet:
         kind = _kind(settings)
         model = GroundModel() if settings.ground_model is None else GroundModel.load(settings.ground_model)
         self._deforms = settings.ground != "rigid"
-        self._soils = np.array(
-            [np.zeros(len(SOIL_INPUTS)) if kind is None else soil_inputs(kind, s.width) for s in each]
-        )
+        self._soils = {
+            name: model.soils(NO_SOIL[None] if kind is None else soil_inputs(kind, model.shape.width)[None])
+            for name, model in self.models.items()
+        }
         self._spreading = np.tile(model.spreading(kind), (self.count, 1))
         self._learned = {name: self.models[name].learned() for name in self.models}
         self._scratch = {name: make_scratch(each) for name, each in self._learned.items()}
@@ -147,7 +148,8 @@ class LearnedFleet:
             states = self.states if whole else self.states[which]
             seen = np.ascontiguousarray(self._seen[which, :width])
             maps, where = self.ground.maps, self._where[which]
-            soils, spreading, scratch = self._soils[which], self._spreading[which], self._scratch[name]
+            spreading, scratch = self._spreading[which], self._scratch[name]
+            soils = np.repeat(self._soils[name], len(which), axis=0)
             if commands is None:
                 put_down(learned, states, seen, soils, maps, where, spreading, self._deforms, scratch)
             else:

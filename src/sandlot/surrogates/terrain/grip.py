@@ -1,0 +1,87 @@
+"""How far the soil under a rover is sheared: a memory that its speeds do not hold.
+
+Soil resists slip like a spring until it shears off: the resisting share of its strength follows slip as Janosi and
+Hanamoto describe, and is lost with the soil that the rover leaves behind. A rover therefore overshoots, and swings
+several times a second. Shares are kept at six spots: four corners, which stand for all wheels or belts, and two that
+stand for the front and the rear of its underside, which drags in soft soil.
+"""
+
+import math
+
+import numpy as np
+
+from sandlot.kernels import kernel
+from sandlot.surrogates.terrain.shape import Shape
+from sandlot.typing import Array
+
+CORNERS, SPOTS = 4, 6
+GRIPS = 2 * SPOTS
+"""Shares ahead and to the left, of each spot."""
+ENTRY, ASIDE = (0.004, 0.01), (0.01, 0.01)
+"""Wheels and the underside leave the soil under them behind after this way ahead, and to the side [m]; chosen so that
+grip explains recorded accelerations best."""
+SLOWEST = 1e-12
+"""Squared slip [m^2/s^2]."""
+
+
+def spots_of(shape: Shape) -> Array:
+    """Where grip is kept, in the axes of the chassis: (SPOTS, 2) [m]; left and right corners, then the underside."""
+    below, under = shape.groups @ shape.samples, shape.feet["x"][shape.feet["radius"] == 0.0]
+    x, y = float(np.sqrt((below[:, 0] ** 2).mean())), float(np.abs(below[:, 1]).mean())
+    middle = float(np.sqrt((under**2).mean())) if under.any() else 0.5 * x
+    return np.array([[x, y], [-x, y], [x, -y], [-x, -y], [middle, 0.0], [-middle, 0.0]])
+
+
+@kernel(error_model="numpy", allocates=False)
+def hold(
+    spots: Array, radius: float, dt: float, shear: float, motion: Array, left: float, right: float, grip: Array
+) -> None:
+    """Change the grip at all spots by one frame.
+
+    Args:
+        spots: (SPOTS, 2) as `spots_of` gives them [m].
+        radius: Of the wheels [m].
+        dt: Length of the frame [s].
+        shear: Janosi and Hanamoto's length of the soil [m].
+        motion: (3,) speed ahead and to the left [m/s], and turn rate [rad/s].
+        left: Speed of the left wheels [rad/s].
+        right: Speed of the right wheels [rad/s].
+        grip: (GRIPS,) from -1 to 1; changed in place.
+    """
+    per_shear = dt / shear
+    for k in range(SPOTS):
+        ahead, aside = motion[0] - motion[2] * spots[k, 1], motion[1] + motion[2] * spots[k, 0]
+        wheel = 0.0 if k >= CORNERS else left if spots[k, 1] > 0.0 else right
+        entry, across = (ENTRY[0], ASIDE[0]) if k < CORNERS else (ENTRY[1], ASIDE[1])
+        slip = radius * wheel - ahead
+        sheared = per_shear * math.sqrt(slip * slip + aside * aside + SLOWEST)
+        kept = 1.0 / (1.0 + dt / entry * abs(ahead) + dt / across * abs(aside) + sheared)
+        grip[2 * k] = (grip[2 * k] + per_shear * slip) * kept
+        grip[2 * k + 1] = (grip[2 * k + 1] - per_shear * aside) * kept
+
+
+@kernel(error_model="numpy")
+def hold_along(spots: Array, radius: float, dt: float, shear: float, states: Array) -> Array:
+    """Grip after each frame of a drive: states (T, 5 or more) motion and wheel speeds, to (T, GRIPS)."""
+    found, grip = np.zeros((len(states), GRIPS)), np.zeros(GRIPS)
+    for t in range(len(states)):
+        hold(spots, radius, dt, shear, states[t, :3], states[t, 3], states[t, 4], grip)
+        found[t] = grip
+    return found
+
+
+def slips(shape: Shape) -> tuple[Array, Array]:
+    """Slip, and velocity over ground, of all spots, as products with motion and wheel speeds: (5, GRIPS) each."""
+    over = np.zeros((5, SPOTS, 2))
+    rolled = np.zeros((5, SPOTS, 2))
+    for k, (x, y) in enumerate(spots_of(shape).tolist()):
+        over[0, k, 0], over[2, k, 0], over[1, k, 1], over[2, k, 1] = 1.0, -y, 1.0, x
+        if k < CORNERS:
+            rolled[3 if y > 0.0 else 4, k, 0] = shape.radius
+    return (rolled - over).reshape(5, GRIPS), over.reshape(5, GRIPS)
+
+
+def left_behind() -> Array:
+    """Shares of grip that are lost per way over ground: (SPOTS, 2) [1/m]."""
+    wheels, underside = (1.0 / np.array([entry, aside]) for entry, aside in zip(ENTRY, ASIDE, strict=True))
+    return np.array([wheels] * CORNERS + [underside] * (SPOTS - CORNERS))

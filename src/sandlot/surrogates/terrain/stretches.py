@@ -1,0 +1,102 @@
+"""Stretches of recorded drives, as the nets of a learned rover are trained on them."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sandlot.extras import need
+from sandlot.surrogates.terrain.drives import MOVES, Drive, symmetries
+from sandlot.surrogates.terrain.ensemble import NEAR_ZERO, Tensor, scaling
+from sandlot.surrogates.terrain.grip import GRIPS
+from sandlot.surrogates.terrain.inputs import FRICTION, shear_of
+from sandlot.surrogates.terrain.shape import Shape
+from sandlot.typing import Array
+
+LEAST_SPEED, LEAST_REST = 0.25, 0.15
+"""Errors count relative to how much a drive moves and rocks, but at least to these shares of the mean drive."""
+TURN_ARM = 0.1
+"""A turn rate counts as the speed at this distance [m]."""
+
+
+class Stretches:
+    """Stretches of drives for the training, scaled.
+
+    Attributes:
+        rows: (drives, T - 1, rows).
+        states: (drives, T, STATES).
+        grips: (drives, T, GRIPS) before each frame.
+        soils: (drives, soil inputs).
+        shears: (drives,) [m].
+        frictions: (drives,)
+        importance: (drives, MOVES) of squared errors.
+        row_scaling: Of rows.
+        state_scaling: Of states.
+        soil_scaling: Of soils.
+        step_scale: (MOVES,) standard deviation of changes from frame to frame.
+    """
+
+    def __init__(self, drives: Sequence[Drive], shape: Shape) -> None:
+        """Cut all drives to the length of the shortest."""
+        self._torch = torch = need("torch", "learn")
+        frames = min(len(drive.commands) for drive in drives)
+        rows = np.stack([drive.rows(shape)[: frames - 1] for drive in drives])
+        states = np.stack([drive.states[:frames] for drive in drives])
+        grips = np.stack([np.vstack([np.zeros(GRIPS), drive.grips(shape)[: frames - 1]]) for drive in drives])
+        soils = np.stack([drive.soil for drive in drives])
+        kinds = symmetries(shape, 0)
+        of_states = [(each.states, each.state_signs) for each in kinds]
+        self.row_scaling = scaling(rows, [(each.rows, each.row_signs) for each in kinds])
+        self.state_scaling = scaling(states, of_states)
+        self.soil_scaling = scaling(soils, [(np.arange(soils.shape[1]), np.ones(soils.shape[1]))])
+        self.step_scale = scaling(np.diff(states, axis=1), of_states).scale[:MOVES]
+
+        def tensor(values: NDArray[Any]) -> Tensor:
+            return torch.tensor(values, dtype=torch.float32)
+
+        self.rows = tensor((rows - self.row_scaling.mean) / self.row_scaling.scale)
+        self.states = tensor((states - self.state_scaling.mean) / self.state_scaling.scale)
+        self.soils = tensor((soils - self.soil_scaling.mean) / self.soil_scaling.scale)
+        self.grips, self.importance = tensor(grips), tensor(importance(states))
+        self.shears, self.frictions = tensor(np.array([shear_of(each) for each in soils])), tensor(soils[:, FRICTION])
+        self._kinds: list[Any] = [
+            [tensor(each) if each.dtype.kind == "f" else torch.tensor(each) for each in kind] for kind in kinds
+        ]
+
+    def cut(self, drive: Tensor, start: Tensor, frames: int) -> tuple[Tensor, Tensor, Tensor]:
+        """Rows, states, and the first grip, of some stretches.
+
+        Equal parts of the batch show the rover as it is, and as its symmetries exchange left and right, and front
+        and back.
+
+        Args:
+            drive: (members, batch) number of the drive.
+            start: (members, batch) its first frame.
+            frames: Length.
+
+        Returns:
+            (members, batch, frames, rows), (members, batch, frames + 1, STATES), and (members, batch, GRIPS).
+        """
+        index = start[..., None] + self._torch.arange(frames + 1)
+        whole = (
+            self.rows[drive[..., None], index[..., :-1]],
+            self.states[drive[..., None], index],
+            self.grips[drive, start],
+        )
+        parts, found = len(self._kinds), []
+        for k, kind in enumerate(self._kinds):
+            at = slice(k * drive.shape[1] // parts, (k + 1) * drive.shape[1] // parts)
+            found.append([each[:, at][..., kind[2 * m]] * kind[2 * m + 1] for m, each in enumerate(whole)])
+        rows, states, grips = (self._torch.cat(each, 1) for each in zip(*found, strict=True))
+        return rows, states, grips
+
+
+def importance(states: Array) -> Array:
+    """Of squared errors in each drive: states (drives, T, STATES) to (drives, MOVES), 1 on the mean."""
+    speed = np.sqrt((states[..., 0] ** 2 + (TURN_ARM * states[..., 2]) ** 2).mean(axis=1))
+    rocking = states[..., 5:8].std(axis=1)
+    of_motion = (LEAST_SPEED + (1.0 - LEAST_SPEED) * speed / max(speed.mean(), NEAR_ZERO)) ** -2
+    of_rests = (LEAST_REST + (1.0 - LEAST_REST) * rocking / np.maximum(rocking.mean(axis=0), NEAR_ZERO)) ** -2
+    found = np.column_stack([of_motion, of_motion, of_motion, np.ones((len(states), 2)), of_rests])
+    return np.asarray(found / found.mean(axis=0))

@@ -1,0 +1,64 @@
+"""Grip of soil under a rover: as one node of the soil model, as its NumPy and PyTorch twins, and within its range."""
+
+import numpy as np
+import pytest
+
+from sandlot.surrogates.terrain.grip import GRIPS, SPOTS, hold_along, left_behind, slips, spots_of
+from sandlot.surrogates.terrain.shape import shape_of
+
+SHAPE = shape_of("wheeled")
+DT = 0.01
+
+
+def random_states(frames=200):
+    """Motion and wheel speeds that change slowly."""
+    rng = np.random.default_rng(0)
+    return np.cumsum(rng.normal(size=(frames, 5)) * (0.01, 0.005, 0.05, 0.3, 0.3), axis=0)
+
+
+def grips_of(states, shear=0.01):
+    return hold_along(spots_of(SHAPE), SHAPE.radius, DT, shear, states)
+
+
+def test_a_plain_twin_gives_the_same():
+    slip, over = slips(SHAPE)
+    grip = np.zeros((SPOTS, 2))
+    states = random_states()
+    for state, found in zip(states, grips_of(states), strict=True):
+        s, v = (state @ slip).reshape(SPOTS, 2), np.abs(state @ over).reshape(SPOTS, 2)
+        lost = DT * (np.hypot(*s.T) / 0.01 + (v * left_behind()).sum(axis=1))
+        grip = (grip + DT * s / 0.01) / (1.0 + lost)[:, None]
+        np.testing.assert_allclose(found, grip.ravel(), atol=1e-4)
+
+
+def test_a_wheel_that_spins_in_place_shears_the_soil_off():
+    """As Janosi and Hanamoto: 1 - exp(-slip / K), to the error of steps; then it stays at 1."""
+    states = np.tile([0.0, 0.0, 0.0, 1.0, 1.0], (600, 1))
+    found = grips_of(states)[:, 0]
+    slipped = SHAPE.radius * DT * np.arange(1, 601)
+    np.testing.assert_allclose(found, 1.0 - np.exp(-slipped / 0.01), atol=0.01)
+    assert found[-1] == pytest.approx(1.0, abs=1e-3)
+
+
+def test_grip_stays_within_its_range_and_points_against_sliding():
+    states = random_states() * 5.0
+    found = grips_of(states, 0.001)
+    assert np.hypot(found[:, ::2], found[:, 1::2]).max() < 1.0
+    sliding = grips_of(np.tile([0.0, 0.05, 0.0, 0.0, 0.0], (50, 1)))
+    assert np.all(sliding[:, 1::2] < 0.0)
+    np.testing.assert_allclose(sliding[:, ::2], 0.0, atol=1e-12)
+
+
+def test_training_holds_as_the_kernel_does(recorded):
+    torch = pytest.importorskip("torch")
+    from sandlot.surrogates.terrain.recorded import read_drives
+    from sandlot.surrogates.terrain.stretches import Stretches
+    from sandlot.surrogates.terrain.training import Driver, Training
+
+    drive = read_drives([recorded["soft"]], SHAPE)[0]
+    data = Stretches([drive], SHAPE)
+    driver = Driver(data, SHAPE, Training(members=1), drive.interval)
+    grip = torch.zeros((1, 1, SPOTS, 2))
+    for frame, expected in enumerate(drive.grips(SHAPE)[:100]):
+        grip = driver.hold(data.states[None, :1, frame], grip, torch.tensor(DT / 0.01))
+        np.testing.assert_allclose(grip.numpy().reshape(GRIPS), expected, atol=1e-4)
