@@ -87,7 +87,7 @@ RECIPES = {
         {"task": "goal", "terrain": "hills", "shape": [300, 300]},
         {"longest": 1000},
     ),
-    "water": Recipe({}, {"longest": 1000, "steps": 600_000}),
+    "water": Recipe({}, {"longest": 1000}),
 }
 """By the name of the world; others are trained with the defaults of the world and of `Training`."""
 

@@ -46,6 +46,8 @@ PICTURE, PICTURE_SPACING = (240, 360), 0.005
 """Grid nodes and spacing [m] of the ground in the picture."""
 START_POSES, CUT = ((-0.6, 0.32, -0.05), (-0.6, -0.16, -0.05)), -0.3
 """Start poses in the picture: x, y [m] and yaw [rad]; and x of the cross-section [m]."""
+DRIVEN = ("path_length", "distance", "slip", "rut_depth", "overturned")
+"""Outcomes of the world that a drive without a goal has."""
 
 
 @study("terrain.drive", source="Cook 2017, section 5.3, and our own")
@@ -65,7 +67,7 @@ class Drive(Study):
     """
 
     outcomes: ClassVar[Mapping[str, Quantity]] = {
-        **Terrain.outcome_quantities,
+        **{name: Terrain.outcome_quantities[name] for name in DRIVEN},
         "turned": Quantity("1", "turn on the spot, as a share of the commanded one"),
         "time": Quantity("s", "duration of the drive"),
     }
@@ -94,7 +96,8 @@ class Drive(Study):
                 turned += wrap(float(yaw - before)) * np.sign(turn_rate)
             before = yaw
         share = float(turned / commanded) if commanded else np.nan
-        return {**world.outcomes(), "turned": share, "time": step.number * INTERVAL}
+        found = world.outcomes()
+        return {**{name: found[name] for name in DRIVEN}, "turned": share, "time": step.number * INTERVAL}
 
     def world(self, ground: str, rovers: tuple[str, ...], **settings: Any) -> Terrain:
         """The world with these rovers on one of the grounds."""
