@@ -87,6 +87,12 @@ def test_export(sandlot_, tmp_path):
     assert first.drop_attrs(deep=False).identical(second.drop_attrs(deep=False))
 
 
+def test_the_case_of_a_suffix_does_not_matter(sandlot_, tmp_path):
+    sandlot_("import", "a.log", "--out", "a")
+    assert sandlot_("export", "a", "--out", "a.CSV")[0] == 0
+    assert (tmp_path / "a.CSV").read_bytes()[:1] != b"\x89"  # MCAP begins so
+
+
 def test_export_for_programs(sandlot_):
     sandlot_("import", "a.log", "--out", "a")
     status, out, _ = sandlot_("export", "a", "--out", "a.csv", "--json")

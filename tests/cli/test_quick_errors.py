@@ -32,6 +32,7 @@ MISTAKES = (
     "export nowhere --to mp4",
     "export nowhere --to rerun --out scene.mcap",
     "export nowhere --to html",
+    "export nowhere --to minari",
     "export exists --to html --out page.xyz",
     "export nowhere --out scans.xyz",
     "export exists --to mcap",

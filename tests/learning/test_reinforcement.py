@@ -9,9 +9,10 @@ from sandlot.errors import ModelError, SandlotError, SettingError
 from sandlot.learning import reinforcement
 from sandlot.learning.checkpoints import keep, resume
 from sandlot.learning.reinforcement import net_of, train
-from sandlot.learning.training_settings import Training
+from sandlot.learning.training_settings import RECIPES, Training, with_recipe
 from sandlot.models.dense import load_dense, make_dense
 from sandlot.models.store import load_card
+from sandlot.settings import build
 from sandlot.worlds import load
 from sandlot.worlds.gap import measure_gap
 from sandlot.worlds.record import record_world
@@ -128,3 +129,13 @@ def test_a_controller_of_another_kind_is_not_taken(tmp_path, swimmer):
     assert isinstance(load_trained(swimmer, world.observation_space, world.action_space), TrainedController)
     with pytest.raises(ModelError, match="not a feed-forward"):
         load_dense(swimmer)
+
+
+@pytest.mark.parametrize("world", RECIPES)
+def test_recipes_are_settings_of_their_world_and_give_way(world):
+    recipe, kind = RECIPES[world], load(world)
+    build(kind.Settings, recipe.world)
+    build(Training, recipe.training)
+    assert with_recipe({"longest": 7}, recipe.training)["longest"] == 7
+    if world == "indoor":
+        build(kind.Settings, with_recipe({"robot": "tracked"}, recipe.world))

@@ -40,12 +40,29 @@ def test_a_halt_that_fails_is_tried_again(rover, wheels, monkeypatch):
     assert ended == [False]
 
 
-def test_a_watch_that_fails_does_not_end_the_braking(rover, wheels):
-    wheels.watch = fail(100, lambda: None)
+def test_a_watch_that_fails_stops_the_rover_and_not_the_braking(rover, wheels):
+    calls = []
+
+    def watch():
+        calls.append(rover.moving)
+        raise OSError("a clock cannot be read")
+
+    wheels.watch = watch
+    until(lambda: len(calls) > 1)
     wheels.drive(0.1, 0.1, 0.02)
-    wheels.brake()
-    until(lambda: not rover.moving)
-    assert wheels.braked
+    until(lambda: True in calls and not rover.moving)
+    ended = []
+    wheels.brake(lambda: ended.append(1 / 0))
+    wheels.brake(lambda: ended.append(rover.moving))
+    until(lambda: ended)
+    assert ended == [False]
+
+
+def test_a_halt_that_fails_at_switching_off_is_tried_again(rover, wheels, monkeypatch):
+    wheels.drive(0.1, 0.1, 0.02)
+    monkeypatch.setattr(rover, "halt", fail(3, rover.halt))
+    wheels.close()
+    assert not rover.moving
 
 
 def test_tracks_without_a_new_order_stop_and_are_counted(rover, wheels):

@@ -1,6 +1,7 @@
 """Datasets of Minari hold the episodes of recordings; Minari itself reads them back."""
 
 import importlib.util
+from pathlib import Path
 
 import gymnasium
 import numpy as np
@@ -48,6 +49,15 @@ def test_all_members_of_a_vector_are_in_one_dataset(tmp_path):
         vector.step(vector.action_space.sample())
     vector.close()
     assert export_minari(tmp_path / "a", tmp_path / "a-v0") == 3
+
+
+@with_minari
+def test_names_may_be_relative_and_end_in_a_version(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    record_world("avoid", Path("a"), 5)
+    assert export_minari(Path("a"), Path("a-v0")) >= 1
+    with pytest.raises(RecordingError, match="such as b-v0"):
+        export_minari(Path("a"), Path("b"))
 
 
 @with_minari

@@ -75,6 +75,18 @@ def test_members_that_are_reset_in_the_same_step_keep_their_last_observation(tmp
     np.testing.assert_array_equal(found["observation"].values[found["truncated"].values], finals)
 
 
+def test_without_a_seed_one_is_drawn_that_every_format_can_hold(tmp_path):
+    vector = RecordVector(gymnasium.make_vec("sandlot/Avoid-v0", num_envs=2), tmp_path / "a")
+    with pytest.raises(SettingError, match="resets all members"):
+        vector.reset(options={"reset_mask": np.array([True, False])})
+    vector.reset()
+    vector.step(vector.action_space.sample())
+    vector.close()
+    with recordings.open(tmp_path / "a" / "1") as found:
+        assert 0 <= found.attrs["seed"] < 2**32
+        found.to_netcdf(tmp_path / "a.nc")
+
+
 def test_what_cannot_be_recorded_is_refused(tmp_path):
     with pytest.raises(SettingError, match="NextStep or SameStep, not Disabled"):
         RecordVector(gymnasium.make_vec("sandlot/Water-v0", num_envs=2, autoreset_mode="Disabled"), tmp_path / "a")

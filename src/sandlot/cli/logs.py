@@ -147,10 +147,14 @@ def export(
 
 
 def _export_minari(recording: Path, out: Path | None, as_json: bool) -> None:
+    if not (recording / "0").is_dir():  # the recordings of a vector
+        check_recording(recording)
     from sandlot.recordings.names import beside
-    from sandlot.worlds.minari_export import export_minari
 
     path = out or beside(recording, "-v0")
+    refuse_existing(path, RecordingError)
+    from sandlot.worlds.minari_export import export_minari
+
     with progress_bar("recording") as show:
         count = export_minari(recording, path, show(f"exporting {recording.name}"))
     if as_json:

@@ -171,7 +171,9 @@ def _add_world(world: str) -> None:
             int | None,
             typer.Option(min=1, help="Decisions of all worlds together.", show_default="1500000, or a recipe's"),
         ] = None,
-        fidelity: Annotated[str | None, typer.Option(help="To train at.", show_default="fast, if there is one")] = None,
+        fidelity: Annotated[
+            str | None, typer.Option(help="To train at.", show_default="fast, or learned for terrain")
+        ] = None,
         assignments: Set = None,
         world_settings: Annotated[
             list[str] | None,

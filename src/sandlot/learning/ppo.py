@@ -163,7 +163,7 @@ def _roll(
         seen = after.astype(np.float32)
     values[-1] = _evaluate(torch, critic, torch.from_numpy(seen))[:, 0]
     reward = float(rewards.mean())
-    # Running out of time is no failure: what would have followed is about worth what the state before was.
+    # A truncated episode is bootstrapped with the value of its last state.
     rewards += ppo.discount * values[:-1] * lates
     advantages = _advantages(rewards, values, stops, ppo.discount, ppo.trace)
     data = (states, taken, means, advantages, advantages + values[:-1])

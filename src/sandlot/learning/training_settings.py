@@ -93,8 +93,8 @@ RECIPES = {
 
 
 def with_recipe(given: Mapping[str, Any], recipe: Mapping[str, Any]) -> dict[str, Any]:
-    """What was given, and what else the recipe says."""
-    found = {**recipe, **given}
+    """What was given, and what else the recipe says; a laser is only for the robot that the recipe is for."""
+    found = {**{name: value for name, value in recipe.items() if name != "laser" or "robot" not in given}, **given}
     for name, value in recipe.items():
         if isinstance(value, Mapping) and isinstance(given.get(name), Mapping):
             found[name] = with_recipe(given[name], value)

@@ -50,6 +50,8 @@ AGAIN = (0.1, 2.0)
 """Shortest and longest time before it connects again [s]."""
 LOOK = 0.5
 """How long an order is waited for before looking whether the rover is held [s]; reports come more often."""
+CHANGE = 3.0
+"""A change of the mode that takes longer waits for an order that moves [s]."""
 INTERRUPTED = "the rover was started again; whether this order was executed is not known"
 
 
@@ -84,14 +86,21 @@ class Ticket:
         Raises:
             LinkError: If it did not end in time, or the rover is held.
         """
-        end = math.inf if seconds is None else time.monotonic() + seconds
+        began = time.monotonic()
+        end = math.inf if seconds is None else began + seconds
         while not self._done.wait(max(min(end - time.monotonic(), LOOK), 0.0)):
             if time.monotonic() >= end:
                 raise LinkError(f"{self.order.type} number {self.order.N} did not end within {seconds:g} s")
-            if not self.order.quick and (why := held()):
+            if self._waits(time.monotonic() - began) and (why := held()):
                 raise LinkError(f"{self.order.type} waits, because the rover is held: {why}")
         assert self._result is not None
         return self._result
+
+    def _waits(self, seconds: float) -> bool:
+        """Whether an order that has not ended after so long [s] may wait for `Client.go_on`."""
+        if isinstance(self.order, ModeChange):
+            return seconds > CHANGE
+        return not self.order.quick and not isinstance(self.order, Halt)
 
     def finish(self, result: Result) -> None:
         """The order has ended."""

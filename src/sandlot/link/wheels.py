@@ -24,6 +24,8 @@ KEPT = 1024
 """Times of braking that are remembered."""
 AGAIN = 0.005
 """Before a halt that failed is tried again [s]."""
+SWITCH_OFF = 4.0
+"""For so long a halt that fails is tried again when the rover is switched off [s]."""
 
 
 class HaltedError(Exception):
@@ -128,7 +130,7 @@ class Wheels:
         """Stop the motors for good."""
         self._closed = True
         self.brake()
-        self._thread.join(timeout=5.0)
+        self._thread.join(timeout=SWITCH_OFF + 1.0)
 
     def _check(self) -> None:
         if self._closed or (self.entry is not None and self.entry.stop):
@@ -152,13 +154,18 @@ class Wheels:
                 if self._halt():
                     self._woken.clear()
                     while self._then:
-                        self._then.popleft()()
+                        with suppress(Exception):  # nothing may end this thread
+                            self._then.popleft()()
             elif self.moving and time.monotonic() - self._ordered > LATE:
                 self.late += 1
                 self._halt()
-            with suppress(Exception):  # nothing may end this thread
+            try:
                 self.watch()
-        self._halt()
+            except Exception:  # a rover that nobody watches must not move
+                self._halt()
+        end = time.monotonic() + SWITCH_OFF
+        while not self._halt() and time.monotonic() < end:
+            pass
 
     def _halt(self) -> bool:
         """Stop the motors, or try again soon; returns whether they are off."""

@@ -87,7 +87,7 @@ VOCABULARY: dict[str, tuple[str, str]] = {
     "reward": ("1", "reward of the step that led here"),
     "episode": ("1", "number of the episode, from 0"),
     "observation": ("mixed", "observation after the step, as the page of the world describes it"),
-    "terminated": ("1", "whether the episode ended with this frame"),
+    "terminated": ("1", "whether the task ended the episode with this frame"),
     "truncated": ("1", "whether the episode was cut off with this frame"),
     "exploded": ("1", "whether the simulation has exploded and the frame means nothing"),
 }

@@ -1,6 +1,7 @@
 """Exports recordings as a Minari dataset, from which libraries for offline reinforcement learning learn."""
 
 import copy
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,9 @@ def export_minari(path: Path, out: Path, progress: Callable[[int, int], None] = 
     Raises:
         SandlotError: If a recording lacks what is needed, or Minari is not installed.
     """
+    if not re.search(r"-v\d+$", out.name):
+        raise RecordingError(f"{quote(out)}: the name of a dataset ends in a version, such as {out.name}-v0")
+    out = out.resolve()  # Minari joins relative paths to themselves
     storages: Any = need("minari.dataset.minari_storage", "offline")
     need("h5py", "offline")
     members = sorted((each for each in path.iterdir() if each.name.isdigit()), key=lambda each: int(each.name))
@@ -68,7 +72,10 @@ def _world(recording: xr.Dataset, path: Path) -> tuple[Any, gymnasium.Env[Any, A
     missing = [each for each in NEEDED if each not in recording]
     if name is None or missing:
         reason = f"it has no {', '.join(missing)}" if missing else "it is not of a world"
-        raise RecordingError(f"{quote(path)} cannot be exported for learners: {reason}; record it with sandlot record")
+        raise RecordingError(
+            f"{quote(path)} cannot be exported for learners: {reason}; "
+            "record it with sandlot record, without --no-observations"
+        )
     kind, spec = load(name), copy.deepcopy(gymnasium.spec(world_id(name)))
     settings = build(kind.Settings, recordings.settings(recording))
     spec.kwargs = settings.model_dump(mode="json", exclude_defaults=True)

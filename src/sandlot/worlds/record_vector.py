@@ -53,6 +53,12 @@ class RecordVector(VectorWrapper):
 
     def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Reset members and write their first frames."""
+        which = np.asarray((options or {}).get("reset_mask", np.ones(self.num_envs, np.bool_)))
+        if not self.writers:
+            if not which.all():
+                raise SettingError("the first reset of a vector world that is recorded resets all members")
+            # A seed that Gymnasium draws has more digits than netCDF and HDF5 can hold.
+            seed = int(np.random.default_rng().integers(2**31)) if seed is None else seed
         seen, info = self.env.reset(seed=seed, options=options)
         if not self.writers:
             settings = self._world.settings.model_dump(mode="json")
@@ -61,7 +67,6 @@ class RecordVector(VectorWrapper):
                 Writer(self._path / str(k), self._quantities, settings=settings, seed=seeds[k], world=name)
                 for k in range(self.num_envs)
             ]
-        which = np.asarray((options or {}).get("reset_mask", np.ones(self.num_envs, np.bool_)))
         self._begin(which, seen)
         self._ended &= ~which
         return seen, info

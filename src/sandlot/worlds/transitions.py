@@ -38,7 +38,7 @@ def transitions(
         action: Space of actions.
         observations: Whether observations are among them.
     """
-    seen, given = np.asarray(observation.sample()), np.asarray(action.sample())
+    seen, given = (np.empty(space.shape or (), space.dtype) for space in (observation, action))
     # Controllers may give more digits than the space: a replay needs them.
     kind = "float64" if given.dtype.kind == "f" else str(given.dtype)
     plain = world.settings.interface == "units"

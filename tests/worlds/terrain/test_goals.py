@@ -13,7 +13,7 @@ from sandlot.worlds.terrain.world import Terrain
 LEARNED = {"fidelity": "learned", "shape": (300, 300)}
 
 
-def test_a_rover_that_steers_to_its_goal_reaches_it_and_its_rewards_are_the_way():
+def test_a_rover_that_steers_to_its_goal_reaches_it_and_its_rewards_are_the_distance():
     world = Terrain(**LEARNED, task="goal", terrain="flat")
     seen, info = world.reset(seed=2)
     assert not info["is_success"]

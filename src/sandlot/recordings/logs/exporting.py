@@ -34,7 +34,7 @@ def export_log(recording: str | Path, out: str | Path, progress: Progress | None
     check_suffix(out, "an export of scans", (".mcap", ".csv"), RecordingError)
     with drafted(out, RecordingError) as draft, open_recording(recording) as dataset:
         check_scans(dataset, recording)
-        _export(dataset, draft, out.suffix, progress or (lambda done, total: None))
+        _export(dataset, draft, out.suffix.lower(), progress or (lambda done, total: None))
         return tuple(str(name) for name in dataset.data_vars if name not in quantities(0))
 
 

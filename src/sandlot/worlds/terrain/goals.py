@@ -8,6 +8,8 @@ from sandlot.typing import Array, BoolArray, IntArray
 from sandlot.worlds.terrain.grid import Grid
 from sandlot.worlds.terrain.settings import TerrainSettings
 
+INNER, TRIES = 0.9, 100
+"""Random goals lie within this share of the ground; after so many tries that do not, the last is moved there."""
 OBSERVED = 2
 """Numbers that a rover observes of its goal: distance [m] and bearing [rad]."""
 
@@ -40,9 +42,12 @@ class Goals:
             if given.goal is not None:
                 self.places[k] = given.goal
                 continue
-            bearing, distance = rng.uniform(-np.pi, np.pi), rng.uniform(0.5, 1.0) * given.goal_range
-            place = position + distance * np.array([np.cos(bearing), np.sin(bearing)])
-            self.places[k] = place if self._wrap else np.clip(place, -0.9 * self._half, 0.9 * self._half)
+            for _ in range(TRIES):
+                bearing, distance = rng.uniform(-np.pi, np.pi), rng.uniform(0.5, 1.0) * given.goal_range
+                place = position + distance * np.array([np.cos(bearing), np.sin(bearing)])
+                if self._wrap or (np.abs(place) <= INNER * self._half).all():
+                    break
+            self.places[k] = place if self._wrap else np.clip(place, -INNER * self._half, INNER * self._half)
         self.reached[which] = False
         self.left[which] = np.hypot(*(self.places[which] - positions).T)
 

@@ -64,7 +64,7 @@ def sample_patch(
         yaw: Of the rover [rad].
         wrap: Whether the ground continues at the opposite edge.
         stride: Distance between points of the patch [node].
-        ahead: Of the rover is the middle of the patch, by this distance [node].
+        ahead: Distance of the patch's middle ahead of the rover [node].
         patch: (n, n) to be filled [m].
     """
     n, c, s = len(patch), math.cos(yaw), math.sin(yaw)

@@ -77,7 +77,7 @@ class TerrainSettings(WorldSettings):
         task: ``drive`` forward, or reach a ``goal``.
         goal: x and y to reach [m], of every rover; random at each reset if not given.
         goal_distance: So near to the goal a rover has reached it [m].
-        goal_range: A random goal is at most this far from the start, and at least half as far [m].
+        goal_range: A random goal is at most this far from the start, and at least half as far, if there is room [m].
         terrain: ``A``, wide gentle hills, or ``B``, short rough bumps, which are always the same unless ``redraw`` is
             set; ``hills``, random at each reset; ``flat``; or the path of a grayscale image, 8 or 16 bit, one node for
             each pixel.

@@ -169,7 +169,9 @@ class TerrainTask:
 
     def rewards(self, forward: Array) -> Array:
         """Of a step in which rovers drove so far forward: (rovers,) [m]."""
-        return forward if self.goals is None else self.goals.advance(self.state.position[:, :2])
+        if self.goals is None:
+            return forward
+        return self.goals.advance(self.state.position[:, :2], np.full(len(forward), not self.exploded))
 
     @property
     def arrived(self) -> bool:
