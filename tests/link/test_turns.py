@@ -1,10 +1,17 @@
 """Work in turns."""
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 
 from sandlot.link.turns import AT_ONCE, Turns
 
 NAMES = [f"connection {k}" for k in range(3 * AT_ONCE)]
+
+
+def finish(work):
+    """Run it in a thread of its own; tests in a browser may leave an event loop running in this one."""
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(asyncio.run, work).result()
 
 
 def test_what_came_meanwhile_goes_before_the_rest_of_the_work():
@@ -26,7 +33,7 @@ def test_what_came_meanwhile_goes_before_the_rest_of_the_work():
         while any(left.values()):
             await asyncio.sleep(0)
 
-    asyncio.run(run())
+    finish(run())
     assert done.index("halt") == AT_ONCE
     assert done[:AT_ONCE] == NAMES[:AT_ONCE]
     assert sorted(done) == sorted(10 * NAMES + ["halt"])
@@ -42,5 +49,5 @@ def test_work_that_fails_does_not_stop_the_others():
         turns.add(lambda: done.append("done") or False)
         await asyncio.sleep(0.01)
 
-    asyncio.run(run())
+    finish(run())
     assert done == ["failed", "done"]

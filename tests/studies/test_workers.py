@@ -104,6 +104,7 @@ def on_cluster(place: Path, out: Path, victim: str) -> subprocess.CompletedProce
     )
 
 
+@pytest.mark.slow
 @needs_ray
 def test_a_lost_node_loses_nothing(place, tmp_path):
     quiet = run(Toy(place=str(place), size=6, seconds=0.0), tmp_path / "quiet")

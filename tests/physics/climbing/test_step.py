@@ -52,7 +52,7 @@ def test_it_moves_as_its_twin(kind):
     climbers.restart(np.array([0]))
     twin = twin_of(climbers, 0)
     # The twin is slow where many segments are near.
-    commands = 30 if kind.kind in ("stairs", "rubble") else 60
+    commands = 12 if kind.kind in ("stairs", "rubble") else 25
     for targets in scripts(np.random.default_rng(1), 1, 6 if SLOW else commands):
         climbers.command(targets)
         for _ in range(10):
