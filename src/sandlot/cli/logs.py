@@ -29,6 +29,7 @@ Format = Annotated[
 
 OPENED = {
     "rerun": "Open it: rerun {}",
+    "html": "Open it in any browser; it needs no server.",
     "mcap": "Open it in Foxglove: a 3D panel with the topic /scene, plots of /numbers",
 }
 """How an export is opened."""
@@ -123,10 +124,8 @@ def export(
     if to is not None:
         if to.value == "minari":
             _export_minari(recording, out, as_json)
-        elif to.value == "html":
-            _export_page(recording, out, as_json)
         else:
-            _export_scenes(recording, cast("Target", to.value), out, speed, as_json)
+            _export_scenes(recording, to.value, out, speed, as_json)
         return
     if out is None:
         raise SettingError(f"say what to write: --to {', '.join(Viewer)}; or --out FILE.mcap or FILE.csv for scans")
@@ -147,7 +146,8 @@ def export(
 
 
 def _export_minari(recording: Path, out: Path | None, as_json: bool) -> None:
-    if not (recording / "0").is_dir():  # the recordings of a vector
+    members_of_a_vector = (recording / "0").is_dir()
+    if not members_of_a_vector:
         check_recording(recording)
     from sandlot.recordings.names import beside
 
@@ -165,39 +165,27 @@ def _export_minari(recording: Path, out: Path | None, as_json: bool) -> None:
     console.print(escape(f"Load it: minari.MinariDataset({str(path / 'data')!r})"), style="dim", soft_wrap=True)
 
 
-def _export_page(recording: Path, out: Path | None, as_json: bool) -> None:
-    if out is not None:
-        check_suffix(out, "a page", (".html",), SettingError)
-    if recording.suffix != ".mcap":  # the drive of a rover
-        check_recording(recording)
-    from sandlot.recordings.names import beside
-
-    path = out or beside(recording, ".html")
-    refuse_existing(path, RecordingError)
-    from sandlot.lab.replay import write_page
-
-    with progress_bar("frame") as show:
-        count = write_page(recording, path, show(f"exporting {recording.name}"))
-    if as_json:
-        print_json({"recording": str(recording), "file": str(path), "moments": count})
-        return
-    Console(highlight=False).print(f"Written: [bold]{escape(str(path))}[/bold] ({count:,} moments)", soft_wrap=True)
-    Console(highlight=False).print("Open it in any browser; it needs no server.", style="dim", soft_wrap=True)
-
-
-def _export_scenes(recording: Path, to: "Target", out: Path | None, speed: float, as_json: bool) -> None:
+def _export_scenes(recording: Path, to: str, out: Path | None, speed: float, as_json: bool) -> None:
     suffix = ".rrd" if to == "rerun" else f".{to}"
     if out is not None:
         check_suffix(out, f"a file for {to}", (suffix,), SettingError)
-    check_recording(recording)
+    drive_of_a_rover = to == "html" and recording.suffix == ".mcap"
+    if not drive_of_a_rover:
+        check_recording(recording)
     from sandlot.recordings.names import beside
 
     path = out or beside(recording, suffix)
     refuse_existing(path, RecordingError)
-    from sandlot.worlds.viewers.exporting import export_scenes
-
     with progress_bar("frame") as show:
-        count = export_scenes(recording, to, path, show(f"exporting {recording.name}"), speed)
+        progress = show(f"exporting {recording.name}")
+        if to == "html":
+            from sandlot.lab.replay import write_page
+
+            count = write_page(recording, path, progress)
+        else:
+            from sandlot.worlds.viewers.exporting import export_scenes
+
+            count = export_scenes(recording, cast("Target", to), path, progress, speed)
     if as_json:
         print_json({"recording": str(recording), "file": str(path), "moments": count})
         return
