@@ -142,7 +142,7 @@ def _roll(
     rng: np.random.Generator,
     beside: Executor,
 ) -> tuple[list[Any], Any, float]:
-    """Step all robots; the critic, which nothing waits for, runs ``beside``, in another thread.
+    """Step all robots. The critic runs ``beside``, in another thread, while they are simulated.
 
     Returns:
         States, actions, their means, advantages and returns of all steps of all robots; the last observations; the mean

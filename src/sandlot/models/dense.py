@@ -17,7 +17,7 @@ ACTIVATIONS = ("linear", "relu", "tanh", "logistic", "softsign")
 LINEAR, RELU, TANH, LOGISTIC, SOFTSIGN = range(5)
 MAX_LAYERS = 1000
 Floats = NDArray[np.floating[Any]]
-"""Of 64 or of 32 bits."""
+"""Arrays of 64-bit or 32-bit floats."""
 BLOCK = 32
 """Rows that are computed together: a processor multiplies several of them in one instruction."""
 

@@ -14,7 +14,7 @@ from sandlot.typing import Array, IntArray
 Tensor = Any
 """Of PyTorch, which is an extra."""
 LAST_RATE = 0.003
-"""Of the largest learning rate, at the end."""
+"""Final learning rate, as a share of the largest one."""
 NEAR_ZERO = 1e-9
 
 

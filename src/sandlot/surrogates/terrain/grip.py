@@ -18,8 +18,8 @@ CORNERS, SPOTS = 4, 6
 GRIPS = 2 * SPOTS
 """Shares ahead and to the left, of each spot."""
 ENTRY, ASIDE = (0.004, 0.01), (0.01, 0.01)
-"""Wheels and the underside leave the soil under them behind after this way ahead, and to the side [m]; chosen so that
-grip explains recorded accelerations best."""
+"""Distances after which wheels, and the underside, have left the sheared soil behind: ahead, and sideways [m].
+Chosen to explain the recorded accelerations of training drives best."""
 SLOWEST = 1e-12
 """Squared slip [m^2/s^2]."""
 
@@ -82,6 +82,6 @@ def slips(shape: Shape) -> tuple[Array, Array]:
 
 
 def left_behind() -> Array:
-    """Shares of grip that are lost per way over ground: (SPOTS, 2) [1/m]."""
+    """Decay of grip per distance driven, of each spot, ahead and sideways: (SPOTS, 2) [1/m]."""
     wheels, underside = (1.0 / np.array([entry, aside]) for entry, aside in zip(ENTRY, ASIDE, strict=True))
     return np.array([wheels] * CORNERS + [underside] * (SPOTS - CORNERS))

@@ -93,7 +93,7 @@ class Stretches:
 
 
 def importance(states: Array) -> Array:
-    """Of squared errors in each drive: states (drives, T, STATES) to (drives, MOVES), 1 on the mean."""
+    """Weights of squared errors (drives, MOVES) for recorded states (drives, T, STATES); their mean is 1."""
     speed = np.sqrt((states[..., 0] ** 2 + (TURN_ARM * states[..., 2]) ** 2).mean(axis=1))
     rocking = states[..., 5:8].std(axis=1)
     of_motion = (LEAST_SPEED + (1.0 - LEAST_SPEED) * speed / max(speed.mean(), NEAR_ZERO)) ** -2

@@ -41,7 +41,7 @@ class IndoorVector(CompiledVector[Seen]):
 
     @property
     def reward_units(self) -> str:
-        """By the task."""
+        """Unit of the reward; it depends on the task."""
         return self.task.mission.units
 
     def _scale(self) -> Array:
