@@ -92,6 +92,7 @@ def test_a_vector_with_all_options_equals_single_worlds(fidelity, mode):
         "rovers": ("wheeled", "wheeled" if fidelity == "learned" else "tracked"),
     }
     given |= {"imu": {"rate_noise": 0.01}, "encoders": {"speed_bias": 0.1}, "interface": "normalised"}
+    given |= {"frame_skip": 1 if mode == "NextStep" else 3}
     one = gymnasium.make_vec("sandlot/Terrain-v0", num_envs=2, autoreset_mode=mode, **given)
     sync = {"autoreset_mode": gymnasium.vector.AutoresetMode(mode)}
     other = gymnasium.make_vec("sandlot/Terrain-v0", num_envs=2, vectorization_mode="sync", vector_kwargs=sync, **given)
@@ -100,6 +101,28 @@ def test_a_vector_with_all_options_equals_single_worlds(fidelity, mode):
     for _ in range(8):
         actions = one.action_space.sample()
         assert_same_step(one.step(actions), other.step(actions))
+
+
+def test_a_step_with_skipped_frames_equals_so_many_steps():
+    given = {**LEARNED, "task": "goal", "terrain": "flat", "goal": (0.26, 0.0)}
+    plain, skipping = Terrain(**given), Terrain(**given, frame_skip=7)
+    for each in (plain, skipping):
+        each.reset(seed=0)
+    action = plain.action_space.high * (1.0, 0.0)
+    ended, frames = False, []
+    while not ended:
+        seen, reward, ended, _, info = skipping.step(action)
+        parts, start = [], len(frames)
+        while len(frames) < start + 7 and not (parts and parts[-1][2]):
+            parts.append(plain.step(action))
+            frames.append(plain.frame())
+        assert ended == parts[-1][2]
+        assert reward == sum(part[1] for part in parts)
+        np.testing.assert_array_equal(seen, parts[-1][0])
+        assert info["time"] == parts[-1][4]["time"]
+        assert skipping.frame()["dx"] == pytest.approx(sum(frame["dx"] for frame in frames[start:]))
+    assert len(frames) % 7  # the goal was reached between two actions
+    assert info["is_success"]
 
 
 def test_a_member_that_explodes_stands_still_and_is_cut_off():

@@ -246,19 +246,30 @@ class TerrainMembers:
         self.exploded[which] = self._of_members(self.state.exploded)[which].any(axis=1)
 
     def drive(self, commands: Array, running: BoolArray) -> Array:
-        """Drive until the next frame.
+        """Drive as many frames as there are in a step; a member whose episode ends meanwhile stays as it is.
 
         Args:
             commands: (members, rovers of a member, 2) forward speed [m/s] and turn rate to the left [rad/s].
             running: (members,) which members drive; the others will be restarted.
 
         Returns:
-            (members,) rewards [m].
+            (members,) rewards [m]; 0 of a member that explodes.
         """
+        rewards = self._drive(commands, running)
+        for _ in range(self.settings.frame_skip - 1):
+            terminated, truncated = self.ends()
+            running = running & ~(terminated | truncated)
+            if not running.any():
+                break
+            rewards += self._drive(commands, running)
+        return np.where(self.exploded, 0.0, rewards)
+
+    def _drive(self, commands: Array, running: BoolArray) -> Array:
+        """Drive until the next frame; returns the rewards (members,)."""
         before, moving = self.state, running & ~self.exploded
         self.fleets.drive(np.ascontiguousarray(commands.reshape(-1, 2)), np.flatnonzero(moving))
         after = self.state
-        self.steps += 1
+        self.steps += running
         self.exploded |= moving & self._of_members(after.exploded).any(axis=1)
         good = np.repeat(moving & ~self.exploded, self._each)
         travel = self.travel.copy()

@@ -79,7 +79,7 @@ class TerrainTask:
         ground: Under them.
         steps: Frames since the start.
         commands: (rovers, 2) last forward speed [m/s] and turn rate to the left [rad/s].
-        moved: (rovers, 3) change of x, y [m] and yaw [rad] in the last frame, along the world's axes.
+        moved: (rovers, 3) change of x, y [m] and yaw [rad] in the last step, along the world's axes.
         travel: (3, rovers) path length, distance rolled by the wheels, and distance driven in their direction [m].
         exploded: Whether the simulation of any rover is no longer to be trusted.
         goals: Of the rovers, if the task is to reach them.
@@ -117,6 +117,17 @@ class TerrainTask:
         self._begin()
         if self.goals is not None:
             self.goals.restart(np.arange(count), self._origin, rng)
+
+    def command(self, commands: Array) -> float:
+        """Drive as many frames as there are in a step, or until the episode ends; returns the reward [m]."""
+        reward, moved = 0.0, np.zeros_like(self.moved)
+        for _ in range(self.settings.frame_skip):
+            reward += float(self.rewards(self.drive(commands)).sum())
+            moved += self.moved
+            if self.settings.frame_skip > 1 and self.over:
+                break
+        self.moved = moved
+        return reward
 
     def drive(self, commands: Array) -> Array:
         """Drive until the next frame.
@@ -202,6 +213,11 @@ class TerrainTask:
     def overturned(self) -> bool:
         """Whether any rover lies on its back."""
         return bool(self.state.overturned.any())
+
+    @property
+    def over(self) -> bool:
+        """Whether the episode has ended."""
+        return self.exploded or self.overturned or self.arrived or self.off_map
 
     @property
     def off_map(self) -> bool:
