@@ -1,6 +1,7 @@
 import gymnasium
 import pytest
 from gymnasium.wrappers import TimeLimit, TransformReward
+
 from sandlot.worlds import world_id
 from sandlot.worlds.time_limit import limit_of
 

@@ -1,4 +1,4 @@
-"""Finding the time limit of a world that is in Gymnasium's wrapper for it, which the wrapper does not tell the world."""
+"""Finding the time limit of a world; Gymnasium gives it to a wrapper, and does not tell the world."""
 
 import inspect
 from typing import Any

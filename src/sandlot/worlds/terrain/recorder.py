@@ -83,7 +83,7 @@ class TerrainRecorder(Recorder):
 
     @property
     def can_hold(self) -> bool:
-        """Whether a step is one frame on soil without goals, and no sensor draws numbers, which later ones would miss."""
+        """Whether steps are frames on soil without goals, and no sensor draws numbers, which later ones would miss."""
         plain = self._task.goals is None and not self._task.noisy and self._task.settings.frame_skip == 1
         return self._stretches is not None and plain and not self._task.exploded
 

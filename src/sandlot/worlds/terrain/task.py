@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from gymnasium.spaces import Box
@@ -226,17 +227,40 @@ class TerrainTask:
 
     def outcomes(self) -> dict[str, float]:
         """Results of the episode so far, as `Terrain.outcome_quantities` names them."""
-        away = np.hypot(*(self.state.position[:, :2] - self._origin).T)
-        rolled, driven = self.travel[1:].sum(axis=1).tolist()
-        return {
-            "path_length": float(self.path_length.mean()),
-            "distance": float(away.mean()),
-            "slip": 1.0 - driven / rolled if rolled > 0.0 else np.nan,
-            "rut_depth": float(np.max(self.ground.initial - self.ground.heights)),
-            "overturned": float(self.overturned),
-            "reached": np.nan if self.goals is None else float(self.goals.reached.mean()),
-            "goal_left": np.nan if self.goals is None else float(self.goals.left.mean()),
-        }
+        ruts = np.array([np.max(self.ground.initial - self.ground.heights)])
+        found = outcomes_of(self.state, self._origin, self.travel, self.goals, ruts)
+        return {name: float(value[0]) for name, value in found.items()}
+
+
+def outcomes_of(
+    state: RoverState, origin: Array, travel: Array, goals: Goals | None, rut_depths: Array
+) -> dict[str, Array]:
+    """Results of episodes so far, as `Terrain.outcome_quantities` names them: (members,) each.
+
+    Args:
+        state: Of the rovers of all members, as many of each.
+        origin: (rovers, 2) where they started [m].
+        travel: (3, rovers) as of `TerrainTask`.
+        goals: Of the rovers, if they have any.
+        rut_depths: (members,) [m]
+    """
+    members = len(rut_depths)
+
+    def of_members(values: NDArray[Any]) -> NDArray[Any]:
+        return values.reshape(members, -1)
+
+    away = np.hypot(*(state.position[:, :2] - origin).T)
+    rolled, driven = (of_members(each).sum(axis=1) for each in travel[1:])
+    nothing = np.full(members, np.nan)
+    return {
+        "path_length": of_members(travel[0]).mean(axis=1),
+        "distance": of_members(away).mean(axis=1),
+        "slip": np.where(rolled > 0.0, 1.0 - driven / np.where(rolled > 0.0, rolled, 1.0), np.nan),
+        "rut_depth": rut_depths,
+        "overturned": of_members(state.overturned).any(axis=1).astype(np.float64),
+        "reached": nothing if goals is None else of_members(goals.reached).mean(axis=1),
+        "goal_left": nothing if goals is None else of_members(goals.left).mean(axis=1),
+    }
 
 
 def measure(
