@@ -177,7 +177,7 @@ def compare() -> list[Comparison]:
     moves, seconds, least = ([np.array([each[k] for each in them]) for them in (ours, peers)] for k in range(3))
     until = f"until {GOAL:.0%} of goals"
     found += [
-        Comparison(f"learning {until}, against Stable-Baselines3", rate, "moves/s", peer_rate, at_least=20.0),
+        Comparison(f"learning, against Stable-Baselines3, {until}", rate, "moves/s", peer_rate, at_least=20.0),
         Comparison(f"moves {until}, mean of {len(SEEDS)} agents, against it", *_means(moves, "moves")),
         Comparison(f"processor time {until}, mean, against it", *_means(seconds, "s"), at_most=0.05),
         Comparison("goals reached then by the worst agent, against it", least[0].min(), "1", least[1].min()),
