@@ -61,6 +61,8 @@ def success(choose: Callable[[NDArray[Any]], NDArray[Any]]) -> float:
         seen, _, terminated, _, info = vector.step(choose(seen))
         reached |= running & info["reached"]
         running &= ~terminated
+        if not running.any():
+            break
     return float(reached.mean())
 
 

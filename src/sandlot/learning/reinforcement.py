@@ -34,9 +34,9 @@ def train(
 ) -> None:
     """Train a controller, or go on with a training that was interrupted, and keep it.
 
-    The last checkpoint and a log, ``progress.csv``, are in ``OUT.training``, beside the controller, and so is its net as
-    an ONNX graph for other programs, if the extra ``onnx`` is installed. Resumed, episodes begin anew, and so does the
-    memory of SAC and DQN: the result is then not that of a training without a break.
+    The last checkpoint and a log, ``progress.csv``, are in ``OUT.training``, beside the controller, and so is its net
+    as an ONNX graph for other programs, if the extra ``onnx`` is installed. Resumed, episodes begin anew, and so does
+    the memory of SAC and DQN: the result is then not that of a training without a break.
 
     Args:
         world: Short name.
