@@ -52,7 +52,7 @@ class Grid:
 
     def beyond(self, points: Array) -> BoolArray:
         """Which points (..., 2) [m] are not on the map; none, if it wraps: (...)."""
-        outside: BoolArray = (np.abs(points) > 0.5 * self.size).any(axis=-1)
+        outside = np.asarray(np.any(np.abs(points) > 0.5 * self.size, axis=-1))
         return np.zeros_like(outside) if self.wrap else outside
 
 

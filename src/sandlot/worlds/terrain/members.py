@@ -112,7 +112,8 @@ class LearnedFleets:
 
     def off_map(self) -> BoolArray:
         """Whose rovers have left the map."""
-        return self._ground.grid.beyond(self._fleet.footprint.reshape(self._members, -1, 2)).any(axis=1)
+        beyond = self._ground.grid.beyond(self._fleet.footprint.reshape(self._members, -1, 2))
+        return np.asarray(beyond.any(axis=1))
 
     def restart(self, member: int, heights: Array) -> None:
         """Lay new ground."""
