@@ -43,6 +43,13 @@ class Shape:
     top_speed: float
     width: float
 
+    @property
+    def reach(self) -> float:
+        """Largest horizontal distance of a point of a foot from the middle of the chassis [m]."""
+        feet = self.feet
+        ahead, aside = np.abs(feet["x"]) + feet["straight"] + feet["radius"], np.abs(feet["y"]) + feet["half_width"]
+        return float(np.hypot(ahead, aside).max())
+
 
 def shape_of(rover: str) -> Shape:
     """The shape of a rover, by its name or file.
