@@ -142,8 +142,9 @@ def forward_block(net: Dense, work: Floats) -> int:
         values, sums = work[layer % 2], work[1 - layer % 2]
         end = first + inputs * neurons
         for j in range(0, neurons, 2):
-            after = min(j + 1, neurons - 1)  # the last of an odd number is computed twice, once into the spare row
-            multiply(values, weights[first + j : end : neurons], weights[first + after : end : neurons], sums[j], sums[j + 1])
+            last = min(j + 1, neurons - 1)  # the last of an odd number is computed twice, once into the spare row
+            one, other = weights[first + j : end : neurons], weights[first + last : end : neurons]
+            multiply(values, one, other, sums[j], sums[j + 1])
         for j in range(neurons):
             activate(sums[j], net.biases[bias + j], net.activations[layer])
         first, bias = end, bias + neurons

@@ -26,7 +26,7 @@ def drive(ground, feet, poses, spreading=SPREADING, first=1):
     stand(feet, poses[0, :3], poses[0, 3:], before)
     for k, pose in enumerate(poses[1:]):
         stand(feet, pose[:3], pose[3:], after)
-        imprint(ground, feet, before, after, 0.01, spreading, first + k, NEVER, k, work, pushed)
+        imprint(ground, feet, before, after, 0.01, spreading, first + k, NEVER, work, pushed)
         before[:] = after
     return before
 

@@ -39,7 +39,7 @@ class Stance(NamedTuple):
     tilt: float
 
 
-ADVANCE, SINK = 0.25, 5e-4
+ADVANCE, SINK = 0.5, 5e-4
 """Feet change the ground anew when they have moved by this share of the spacing of nodes, or up or down by this [m]."""
 PARALLEL = 1e-6
 """A foot whose direction has a smaller part along an axis is across it."""
@@ -105,7 +105,7 @@ def stance_of(at: np.void) -> Stance:
 
 @kernel(error_model="numpy", allocates=False)
 def has_moved(
-    position: Array, attitude: Array, last_position: Array, last_attitude: Array, reach: float, spacing: float
+    position: Array, attitude: Array, last_position: Array, last_attitude: Array, lever: float, spacing: float
 ) -> bool:
     """Whether feet have moved so far that they change the ground anew.
 
@@ -114,16 +114,16 @@ def has_moved(
         attitude: (3,) its roll, pitch and yaw [rad].
         last_position: (3,) when they last changed it [m].
         last_attitude: (3,) the same [rad].
-        reach: Largest distance of a foot from the middle of the chassis [m].
+        lever: Largest horizontal distance of the middle of a foot from that of the chassis [m].
         spacing: Of nodes [m].
     """
-    level = abs(position[0] - last_position[0]) + abs(position[1] - last_position[1])
-    level += reach * abs(attitude[2] - last_attitude[2])
-    tilted = abs(attitude[0] - last_attitude[0]) + abs(attitude[1] - last_attitude[1])
-    return level > ADVANCE * spacing or abs(position[2] - last_position[2]) + reach * tilted > SINK
+    level = math.hypot(position[0] - last_position[0], position[1] - last_position[1])
+    tilted = math.hypot(attitude[0] - last_attitude[0], attitude[1] - last_attitude[1])
+    level += lever * abs(attitude[2] - last_attitude[2])
+    return level > ADVANCE * spacing or abs(position[2] - last_position[2]) + lever * tilted > SINK
 
 
-@kernel(error_model="numpy", allocates=False)
+@kernel(error_model="numpy", allocates=False, forceinline=True)
 def cover(foot: Foot, stance: Stance, x: float, y: float, per: float) -> tuple[float, float]:
     """How much of a cell a foot covers, from 0 to 1, and how high its underside is there [m].
 
@@ -146,7 +146,7 @@ def cover(foot: Foot, stance: Stance, x: float, y: float, per: float) -> tuple[f
     return min(across, 1.0) * min(along, 1.0), stance.z + flat * stance.slope + v * stance.tilt - drop
 
 
-@kernel(error_model="numpy", allocates=False)
+@kernel(error_model="numpy", allocates=False, forceinline=True)
 def node_in(index: int, size: int, wrap: bool) -> int:
     """An index as one within the map; beyond the edge of a map that does not wrap, -1."""
     if 0 <= index < size:
@@ -165,7 +165,7 @@ def rows_below(foot: Foot, stance: Stance, ground: Ground, margin: float) -> tup
     return math.ceil((stance.y - reach - ground.y0) * per), math.floor((stance.y + reach - ground.y0) * per)
 
 
-@kernel(error_model="numpy", allocates=False)
+@kernel(error_model="numpy", allocates=False, forceinline=True)
 def columns_below(foot: Foot, stance: Stance, ground: Ground, row: int, margin: float) -> tuple[int, int]:
     """First and last column of the same nodes in one row."""
     along, across = foot.straight + foot.radius + margin, foot.half_width + margin

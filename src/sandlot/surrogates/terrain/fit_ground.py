@@ -82,7 +82,7 @@ def stretches_of(recording: xr.Dataset, count: int) -> Iterator[Stretch]:
 def imprint_along(
     ground: Ground,
     feet: NDArray[np.void],
-    reach: float,
+    lever: float,
     position: Array,
     attitude: Array,
     interval: float,
@@ -91,14 +91,14 @@ def imprint_along(
     """Change the ground under a rover that drives as recorded: position (frames + 1, 3), attitude (frames + 1, 3)."""
     before, after = np.zeros(len(feet), STANCE), np.zeros(len(feet), STANCE)
     work, pushed = np.zeros((len(feet), 3)), np.zeros((len(feet), MAX_PUSHED, 3))
-    last, count, since = 0, 0, NEVER
+    last, since = 0, NEVER
     for k in range(1, len(position)):
-        if not has_moved(position[k], attitude[k], position[last], attitude[last], reach, ground.spacing):
+        if not has_moved(position[k], attitude[k], position[last], attitude[last], lever, ground.spacing):
             continue
         stand(feet, position[last], attitude[last], before)
         stand(feet, position[k], attitude[k], after)
-        imprint(ground, feet, before, after, (k - last) * interval, spreading, k, since, count, work, pushed)
-        last, count, since = k, count + 1, k * MAX_FEET
+        imprint(ground, feet, before, after, (k - last) * interval, spreading, k, since, work, pushed)
+        last, since = k, k * MAX_FEET
 
 
 def predicted(stretch: Stretch, shape: Shape, model: GroundModel) -> Array:
@@ -106,7 +106,7 @@ def predicted(stretch: Stretch, shape: Shape, model: GroundModel) -> Array:
     start = stretch.ground
     ground = start._replace(heights=start.heights.copy(), marks=np.zeros_like(start.marks))
     spreading = Spreading(*model.spreading(stretch.kind).tolist())
-    imprint_along(ground, shape.feet, shape.reach, stretch.position, stretch.attitude, stretch.interval, spreading)
+    imprint_along(ground, shape.feet, shape.lever, stretch.position, stretch.attitude, stretch.interval, spreading)
     return ground.heights - start.heights
 
 

@@ -29,8 +29,8 @@ CONTACT = 1e-4
 COVERED = 0.95
 """Cells that are covered by this share count as wholly covered."""
 DIAGONAL = math.sqrt(2.0)
-SLIDES = 2
-"""Slopes around a foot are checked once in so many changes of the ground."""
+STEEP = 1.01
+"""Slopes that exceed the angle of repose by this factor slide."""
 MAX_FEET = 64
 """Marks of a frame are distinct for so many feet."""
 CLEAR = 5e-3
@@ -258,11 +258,11 @@ def rise(
             sw, se = marks[south, west] == mark, marks[south, east] == mark
             nw, ne = marks[north, west] == mark, marks[north, east] == mark
             out_x, out_y = float(sw + w + nw - se - e - ne), float(sw + s + se - nw - n - ne)
-            ahead = (out_x * vx + out_y * vy) ** 2 / max(out_x * out_x + out_y * out_y, 1.0)
+            ahead, squared = out_x * vx + out_y * vy, max(out_x * out_x + out_y * out_y, 1.0)
             dr, dc = r - row, c - column
-            rim[count, 0], rim[count, 1] = i, j
-            rim[count, 2] = (1.0 - aside * ahead) / (dr * dr + dc * dc + 1.0)
-            total, count = total + rim[count, 2], count + 1
+            share = (squared - aside * ahead * ahead) / (squared * (dr * dr + dc * dc + 1.0))
+            rim[count, 0], rim[count, 1], rim[count, 2] = i, j, share
+            total, count = total + share, count + 1
     for k in range(count):
         heights[int(rim[k, 0]), int(rim[k, 1])] += volume / total * rim[k, 2]
     if count == 0:  # the soil stays where it was
@@ -284,22 +284,30 @@ def slide(ground: Ground, foot: Foot, stance: Stance, repose: float, least: int)
     heights, marks, (ny, nx), wrap = ground.heights, ground.marks, ground.heights.shape, ground.wrap
     margin = MARGIN * ground.spacing
     first_row, last_row = rows_below(foot, stance, ground, margin)
-    straight = repose * ground.spacing
+    straight, diagonal = repose * ground.spacing, DIAGONAL * repose * ground.spacing
     for row in range(first_row, last_row + 1):
         i, above = node_in(row, ny, wrap), node_in(row + 1, ny, wrap)
         first_column, last_column = columns_below(foot, stance, ground, row, margin)
         for column in range(first_column, last_column + 1):
-            j = node_in(column, nx, wrap)
-            if i < 0 or j < 0 or marks[i, j] >= least:
+            j, west, east = node_in(column, nx, wrap), node_in(column - 1, nx, wrap), node_in(column + 1, nx, wrap)
+            if i < 0 or j < 0:
+                continue
+            if above >= 0 and west >= 0 and east >= 0:  # most nodes have no steep slope: one branch for all four
+                here = heights[i, j]
+                steep = abs(here - heights[i, east]) > STEEP * straight
+                steep |= abs(here - heights[above, j]) > STEEP * straight
+                steep |= abs(here - heights[above, east]) > STEEP * diagonal
+                steep |= abs(here - heights[above, west]) > STEEP * diagonal
+                if not steep:
+                    continue
+            if marks[i, j] >= least:
                 continue
             for m in range(4):
-                k = i if m == 0 else above
-                h = j if m == 1 else node_in(column + (1 if m != 3 else -1), nx, wrap)
-                if k < 0 or h < 0:
+                k, h = i if m == 0 else above, j if m == 1 else west if m == 3 else east
+                if k < 0 or h < 0 or marks[k, h] >= least:
                     continue
-                stable = straight if m < 2 else DIAGONAL * straight
-                fall = heights[i, j] - heights[k, h]
-                if abs(fall) > 1.01 * stable and marks[k, h] < least:
+                stable, fall = straight if m < 2 else diagonal, heights[i, j] - heights[k, h]
+                if abs(fall) > STEEP * stable:
                     amount = math.copysign(0.5 * (abs(fall) - stable), fall)
                     heights[i, j] -= amount
                     heights[k, h] += amount
@@ -315,7 +323,6 @@ def imprint(
     spreading: Spreading,
     frame: int,
     since: int,
-    turn: int,
     work: Array,
     pushed: Array,
 ) -> None:
@@ -331,7 +338,6 @@ def imprint(
         frame: Number of the frame, larger than any before on this ground, from 1; nodes below feet get at least
             ``frame * MAX_FEET`` as their mark.
         since: As of `press`.
-        turn: How often these feet have changed the ground before.
         work: (feet, 3) scratch.
         pushed: (feet, n, 3) scratch.
     """
@@ -354,5 +360,5 @@ def imprint(
             centre = (x_sum / volume, y_sum / volume)
             rise(ground, foot, there, here, interval, spreading, least + k, least, volume, centre, pushed[k])
     for k in range(len(feet)):
-        if work[k, 0] > 0.0 and (turn + k) % SLIDES == 0:
+        if work[k, 0] > 0.0:
             slide(ground, foot_of(feet[k]), stance_of(after[k]), spreading.repose, least)

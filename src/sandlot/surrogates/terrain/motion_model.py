@@ -77,7 +77,7 @@ class MotionModel:
             shape.radius,
             shape.base,
             shape.top_speed,
-            shape.reach,
+            shape.lever,
         )
 
     def soils(self, inputs: Array, member: int = 0) -> Array:

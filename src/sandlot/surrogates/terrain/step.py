@@ -28,7 +28,6 @@ STATE = np.dtype(
         ("grip", np.float64, GRIPS),
         ("still", np.float64),
         ("since", np.int64),
-        ("imprints", np.int64),
         ("waited", np.int64),
         ("last_position", np.float64, 3),
         ("last_attitude", np.float64, 3),
@@ -37,8 +36,8 @@ STATE = np.dtype(
 """A learned rover: position [m]; roll, pitch and yaw [rad]; its horizontal speed ahead and to the left [m/s] and its
 turn rate [rad/s]; speeds [rad/s] and angles [rad] of its left and its right wheels; its height above the plane through
 the ground below its feet [m], its pitch and roll relative to it [rad], and their last changes; its grip; 1 if it stands
-still, else 0; least mark of the nodes below it; how often it has changed the ground, and frames since it last did;
-position and attitude when it did."""
+still, else 0; least mark of the nodes below it; frames since it last changed the ground, and its
+position and attitude then."""
 RESTS = 3
 """Height above the plane, pitch and roll relative to it."""
 STILL_WHEELS, STILL_SPEED = 0.02, 0.003
@@ -71,7 +70,7 @@ class Learned(NamedTuple):
         radius: Of the wheels [m].
         base: Distance of the left from the right wheels [m].
         top_speed: Of the motors [rad/s].
-        reach: Largest distance of a foot from the middle of the chassis [m].
+        lever: As of `has_moved` [m].
     """
 
     support: Support
@@ -86,7 +85,7 @@ class Learned(NamedTuple):
     radius: float
     base: float
     top_speed: float
-    reach: float
+    lever: float
 
 
 class Maps(NamedTuple):
@@ -324,7 +323,7 @@ def deform(
         if state["still"] > 0.0:
             continue
         state["waited"] += 1
-        if not has_moved(position, attitude, before, turned, learned.reach, maps.spacing):
+        if not has_moved(position, attitude, before, turned, learned.lever, maps.spacing):
             continue
         stand(learned.feet, before, turned, scratch.before)
         stand(learned.feet, position, attitude, scratch.after)
@@ -338,12 +337,10 @@ def deform(
             Spreading(share[0], share[1], share[2], share[3]),
             maps.frames[at],
             state["since"],
-            state["imprints"],
             scratch.work,
             scratch.pushed,
         )
         state["since"] = maps.frames[at] * MAX_FEET
-        state["imprints"] += 1
         state["waited"] = 0
         for m in range(3):
             before[m], turned[m] = position[m], attitude[m]
