@@ -91,7 +91,7 @@ class LearnedFleet:
         self.top_speeds = np.column_stack([linear, 2.0 * linear / np.array([shape.base for shape in each])])
         self.wheel_radius = np.array([shape.radius for shape in each])
         self.shapes: Sequence[Sequence[DrawnShape]] = [drawn_shapes(layouts[name]) for name in names]
-        reach = np.array([_reach(shape) for shape in each[: len(settings.rovers)]])
+        reach = np.array([shape.reach for shape in each[: len(settings.rovers)]])
         poses = side_by_side(reach) if settings.poses is None else np.array(settings.poses, np.float64)
         check_places(ground.grid, poses, reach)
         self.poses = np.tile(poses, (members, 1))
@@ -248,11 +248,3 @@ def _model(settings: TerrainSettings, name: str, shape: Shape) -> MotionModel:
                 stacklevel=2,
             )
     return model
-
-
-def _reach(shape: Shape) -> float:
-    """Largest horizontal distance of a foot from the middle of the chassis [m]."""
-    feet = shape.feet
-    return float(
-        np.hypot(np.abs(feet["x"]) + feet["straight"] + feet["radius"], np.abs(feet["y"]) + feet["half_width"]).max()
-    )
