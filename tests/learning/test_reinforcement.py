@@ -67,6 +67,15 @@ def test_the_net_is_kept_for_other_programs(swimmer):
     np.testing.assert_allclose(session.run(None, {"inputs": rows})[0], forward(net, rows), atol=1e-12)
 
 
+def test_the_log_opens_in_tensorboard(swimmer):
+    pytest.importorskip("tensorboard")
+    from tensorboard.backend.event_processing.event_file_loader import EventFileLoader
+
+    (file,) = swimmer.with_name("swimmer.training").rglob("events.out.tfevents.*")
+    tags = {value.tag for event in EventFileLoader(str(file)).Load() for value in event.summary.value}
+    assert {"train/loss", "time/fps"} <= tags
+
+
 def test_a_training_goes_on_where_it_was_interrupted(tmp_path):
     out, seen = tmp_path / "swimmer", []
 

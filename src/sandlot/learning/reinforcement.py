@@ -142,10 +142,9 @@ def _model(settings: Training, worlds: Any) -> Any:
 
 
 def _log(model: Any, folder: Path) -> None:
-    """Write ``progress.csv``, and a log for TensorBoard if that is installed."""
-    formats = ["csv", "tensorboard"] if importlib.util.find_spec("tensorboard") else ["csv"]
+    """Write ``progress.csv``, and a log for TensorBoard."""
     logger = need("stable_baselines3.common.logger", "learn")
-    model.set_logger(logger.configure(str(folder), formats))
+    model.set_logger(logger.configure(str(folder), ["csv", "tensorboard"]))
 
 
 def net_of(model: Any) -> Dense:
