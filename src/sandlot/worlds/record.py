@@ -102,7 +102,8 @@ class Record(gymnasium.Wrapper[NDArray[Any], NDArray[Any], NDArray[Any], NDArray
             The number of steps, and what the last of them returned.
         """
         recorder, writer = self._recorder, self.writer
-        if self.env is not self.env.unwrapped or "observation" in self._transition or not recorder.can_hold:
+        observes = "observation" not in self._transition or recorder.can_observe_held
+        if self.env is not self.env.unwrapped or not (recorder.can_hold and observes):
             observation, reward, *rest = self.step(action)
             return 1, (observation, float(reward), *rest)
         rows = writer.room()
