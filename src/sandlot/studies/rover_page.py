@@ -52,7 +52,11 @@ def motion_page(model: MotionModel, paths: Sequence[Path], fitted_to_them: bool,
         off = f"{100.0 * np.median(errors):.1f}%" if errors else "did not drive"
         rows.append((path.name, f"{some[0].soil[0]:.2f}", f"{shares[0]:.4f}", f"{shares[2]:.4f}", len(errors), off))
     together = [drive for each in drives for drive in each]
-    which = "the recordings that it was fitted to; give others with --test" if fitted_to_them else "other recordings"
+    which = (
+        "the recordings that it was fitted to; give others with --test"
+        if fitted_to_them
+        else "recordings that it was not fitted to"
+    )
     return _render(
         title=f"Fitted rover {out.name}",
         lead=f"How the model drives, on {which}. R² is that of one frame ahead; free runs take {seconds:.3g} s and get "
@@ -150,7 +154,7 @@ def _errors(model: MotionModel, drives: Sequence[Drive]) -> Figure:
             middles = [float(places[at == b].mean()) for b in bins]
             axes.plot(middles, [_share(error[at == b], change[at == b]) for b in bins], "o-", color=colour, label=name)
     for axes, label in zip(panels, ("log10 of the pressure at 1 cm [Pa]", "slope [1]", "speed [m/s]"), strict=True):
-        axes.set(xlabel=label, ylabel="error / change", ylim=(0.0, None))
+        axes.set(xlabel=label, ylabel="error / change", ylim=(0.0, max(1.05, 1.05 * axes.get_ylim()[1])))
     panels[0].legend(frameon=False)
     return figure
 

@@ -102,6 +102,8 @@ class TerrainRecorder(Recorder):
         self._frames += made
         if made:
             self._keep_map(self._frames - 1)
+            if "observation" in rows:
+                self._world.remember(rows["observation"][made - 1])
         if more:
             rewards = np.append(rewards, self._stretches.finish(commands))
         result = self._world.result(float(rewards[-1]))
