@@ -1,6 +1,6 @@
 """Writes ``docs/reproduction.md``, every published claim with its origin, from ``docs/results``: ``make docs-pages``.
 
-Also writes the list of studies that ``sandlot studies`` shows.
+Also writes the list of studies that ``sandlot studies`` shows, and the schemas of settings (`sandlot.declared`).
 
 ``docs/origins.toml`` says where claims come from, and why they fail.
 """
@@ -13,9 +13,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel
+
+from sandlot import declared
 from sandlot.errors import RunError
+from sandlot.learning.avoider import AvoiderTraining
+from sandlot.learning.climber import ClimberTraining
+from sandlot.learning.rover import RoverTraining
+from sandlot.learning.training_settings import Training
 from sandlot.studies import all_studies
 from sandlot.studies.catalogue import Entry, entry, write
+from sandlot.worlds import SHIPPED
+from sandlot.worlds import load as load_world
 
 DOCS = Path(__file__).parent
 PAGE, ORIGINS, RESULTS = DOCS / "reproduction.md", DOCS / "origins.toml", DOCS / "results"
@@ -158,6 +167,16 @@ def entries(kept: Mapping[str, Mapping[str, Any]]) -> list[Entry]:
     return [entry(study, times.get(name)) for name, study in all_studies().items()]
 
 
+def models() -> dict[str, type[BaseModel]]:
+    """Everything that has settings on the command line."""
+    trained = {"climber": ClimberTraining, "avoider": AvoiderTraining, "rover": RoverTraining, "world": Training}
+    return {
+        **{f"study {name}": each for name, each in all_studies().items()},
+        **{f"world {name}": load_world(name).Settings for name in SHIPPED},
+        **{f"train {name}": each for name, each in trained.items()},
+    }
+
+
 def _short(value: float | str) -> str:
     return value if isinstance(value, str) else f"{value:.4g}"
 
@@ -171,6 +190,7 @@ def table(header: Sequence[str], cells: Iterable[Sequence[str]]) -> str:
 if __name__ == "__main__":
     published = load()
     write(entries(published))
+    declared.FILE.write_text(declared.declare(models()), encoding="utf-8")
     try:
         PAGE.write_text(page(published, Origins(published), waiting(published)), encoding="utf-8")
     except RunError as error:

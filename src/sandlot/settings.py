@@ -5,6 +5,7 @@ TOML file and the command line; `build` makes a model from them; `describe` list
 """
 
 import difflib
+import functools
 import inspect
 import json
 import math
@@ -20,7 +21,7 @@ from pydantic_core import PydanticUndefined, to_jsonable_python
 
 from sandlot.errors import QUOTED, SettingError, quote
 from sandlot.reading import MAX_NESTING, parse_toml, read_toml
-from sandlot.schema import allowed, inside, tagged, without_null
+from sandlot.schema import Node, allowed, inside, tagged, without_null
 
 MAX_NUMBER = 1e12
 """Largest magnitude of a setting that is a float; with larger ones, squares and products overflow."""
@@ -67,9 +68,16 @@ def build(model: type[M], values: Mapping[str, Any]) -> M:
         return model.model_validate(dict(values))
     except ValidationError as error:
         problem = error.errors(include_url=False, include_context=False)[0]
-        raise SettingError(_explain(model, problem["type"], problem["loc"], problem["msg"], problem["input"])) from None
+        raise SettingError(
+            explain(_schema(model), problem["type"], problem["loc"], problem["msg"], problem["input"])
+        ) from None
     except OSError as error:  # a validator looks for a file whose name is too long
         raise SettingError(f"a path among the settings cannot be used: {quote(error.strerror or error)}") from None
+
+
+@functools.cache
+def _schema(model: type[BaseModel]) -> Node:
+    return model.model_json_schema()
 
 
 def distinct(values: tuple[V, ...]) -> tuple[V, ...]:
@@ -85,13 +93,21 @@ def nearest(word: str, known: list[str], prefix: str = "") -> str:
     return f"did you mean {prefix + close[0]!r}?" if close else f"known: {', '.join(sorted(known))}"
 
 
-def _explain(model: type[BaseModel], kind: str, place: tuple[int | str, ...], message: str, value: object) -> str:
+def explain(schema: Node, kind: str, place: tuple[int | str, ...], message: str, value: object) -> str:
+    """One line about a wrong value.
+
+    Args:
+        schema: JSON schema of the settings.
+        kind: Of the error, as pydantic names it.
+        place: Keys, list indices and members of unions that lead to the value.
+        message: Pydantic's own.
+        value: The wrong one.
+    """
     if not place:
         return message.removeprefix("Value error, ")
     if kind == "missing" and isinstance(place[-1], int):
         kind, place = "too_short", place[:-1]  # the list has the wrong length, not one of its elements
     # Pydantic's location also names members of unions; the message shows only keys and list indices.
-    schema = model.model_json_schema()
     node, key, known = schema, "", 0
     for part in place:
         holder, prefix = without_null(node, schema), f"{key}." if key else ""

@@ -8,6 +8,8 @@ import pytest
 
 from sandlot.worlds import CONTROLLERS, FIDELITIES, SHIPPED, load
 
+TRUSTED = "import sandlot.declared; sandlot.declared._worked_on = lambda: False"
+"""Sources that were just edited do not matter here."""
 HEAVY = ("numba", "xarray", "scipy", "torch", "matplotlib", "zarr", "mujoco", "cv2", "sklearn", "viser", "pandas")
 MISTAKES = (
     "worlds moon",
@@ -53,6 +55,28 @@ MISTAKES = (
     "rover serve --record drive.bag",
     "rover serve --lidar /dev/nowhere --pins nowhere.toml",
     "rover drive --port 1",
+    "run leveling.probabilities --set moon=1",
+    "run leveling.probabilities --set replicates=moon",
+    "record terrain --set moon=1",
+    "record water --set fidelity=moon",
+    "play terrain --set moon=1",
+    "gap water --set moon=1",
+    "rover serve --set moon=1",
+    "rover serve --plan moon",
+    "lidar --emulate moon",
+    "train climber --out new --set moon=1",
+    "train avoider --out new --set moon=1",
+    "train rover --out new --set moon=1",
+    "train water --out new --set moon=1",
+    "train water --out new --world moon=1",
+    "train water --out exists",
+    "report exists",
+    "import text.txt --out new",
+    "import text.txt --out new --format moon",
+    "map text.txt --out new",
+    "locate text.txt --map text.txt",
+    "shape",
+    "shape 1 2 moon",
     "rover drive --keys nowhere",
 )
 RUN = """
@@ -74,7 +98,7 @@ def test_mistakes_import_nothing_heavy(tmp_path, monkeypatch):
     (tmp_path / "text.txt").write_text("hello", encoding="ascii")
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
     done = subprocess.run(
-        [sys.executable, "-c", f"HEAVY = {HEAVY}\n{RUN}"],
+        [sys.executable, "-c", f"HEAVY = {HEAVY}\n{TRUSTED}\n{RUN}"],
         input=json.dumps(MISTAKES),
         capture_output=True,
         text=True,

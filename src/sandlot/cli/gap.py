@@ -36,14 +36,16 @@ def gap(
     Every fidelity of the world runs the same episodes; outcomes are means over them. Simulations that explode are
     reported, and not counted.
     """
+    from sandlot import declared
     from sandlot.settings import read_settings
     from sandlot.worlds import check_controller, check_name
 
     check_name(world)
     check_controller(world, controller)
+    values = read_settings(settings, assignments or ())
+    declared.check(f"world {world}", values)
     from sandlot.worlds.gap import measure_gap, summarize_gap
 
-    values = read_settings(settings, assignments or ())
     with progress_bar("step") as show:
         outcomes = measure_gap(world, controller, episodes, steps, seed, values, show(f"gap of {world}"))
     summary = summarize_gap(outcomes)

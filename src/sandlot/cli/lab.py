@@ -76,6 +76,7 @@ def play(
 
     Other worlds, and all else of the lab, are on the same page.
     """
+    from sandlot import declared
     from sandlot.settings import read_settings
     from sandlot.worlds import check_controller, check_fidelity, check_name
 
@@ -83,7 +84,7 @@ def play(
     check_fidelity(world, fidelity)
     check_controller(world, controller, ("keys",))
     values = read_settings(settings, assignments or ())
-
+    declared.check(f"world {world}", values)
     from sandlot.lab.lab import Lab
 
     page = Lab(port, host, token)

@@ -112,6 +112,9 @@ def _emulated(
     stack: contextlib.ExitStack, plan: str, kind: str, seed: int, faults: list[str]
 ) -> tuple[str | None, str | None]:
     """Serve an emulated lidar; returns its serial port and its TCP port, one of which is None."""
+    from sandlot.places.plan_names import check_plan
+
+    check_plan(plan)
     from sandlot.link.lidar_emulator import emulate
     from sandlot.sensing.rplidar.device import KINDS
     from sandlot.sensing.rplidar.faults import Faults

@@ -50,6 +50,9 @@ def import_(
     """
     check_log(log)
     refuse_existing(out, RecordingError)
+    from sandlot.recordings.logs.formats import check_format
+
+    check_format(log, kind)
     from sandlot.recordings.logs import import_log
 
     with progress_bar("kilobyte") as show:

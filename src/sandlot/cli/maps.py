@@ -49,6 +49,9 @@ def map_(
     """
     check_log(recording)
     refuse_existing(out, MapError)
+    from sandlot.recordings.logs.formats import check_format
+
+    check_format(recording, kind)
     from sandlot.mapping.map_logs import map_log, write_result
 
     log = _read(recording, kind, topic)
@@ -88,6 +91,9 @@ def locate(
         raise MapError(f"there is no map at {quote(chart)}; give a map.yaml that `sandlot map` or ROS has written")
     if out is not None:
         refuse_existing(out, MapError)
+    from sandlot.recordings.logs.formats import check_format
+
+    check_format(recording, kind)
     from sandlot.mapping.map_logs import locate_log
     from sandlot.recordings.scans import Pose
 

@@ -111,6 +111,13 @@ def serve(
         Keys(keys_).rover_context()
     if pins is not None:
         check_regular(pins)
+    else:
+        from sandlot import declared
+        from sandlot.places.plan_names import check_plan
+        from sandlot.settings import read_settings
+
+        check_plan(plan)
+        declared.check("world indoor", read_settings(None, assignments or ()))
     from sandlot.cli.rover_parts import real_rover, simulated_rover
     from sandlot.robots.driver import Driver
 

@@ -1,11 +1,14 @@
 """The command ``shape``: a picture of a snake's body, bent by joint angles or by a gait."""
 
+import math
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.markup import escape
+
+from sandlot.errors import SettingError, quote
 
 CONTEXT = {"ignore_unknown_options": True}
 """Without it, negative angles would be taken for options."""
@@ -30,10 +33,13 @@ def shape(
 
     Give the angles, or --circle, or --amplitude for a gait at one moment.
     """
+    if sum((bool(angles), circle, amplitude is not None)) != 1:
+        raise SettingError("give the angles of all joints [deg], or --circle, or --amplitude; one of them")
+    degrees = [_angle(word) for word in angles or ()]
     from sandlot.studies.water.posture import bent_body, draw_posture
 
     gait = {"amplitude": amplitude, "frequency": frequency, "phase": phase, "veer": veer}
-    body = bent_body(angles or (), circle, gait, time, links)
+    body = bent_body(degrees, circle, gait, time, links)
     draw_posture(body, out)
     console = Console(highlight=False, soft_wrap=True)
     x, y = (round(float(value), 2) + 0.0 for value in body.centres.mean(axis=0))
@@ -42,3 +48,13 @@ def shape(
     for i, j in body.touching():
         word = "cross" if (i, j) in crossing else "touch"
         console.print(f"[bold yellow]warning:[/] links {i} and {j} {word}")
+
+
+def _angle(word: str) -> float:
+    try:
+        value = float(word)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise SettingError(f"{quote(word)!r} is not an angle [deg]; see: sandlot shape --help")
+    return value

@@ -3,7 +3,7 @@
 import shutil
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -24,6 +24,19 @@ def train() -> None:
     """Train controllers in simulation."""
 
 
+def _checked(name: str, out: Path, settings: Path | None, assignments: list[str] | None) -> dict[str, Any]:
+    """The settings of a training; mistakes are found before anything heavy is imported."""
+    from sandlot import declared
+    from sandlot.errors import ModelError
+    from sandlot.settings import read_settings
+    from sandlot.writing import refuse_existing
+
+    refuse_existing(out, ModelError)
+    values = read_settings(settings, assignments or ())
+    declared.check(f"train {name}", values)
+    return values
+
+
 @app.command()
 def climber(
     out: Annotated[Path, typer.Option("--out", help="Directory of the controller.", show_default=False)],
@@ -42,19 +55,21 @@ def climber(
     the same command goes on after the last finished stage. With settings there is one stage, and --start trains a
     controller further. Use it with: sandlot record obstacles --controller OUT
     """
-    from sandlot.errors import ModelError
+    values = _checked("climber", out, settings, assignments)
     from sandlot.extras import need
     from sandlot.learning.climber import ClimberTraining
     from sandlot.learning.climber import train as train_climber
     from sandlot.learning.climber_stages import STAGES, train_in_stages
+    from sandlot.learning.ppo import Nets
     from sandlot.models.dense import load_dense, save_dense
     from sandlot.robots.climber import load_climber
-    from sandlot.settings import build, read_settings
-    from sandlot.writing import refuse_existing
+    from sandlot.settings import build
 
-    refuse_existing(out, ModelError)
-    given = build(ClimberTraining, read_settings(settings, assignments or ()))
-    before = None if start is None else load_dense(start)
+    given = build(ClimberTraining, values)
+    before = None
+    if start is not None:
+        policy, its_card = load_dense(start)
+        before = Nets(policy), its_card
     staged = settings is None and not assignments and start is None
     stages = STAGES if staged else (given,)
     need("torch", "learn").set_num_threads(1)  # its batches are small: more threads wait for each other
@@ -68,10 +83,10 @@ def climber(
 
         if staged:
             folder = out.with_name(f"{out.name}.stages")
-            net, card = train_in_stages(load_climber(), stages, folder, threads, progress)
+            nets, card = train_in_stages(load_climber(), stages, folder, threads, progress)
         else:
-            net, card = train_climber(load_climber(), given, threads, lambda update, _: progress(0, update), before)
-    save_dense(out, net, card)
+            nets, card = train_climber(load_climber(), given, threads, lambda update, _: progress(0, update), before)
+    save_dense(out, nets.policy, card)
     if staged:
         shutil.rmtree(folder)
     seconds = {"seconds": time.monotonic() - began, "processor_seconds": time.process_time() - used}
@@ -91,15 +106,13 @@ def avoider(
     Several agents learn at once, each 4,000 episodes, and the best is kept. Without settings this trains the controller
     that comes with Sandlot. Use it with: sandlot record avoid --fidelity reference --controller OUT
     """
-    from sandlot.errors import ModelError
+    values = _checked("avoider", out, settings, assignments)
     from sandlot.learning.avoider import AvoiderTraining
     from sandlot.learning.avoider import train as train_avoider
     from sandlot.models.dense import save_dense
-    from sandlot.settings import build, read_settings
-    from sandlot.writing import refuse_existing
+    from sandlot.settings import build
 
-    refuse_existing(out, ModelError)
-    given = build(AvoiderTraining, read_settings(settings, assignments or ()))
+    given = build(AvoiderTraining, values)
     began, used = time.monotonic(), time.process_time()
     with progress_bar("agent") as show:
         net, card = train_avoider(given, threads, show(f"training {out.name}"))
@@ -138,14 +151,12 @@ def rover(
     other one. Interrupted, the same command goes on with the recordings that are there. Use the model with:
     sandlot record terrain --fidelity learned --set motion_model=OUT
     """
-    from sandlot.errors import ModelError
+    values = _checked("rover", out, settings, assignments)
     from sandlot.extras import need
     from sandlot.learning.rover import RoverTraining, train_rover
-    from sandlot.settings import build, read_settings
-    from sandlot.writing import refuse_existing
+    from sandlot.settings import build
 
-    refuse_existing(out, ModelError)
-    given = build(RoverTraining, read_settings(settings, assignments or ()))
+    given = build(RoverTraining, values)
     need("torch", "learn").set_num_threads(1)  # its batches are small: more threads wait for each other
     began, used = time.monotonic(), time.process_time()
     folder = out.with_name(f"{out.name}.recordings") if recordings is None else recordings

@@ -31,6 +31,7 @@ def train_world(
         episodes: Of the test at each fidelity; none if 0.
         as_json: Whether to print JSON.
     """
+    from sandlot import declared
     from sandlot.errors import ModelError
     from sandlot.extras import need
     from sandlot.learning.training_settings import RECIPES, Recipe, Training, with_recipe
@@ -39,6 +40,8 @@ def train_world(
     from sandlot.writing import refuse_existing
 
     refuse_existing(out, ModelError)
+    declared.check("train world", read_settings(file, training))
+    declared.check(f"world {world}", read_settings(None, world_settings))
     kind, recipe = load(world), RECIPES.get(world, Recipe({}, {}))
     given = build(Training, with_recipe(read_settings(file, training), recipe.training))
     values = with_recipe(read_settings(None, world_settings), recipe.world)

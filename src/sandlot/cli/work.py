@@ -90,10 +90,13 @@ def run(
     Results depend on settings and seed alone, not on workers, backend or interruptions.
     Runs go to runs/STUDY unless --out says otherwise; the same directory again resumes.
     """
+    from sandlot import declared
     from sandlot.settings import build, read_settings
     from sandlot.studies import find
 
-    chosen = build(find(study), read_settings(settings, assignments or ()))
+    values = read_settings(settings, assignments or ())
+    declared.check(f"study {study}", values)
+    chosen = build(find(study), values)
     from sandlot.studies.runner import run as run_study
 
     with progress_bar("job") as show:
@@ -126,7 +129,9 @@ def report(
     as_json: Json = False,
 ) -> None:
     """Write the page of a finished run: settings, figure, claims, and where the data is."""
-    if not directory.exists():
+    from sandlot.studies.store import Store
+
+    if not (directory / Store.FILE).exists():
         raise RunError(f"no run in {quote(directory)}; `sandlot run STUDY --out {quote(directory)}` makes one")
     from sandlot.studies.runner import load as load_run
 
@@ -176,6 +181,7 @@ def record(
     begins. An episode whose simulation explodes ends; it is counted, and its last frame is marked. The first time, a
     world's kernels are compiled, which can take half a minute.
     """
+    from sandlot import declared
     from sandlot.settings import read_settings
     from sandlot.worlds import check_controller, check_fidelity, check_name
 
@@ -188,10 +194,11 @@ def record(
     path = out or Path("recordings") / world
     refuse_existing(path, RecordingError)
     values = read_settings(settings, assignments or ())
-    from sandlot.worlds.record import record_world
-
     if fidelity is not None:
         values["fidelity"] = fidelity
+    declared.check(f"world {world}", values)
+    from sandlot.worlds.record import record_world
+
     with progress_bar("step") as show:
         bar = show(f"recording {world}")
         facts = record_world(world, path, steps, controller, seed, values, bar, video, video_speed, observations)

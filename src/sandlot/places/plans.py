@@ -14,11 +14,9 @@ from numpy.typing import ArrayLike
 
 from sandlot.errors import PlaceError, SandlotError, quote
 from sandlot.geometry.walls import Walls, clearances
+from sandlot.places.plan_names import SHIPPED
 from sandlot.typing import Array
 
-SHIPPED = ("arena", "cluttered", "office", "flat", "apartment", "warehouse")
-"""An arena of 100 m^2 with boxes along its walls, one with boxes everywhere, an office, a flat of 80 m^2 full of
-furniture, one of 80 m^2 with little of it, and a warehouse."""
 MAX_COORDINATE = 1e5
 """Largest coordinate of a plan [m], so that sums of squares stay accurate."""
 MAX_SURFACES = 1_000_000

@@ -7,8 +7,21 @@ may be killed at any moment; `open` returns the frames as an ``xarray.Dataset``,
 other tools.
 """
 
-from sandlot.recordings.frames import Frame, Quantity, check_frame
-from sandlot.recordings.reader import episode, open, outcomes, settings
-from sandlot.recordings.writer import Writer
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sandlot.recordings.frames import Frame, Quantity, check_frame
+    from sandlot.recordings.reader import episode, open, outcomes, settings
+    from sandlot.recordings.writer import Writer
 
 __all__ = ["Frame", "Quantity", "Writer", "check_frame", "episode", "open", "outcomes", "settings"]
+_READER = ("episode", "open", "outcomes", "settings")
+
+
+def __getattr__(name: str) -> Any:
+    """Import what is used, when it is used: xarray and Zarr take a second to load."""
+    if name in __all__:
+        module = "reader" if name in _READER else "writer" if name == "Writer" else "frames"
+        return getattr(importlib.import_module(f"sandlot.recordings.{module}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -49,7 +49,7 @@ CONTROLLERS = {
     "avoid": ("trained", "straight", "random"),
     "indoor": ("wander", "random"),
     "leveling": ("probabilistic", "memetic", "pool", "random"),
-    "obstacles": ("reactive", "reinforced", "neural", "aligned", "trained", "drive", "random"),
+    "obstacles": ("trained", "reactive", "reinforced", "neural", "aligned", "drive", "random"),
     "terrain": ("session", "varied", "straight", "walk", "charge", "spin", "memory", "shared", "random"),
     "water": ("fetch", "seek", "swim", "random"),
 }

@@ -4,7 +4,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from sandlot.errors import SandlotError
+from sandlot.errors import RobotWarning, SandlotError
 from sandlot.physics.attachment import Track
 from sandlot.physics.particles import Particles
 from sandlot.physics.soil import Soil, SoilKind
@@ -214,3 +214,19 @@ class TestMistakes:
     def test_forces_before_attach(self):
         with self.says("attached to no model", "attach"):
             _ = field().forces
+
+
+@compiled
+def test_a_body_that_leaves_the_ground_is_warned_of_once(recwarn):
+    model, data = loose_body(BODIES["sphere"], place=(0.5, 0.0, 0.15))
+    soil = field().attach(model)
+    data.qvel[0] = 3.0
+    soil.step(data, 20)
+    assert not recwarn.list, "it is still above the ground"
+    with pytest.warns(RobotWarning, match="at 0.1 s everything on the soil has left it"):
+        soil.step(data, 80)
+    soil.step(data)
+    assert not [each for each in recwarn.list if each.category is RobotWarning]
+    around = field(wrap=True).attach(model)
+    around.step(data, 10)
+    assert not [each for each in recwarn.list if each.category is RobotWarning]

@@ -6,6 +6,7 @@
 A step is MuJoCo's own, with the forces of the soil added to those of the user; geoms go on colliding with each other.
 """
 
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
@@ -13,7 +14,7 @@ import mujoco
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sandlot.errors import DivergedError, ModelError
+from sandlot.errors import DivergedError, ModelError, RobotWarning
 from sandlot.physics.attachment import Track, check_data, shape_name
 from sandlot.physics.floors import Replaces, replace_floors
 from sandlot.physics.geoms import choose_geoms
@@ -21,7 +22,7 @@ from sandlot.physics.height_map import heights_between
 from sandlot.physics.mujoco_bridge import AppliedForces, Prepared, applied_forces, prepare, without_reset
 from sandlot.physics.soil import state as states
 from sandlot.physics.soil.contacts import Contacts, new_contacts
-from sandlot.physics.soil.ground import NEVER_TOUCHED, NO_STEP, new_ground, release
+from sandlot.physics.soil.ground import NEVER_TOUCHED, NO_STEP, NO_WINDOW, new_ground, release
 from sandlot.physics.soil.inputs import Kind, distinct, read_heights, read_kinds, read_place, read_spacing, read_which
 from sandlot.physics.soil.kinds import SoilKind, soil_records
 from sandlot.physics.soil.picture import add_picture, write_picture
@@ -78,6 +79,7 @@ class Soil:
         self._constraint: Array
         self._user: AppliedForces
         self._prepared: Prepared | None = None
+        self._left = False
         self._enqueue_steep()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -168,7 +170,7 @@ class Soil:
         """Remember the shapes of a model."""
         self._model, self._contacts, self._tracks, self._user = model, contacts, tracks, applied_forces(model)
         self._samples, self._constraint = contacts.shapes["samples"].copy(), np.zeros(model.nv)
-        self._prepared = None
+        self._prepared, self._left = None, False
 
     def step(self, data: mujoco.MjData, steps: int = 1) -> None:
         """Make steps of the simulation, as ``mj_step`` does, with the forces of the soil.
@@ -176,6 +178,9 @@ class Soil:
         Raises:
             ModelError: If the soil is not attached to the model of this simulation.
             DivergedError: If the simulation diverges; ``data`` keeps the state in which it did.
+
+        Warns:
+            RobotWarning: Once, if everything attached is beyond the edge of the ground.
         """
         check_data(self._model, data, "this soil is")
         if self._prepared is None or self._prepared.data is not data:
@@ -185,6 +190,23 @@ class Soil:
         if wrong:
             allowed = f"allowed: finite velocities, and accelerations below {MAX_VALUE:g}"
             raise DivergedError(f"the simulation {wrong}; {allowed}")
+        if not (self._contacts.counters["shapes"] or self._left):
+            self._warn_if_left(data)
+
+    def _warn_if_left(self, data: mujoco.MjData) -> None:
+        """Warn once if everything attached is beyond the edge, where nothing carries it."""
+        if self.wrap or self._ground.window["row"] != NO_WINDOW:
+            return
+        at = data.xpos[self._contacts.shapes["body"], :2] - self.corner
+        size = self.spacing * np.array([self._ground.nx - 1, self._ground.ny - 1])
+        if ((at < 0.0) | (at > size)).any(axis=1).all():
+            self._left = True
+            warnings.warn(
+                f"at {data.time:.4g} s everything on the soil has left it: beyond its edge nothing carries the robot; "
+                "make the ground larger, or let it continue with wrap=True",
+                RobotWarning,
+                stacklevel=3,
+            )
 
     def _advance(self, prepared: Prepared, steps: int) -> str:
         """Make steps of a simulation; returns when and where it diverged, if it did."""
@@ -240,6 +262,7 @@ class Soil:
         if self._model is not None:
             states.clear(self._contacts, self._samples)
             self._constraint[:] = 0.0
+            self._left = False
 
     def state(self) -> dict[str, NDArray[Any]]:
         """A copy of everything that later steps depend on, as arrays by name; ``np.savez`` can write them.

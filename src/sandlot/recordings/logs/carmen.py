@@ -25,11 +25,6 @@ MAX_KINDS = 64
 """Of messages in a log; more means damage."""
 
 
-def is_carmen(head: bytes) -> bool:
-    """Whether a log that begins so is of this format."""
-    return bool(re.search(rb"^(FLASER|ROBOTLASER1|ODOM|PARAM|RAWLASER1|SYNC)\s", head, re.MULTILINE))
-
-
 def read_carmen(source: Source) -> Iterator[Scan]:
     """Read the scans of a CARMEN log.
 

@@ -26,12 +26,6 @@ MAX_RANGE = 1e6
 """Of any laser [m]."""
 
 
-def is_csv(head: bytes) -> bool:
-    """Whether a log that begins so is of this format."""
-    first = next((line for line in head.decode(errors="replace").splitlines() if line.strip()), "")
-    return "time" in _cells(first.removeprefix("\ufeff"))
-
-
 def read_csv(source: Source) -> Iterator[Scan]:
     """Read the scans of a table; times stay as they are.
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from sandlot.errors import LogError, RecordingError, os_reason, quote
 from sandlot.recordings.logs.findings import Findings, Tally
-from sandlot.recordings.logs.formats import FORMATS, guess_format
+from sandlot.recordings.logs.formats import FORMATS, find_format
 from sandlot.recordings.logs.source import DamagedError, Progress, Source
 from sandlot.recordings.scans import Scan, quantities
 from sandlot.recordings.writer import Writer
@@ -47,10 +47,8 @@ def import_log(
         RecordingError: The recording cannot be written. Then there is none.
     """
     out = Path(out)
-    if kind is not None and kind not in FORMATS:
-        raise LogError(f"no format {quote(kind)!r}; known: {', '.join(FORMATS)}")
     source = Source(path, topic, progress)
-    kind = kind or guess_format(source)
+    kind = find_format(source, kind)
     source.settings["format"] = kind
     try:
         with drafted(out, RecordingError) as draft:

@@ -3,7 +3,6 @@
 Edges between poses are left out; the vertices are the best known poses.
 """
 
-import re
 from collections.abc import Iterator
 
 from sandlot.errors import quote
@@ -13,11 +12,6 @@ from sandlot.recordings.scans import Pose, Scan
 
 VERTICES = ("VERTEX2", "VERTEX_SE2")
 OTHERS = ("EDGE2", "EDGE_SE2", "EQUIV", "FIX")
-
-
-def is_posegraph(head: bytes) -> bool:
-    """Whether a log that begins so is of this format."""
-    return bool(re.search(rb"^VERTEX(2|_SE2)\s", head, re.MULTILINE))
 
 
 def read_posegraph(source: Source) -> Iterator[Scan]:

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 import xarray as xr
 
-from sandlot.errors import LogError, quote
-from sandlot.recordings.logs.formats import FORMATS, guess_format
+from sandlot.errors import LogError
+from sandlot.recordings.logs.formats import FORMATS, find_format
 from sandlot.recordings.logs.recorded import check_scans, scan_ages, scan_bearings, scan_blocks, scan_origin
 from sandlot.recordings.logs.source import Progress, Source
 from sandlot.recordings.reader import open as open_recording
@@ -49,10 +49,8 @@ def read_scans(
     path = Path(path)
     if (path / "zarr.json").exists():
         return _read_recording(path, progress)
-    if kind is not None and kind not in FORMATS:
-        raise LogError(f"no format {quote(kind)!r}; known: {', '.join(FORMATS)}")
     source = Source(path, topic, progress)
-    kind = kind or guess_format(source)
+    kind = find_format(source, kind)
     scans = []
     for scan in FORMATS[kind].read(source):
         source.idle_lines = 0

@@ -6,28 +6,21 @@ drives.
 """
 
 import math
-import re
 from collections.abc import Iterator
 
 import numpy as np
 
 from sandlot.errors import quote
 from sandlot.geometry.planar import wrap
+from sandlot.recordings.logs.formats import ROVER5_WORDS
 from sandlot.recordings.logs.source import Source
 from sandlot.recordings.scans import Pose, Scan, no_returns
 
-BEAMS = 360
-WORDS = 3 + BEAMS
+WORDS, BEAMS = ROVER5_WORDS, ROVER5_WORDS - 3
 COUNTER = 2**16
 """Ticks and milliseconds wrap around here."""
 MAX_TICKS = 10_000
 """Maximum ticks from one line to the next, about 5 m; more is a fault of the encoder, and counts as no motion."""
-
-
-def is_rover5(head: bytes) -> bool:
-    """Whether a log that begins so is of this format."""
-    first = next((line for line in head.decode(errors="replace").splitlines() if line.strip()), "")
-    return bool(re.fullmatch(r"[-\d\s]+", first)) and len(first.split()) == WORDS
 
 
 def read_rover5(

@@ -1,6 +1,5 @@
 """A picture of a snake's body, bent by joint angles or by a gait at one moment."""
 
-import math
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -8,7 +7,6 @@ import numpy as np
 
 from sandlot.control.snake.gaits import Gait
 from sandlot.control.snake.shape import Posture, circle, shape
-from sandlot.errors import SettingError, quote
 from sandlot.robots.snake import Snake
 from sandlot.settings import build
 from sandlot.studies.plots import canvas, save_figure, show
@@ -21,7 +19,7 @@ PIXELS = 1200
 
 
 def bent_body(
-    angles: Sequence[str], in_circle: bool, gait: dict[str, float | None], time: float, links: int
+    angles: Sequence[float], in_circle: bool, gait: dict[str, float | None], time: float, links: int
 ) -> Posture:
     """A body bent in one of three ways.
 
@@ -33,29 +31,16 @@ def bent_body(
         links: Of the body, unless angles are given.
 
     Raises:
-        SettingError: If not exactly one of the three is given, or an angle is not a number.
+        SettingError: If a body or a gait is impossible.
     """
-    waves = gait["amplitude"] is not None
-    if sum((bool(angles), in_circle, waves)) != 1:
-        raise SettingError("give the angles of all joints [deg], or --circle, or --amplitude; one of them")
     count = len(angles) + 1 if angles else links
     snake = build(Snake, {"links": count, "mass": LINK_MASS * count})
     if angles:
-        return shape(np.radians([_angle(word) for word in angles]), snake)
+        return shape(np.radians(angles), snake)
     if in_circle:
         return shape(circle(snake.joints), snake)
     phase = 2.0 * np.pi / snake.joints if gait["phase"] is None else gait["phase"]
     return shape(build(Gait, gait | {"phase": phase}).targets(time, snake.joints), snake)
-
-
-def _angle(word: str) -> float:
-    try:
-        value = float(word)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        raise SettingError(f"{quote(word)!r} is not an angle [deg]; see: sandlot shape --help")
-    return value
 
 
 def draw_posture(body: Posture, path: Path) -> None:

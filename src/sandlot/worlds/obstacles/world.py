@@ -75,11 +75,11 @@ class Obstacles(World):
     with the same results: `sandlot.worlds.obstacles.vector`.
 
     ## Controllers
-    ``reactive`` points the front tracks at the highest ground ahead, and the rear tracks follow
-    (`sandlot.control.climbing.reactive`); ``reinforced`` also learns online what to do when that is stuck
+    ``trained``, the default, is a net trained by reinforcement at ``fast``, with other robots and noise
+    (`sandlot.learning.climber`); ``reactive`` points the front tracks at the highest ground ahead, and the rear tracks
+    follow (`sandlot.control.climbing.reactive`); ``reinforced`` also learns online what to do when that is stuck
     (`sandlot.control.climbing.reinforced`); ``neural``, with ``rows=5``, is a net that the reactive controller taught
-    (`sandlot.learning.imitation`); ``trained`` is a net trained by reinforcement at ``fast``, with other robots and
-    noise (`sandlot.learning.climber`); ``drive`` drives on with raised front tracks; ``random``. A net that you trained
+    (`sandlot.learning.imitation`); ``drive`` drives on with raised front tracks; ``random``. A net that you trained
     is loaded from its directory. With 5 or 19 ``rows``, ``aligned`` is ``trained`` with steering that turns the robot
     square to the edges of the obstacle (`sandlot.control.climbing.aligning`).
 
@@ -177,14 +177,17 @@ class Obstacles(World):
     def controllers(self) -> dict[str, Controller]:
         """Those of the class docstring."""
         drive = np.array([RAISED, 0.0, NOMINAL_SPEED, NOMINAL_SPEED])
-        known: dict[str, Controller] = {"reactive": Reactive(self.climbers.climber, self.settings.rows)}
+        known: dict[str, Controller] = {
+            "trained": self.load_controller(SHIPPED),
+            "reactive": Reactive(self.climbers.climber, self.settings.rows),
+        }
         if self.settings.cells == CELLS:
             known["reinforced"] = Reinforced(self.climbers.climber, self.settings.rows)
             if self.settings.rows == ROWS:
                 known["neural"] = load_neural(self.climbers.climber)
         if self.settings.rows > 1:
             known["aligned"] = Aligned(self.load_controller(SHIPPED), self.climbers.climber, self.settings.rows)
-        known |= {"trained": self.load_controller(SHIPPED), "drive": as_controller(lambda _: drive.copy())}
+        known["drive"] = as_controller(lambda _: drive.copy())
         return known | super().controllers()
 
     def load_controller(self, path: Path) -> Controller:

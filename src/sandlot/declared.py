@@ -1,0 +1,168 @@
+"""Checks settings before the code that they are for is imported, which would take seconds.
+
+``declared.json`` holds the JSON schema of the settings of every study, world and training. ``make docs-pages`` writes
+it, and a test fails if it is out of date. What a schema cannot decide is left to the model itself (`settings.build`).
+"""
+
+import functools
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from sandlot.errors import SettingError
+from sandlot.schema import Node, tagged, without_null
+
+FILE = Path(__file__).with_name("declared.json")
+LATER = 60.0
+"""Sources that are younger than the file by more than this are being worked on, so the file is not trusted [s]."""
+SAID = "said"
+"""Marks nodes whose values a model changes before it checks them."""
+DROPPED = ("title", "description", "default", "fidelity")
+"""Keys of a schema that say nothing about what is allowed."""
+NAMED = ("properties", "$defs")
+"""Keys of a schema whose values are nodes by name."""
+TRUTHS = {"0", "off", "f", "false", "n", "no", "1", "on", "t", "true", "y", "yes"}
+"""Texts that pydantic takes for a truth value."""
+
+
+def check(name: str, values: Mapping[str, Any]) -> None:
+    """Refuse values that cannot be the settings of this study, world or training.
+
+    Args:
+        name: Such as ``study leveling.memetic``, ``world water``, ``train climber``.
+        values: Plain values.
+
+    Raises:
+        SettingError: The same line that the model would give.
+    """
+    schema = _declared().get(name)
+    found = None if schema is None else misfit(schema, schema, dict(values), ())
+    if schema is None or found is None or _worked_on():
+        return
+    from sandlot.settings import explain  # pydantic takes longer to load than all else here
+
+    raise SettingError(explain(schema, *found))
+
+
+def misfit(node: Node, schema: Node, value: Any, place: tuple[int | str, ...]) -> tuple[Any, ...] | None:
+    """The first part of a value that is certainly not allowed: its kind of error, place, message and value.
+
+    Args:
+        node: What is allowed.
+        schema: The whole schema, for references.
+        value: To check.
+        place: Keys and indices that lead to the value.
+    """
+    if SAID in node:
+        return None
+    node = without_null(node, schema)
+    wrong = "", place, "", value
+    if SAID in node or "anyOf" in node:
+        return None
+    if kinds := tagged(node, schema):
+        tag = value.get(node["discriminator"]["propertyName"]) if isinstance(value, dict) else None
+        inner = kinds.get(tag) if isinstance(tag, str) else None
+        return wrong if inner is None else misfit(inner, schema, value, (*place, str(tag)))
+    if "enum" in node or "const" in node:
+        return wrong if value not in node.get("enum", [node.get("const")]) else None
+    check_kind = KINDS.get(node.get("type", ""))
+    return None if check_kind is None else check_kind(node, schema, value, place)
+
+
+def _table(node: Node, schema: Node, value: Any, place: tuple[int | str, ...]) -> tuple[Any, ...] | None:
+    if not isinstance(value, dict):
+        return "", place, "", value
+    known = node.get("properties", {})
+    for name, inner in known.items():
+        if name not in value:
+            if name in node.get("required", ()):
+                return "missing", (*place, name), "", value
+            continue
+        if found := misfit(inner, schema, value[name], (*place, name)):
+            return found
+    more = [name for name in value if name not in known] if node.get("additionalProperties") is False else []
+    return ("extra_forbidden", (*place, more[0]), "", value[more[0]]) if more else None
+
+
+def _list(node: Node, schema: Node, value: Any, place: tuple[int | str, ...]) -> tuple[Any, ...] | None:
+    if not isinstance(value, list):
+        return None if isinstance(value, dict) else ("", place, "", value)
+    each = node.get("prefixItems") or [node.get("items", {})] * len(value)
+    for k, (inner, part) in enumerate(zip(each, value, strict=False)):
+        if found := misfit(inner, schema, part, (*place, k)):
+            return found
+    short_or_long = not node.get("minItems", 0) <= len(value) <= node.get("maxItems", len(value))
+    return ("", place, "", value) if short_or_long else None
+
+
+def _number(node: Node, schema: Node, value: Any, place: tuple[int | str, ...]) -> tuple[Any, ...] | None:
+    if isinstance(value, bool):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    except (TypeError, ValueError):
+        return "", place, "", value
+    beyond = (
+        number < node.get("minimum", number)
+        or number > node.get("maximum", number)
+        or not node.get("exclusiveMinimum", -float("inf")) < number < node.get("exclusiveMaximum", float("inf"))
+        or (node["type"] == "integer" and not number.is_integer())
+    )
+    return ("", place, "", value) if beyond else None
+
+
+def _truth(node: Node, schema: Node, value: Any, place: tuple[int | str, ...]) -> tuple[Any, ...] | None:
+    fits = value.lower() in TRUTHS if isinstance(value, str) else value in (0, 1)
+    return None if fits else ("", place, "", value)
+
+
+def _text(node: Node, schema: Node, value: Any, place: tuple[int | str, ...]) -> tuple[Any, ...] | None:
+    return None if isinstance(value, str) else ("", place, "", value)
+
+
+KINDS = {"object": _table, "array": _list, "number": _number, "integer": _number, "boolean": _truth, "string": _text}
+"""By type of a node."""
+
+
+@functools.cache
+def _declared() -> dict[str, Node]:
+    schemas: dict[str, Node] = json.loads(FILE.read_text(encoding="utf-8"))
+    return schemas
+
+
+def _worked_on() -> bool:
+    """Whether a source is younger than the schemas."""
+    return max(each.stat().st_mtime for each in FILE.parent.rglob("*.py")) > FILE.stat().st_mtime + LATER
+
+
+def declare(models: Mapping[str, type]) -> str:
+    """The text of ``declared.json`` for pydantic models by name."""
+    from pydantic.json_schema import GenerateJsonSchema
+
+    class Marked(GenerateJsonSchema):
+        """Marks what a model changes before it checks it."""
+
+        def function_before_schema(self, schema: Any) -> dict[str, Any]:
+            return {**super().function_before_schema(schema), SAID: True}
+
+        def function_wrap_schema(self, schema: Any) -> dict[str, Any]:
+            return {**super().function_wrap_schema(schema), SAID: True}
+
+    schemas = {name: _slim(model.model_json_schema(schema_generator=Marked)) for name, model in models.items()}  # type: ignore[attr-defined]
+    return "{\n" + ",\n".join(f"{json.dumps(name)}: {json.dumps(each)}" for name, each in schemas.items()) + "\n}\n"
+
+
+def _slim(node: Any) -> Any:
+    """A node without what says nothing about allowed values."""
+    if isinstance(node, list):
+        return [_slim(each) for each in node]
+    if not isinstance(node, dict):
+        return node
+    kept = {key: value for key, value in node.items() if key not in DROPPED}
+    return {
+        key: {name: _slim(each) for name, each in value.items()} if key in NAMED else _slim(value)
+        for key, value in kept.items()
+    }
