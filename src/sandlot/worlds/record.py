@@ -47,7 +47,7 @@ class Record(gymnasium.Wrapper[NDArray[Any], NDArray[Any], NDArray[Any], NDArray
             env: A world, possibly wrapped.
             path: Where to write the recording.
             seed: Written into the recording; give the one passed to ``reset``.
-            observations: Whether observations are kept. Without them, a rover on soil is recorded faster.
+            observations: Whether observations are kept. Without them, a rover on soil with patches is recorded faster.
 
         Raises:
             SandlotError: If ``env`` is not a world, or ``path`` cannot be written.
@@ -168,7 +168,7 @@ def record_world(
         progress: Called about every 100 steps with the number of steps done and of all steps.
         video: If given, a video is written there too: ``.mp4``, ``.gif`` or ``.webp``.
         video_speed: Of the video, relative to real time.
-        observations: Whether the recording keeps observations. Without them, a rover on soil is recorded faster.
+        observations: Whether the recording keeps observations. Without them, a rover on soil with patches is recorded faster.
 
     Returns:
         Facts about the recording, such as how many episodes it has and how many of them exploded.
