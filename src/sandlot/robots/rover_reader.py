@@ -84,10 +84,10 @@ class RoverReader:
         at, dof = self.addresses["qpos"][:, None], self.addresses["dof"][:, None]
         along, about, gravity = dof + np.arange(3), dof + np.arange(3, 6), self._arrays[3]
         turns = qpos[:, at + np.arange(3, 7)].reshape(-1, 4)
-        rotation = np.empty((len(turns), 9))
-        for mat, turn in zip(rotation, turns, strict=True):
+        matrices = np.empty((len(turns), 9))
+        for mat, turn in zip(matrices, turns, strict=True):
             mujoco.mju_quat2Mat(mat, turn)
-        rotation, felt = rotation.reshape(-1, 3, 3), qacc[:, along].reshape(-1, 3) - gravity
+        rotation, felt = matrices.reshape(-1, 3, 3), qacc[:, along].reshape(-1, 3) - gravity
         force = sum(rotation[:, n] * felt[:, n, None] for n in range(3))
         return RoverState(
             qpos[:, at + np.arange(3)].reshape(-1, 3),
