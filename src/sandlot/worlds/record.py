@@ -168,7 +168,7 @@ def record_world(
         progress: Called about every 100 steps with the number of steps done and of all steps.
         video: If given, a video is written there too: ``.mp4``, ``.gif`` or ``.webp``.
         video_speed: Of the video, relative to real time.
-        observations: Whether the recording keeps observations. Without them, a rover on soil with patches is recorded faster.
+        observations: Whether the recording keeps observations. Without them, rovers with patches are recorded faster.
 
     Returns:
         Facts about the recording, such as how many episodes it has and how many of them exploded.
