@@ -1,8 +1,8 @@
 """The stages in which the climber that comes with the package was trained.
 
 First all kinds of obstacles; then mostly stairs so steep that belts along their edges slip, and on which a robot must
-step from tread to tread. These stages dwell on the treads where that is hardest, near 0.2 and near 0.34 m. There, robots
-find the next step only if they keep exploring, which a reward of the entropy sees to; the last stage goes without.
+step from tread to tread. These stages dwell on the treads where that is hardest, near 0.2 and near 0.34 m. There the
+robots must explore more to find the next step: two stages reward the policy's entropy more.
 """
 
 import shutil

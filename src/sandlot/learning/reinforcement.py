@@ -4,6 +4,7 @@ What is kept between runs is in safetensors and JSON; Stable-Baselines3's own fi
 """
 
 import importlib.util
+import math
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -133,7 +134,7 @@ def _model(settings: Training, worlds: Any) -> Any:
     }
     policy: dict[str, Any] = {"net_arch": list(settings.layers)}
     if name == "ppo":
-        policy["activation_fn"] = torch.nn.Tanh
+        policy |= {"activation_fn": torch.nn.Tanh, "log_std_init": math.log(settings.deviation)}
         own = {"n_steps": settings.horizon, "n_epochs": settings.epochs, "ent_coef": settings.entropy}
         return sb3.PPO("MlpPolicy", worlds, policy_kwargs=policy, **shared, **own)
     policy["activation_fn"] = torch.nn.ReLU

@@ -1,6 +1,7 @@
 """Training of the learned rovers that come with the package: recordings on many soils and terrains, then the fit."""
 
 import math
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -88,7 +89,10 @@ def record_one(folder: Path, given: RoverTraining, number: int) -> Path:
             "rovers": (given.rover,),
             "map_every": given.frames,
         }
-        record_world("terrain", path, given.frames, "varied", seed=number, settings=settings, observations=False)
+        part = path.with_suffix(".part")  # so that an interrupted recording is not taken for a whole one
+        shutil.rmtree(part, ignore_errors=True)
+        record_world("terrain", part, given.frames, "varied", seed=number, settings=settings, observations=False)
+        part.rename(path)
     return path
 
 
