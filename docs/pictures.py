@@ -31,6 +31,7 @@ FEW_COLOURS = {"maps"}
 OF_EXAMPLES = {
     "walking": "examples/walking.py",
     "endless": "examples/endless.py",
+    "ruts": "examples/ruts.py",
     "your_robot": "examples/your_robot.py",
 }
 

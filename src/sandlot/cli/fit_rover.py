@@ -14,6 +14,8 @@ from sandlot.errors import ModelError
 from sandlot.reading import check_recording
 from sandlot.writing import refuse_existing
 
+REPORT = "report.html"
+"""Page in the directory of a model."""
 Recordings = Annotated[list[Path], typer.Argument(metavar="RECORDING...", help="Directories of recordings.")]
 RoverName = Annotated[
     str | None, typer.Option(help="wheeled, tracked, or a TOML file.", show_default="that of the recordings")
@@ -46,7 +48,8 @@ def motion(
     """Fit how a rover moves: its speed, sideways speed, turn rate and attitude from commands, ground and soil.
 
     The model is an ensemble of small nets. It learns from any number of soils and terrains, and then drives on others.
-    With --test it is compared with recordings that it has not seen. Use it with:
+    With --test it is compared with recordings that it has not seen. The model's report.html shows errors by
+    soil, slope and speed, and free runs. Use it with:
     sandlot record terrain --fidelity learned --set motion_model=OUT
     """
     for each in (*recordings, *(test or ())):
@@ -57,6 +60,7 @@ def motion(
     from sandlot.recordings import open as open_recording
     from sandlot.recordings.digests import digest
     from sandlot.settings import build, read_settings
+    from sandlot.studies.rover_page import motion_page
     from sandlot.surrogates.terrain.evaluation import evaluate
     from sandlot.surrogates.terrain.fit_motion import fit_motion
     from sandlot.surrogates.terrain.recorded import read_drives
@@ -76,7 +80,9 @@ def motion(
         model = fit_motion(drives, shape, given, data, lambda what, epoch, epochs, _: bars[what](epoch, epochs))
     errors = evaluate(model, test) if test else {}
     model = model.with_errors(errors)
+    page = motion_page(model, test or recordings, not test, out)
     model.save(out)
+    (out / REPORT).write_text(page, encoding="utf-8")
     if as_json:
         print_json({"model": str(out), "drives": len(drives), "errors": errors})
         return
@@ -89,6 +95,7 @@ def motion(
             table.add_row(escape(name), f"{value:.4f}")
         console.print(table)
     console.print(f"Model: [bold]{escape(str(out))}[/bold], fitted to {len(drives)} drives")
+    console.print(f"Report: {escape(str(out / REPORT))}")
     console.print(escape(f"Use it: sandlot record terrain --fidelity learned --set motion_model={out}"), style="dim")
 
 
@@ -101,27 +108,35 @@ def ground(
 ) -> None:
     """Fit how a rover changes the ground: where the soil goes that its wheels or tracks displace.
 
-    The footprints of the model on the recorded drives are compared with the ruts that were recorded. Use it with:
+    The footprints of the model on the recorded drives are compared with the ruts that were recorded; a page beside
+    the model shows both. Use it with:
     sandlot record terrain --fidelity learned --set ground_model=OUT
     """
     from sandlot.errors import ModelError
     from sandlot.models.card import Card
-    from sandlot.surrogates.terrain.fit_ground import fit_ground
+    from sandlot.studies.rover_page import ground_page
+    from sandlot.surrogates.terrain.fit_ground import fit_ground, stretches_of
+    from sandlot.surrogates.terrain.recorded import open_drives
     from sandlot.surrogates.terrain.shape import shape_of
     from sandlot.writing import refuse_existing
 
     if out.suffix != ".toml":
         raise ModelError(f"--out {out} is not a .toml file; a model of the ground is one")
-    refuse_existing(out, ModelError)
+    report = out.with_suffix(".html")
+    for each in (out, report):
+        refuse_existing(each, ModelError)
     shape = shape_of(_rover_of(recordings, rover))
     with progress_bar("evaluation") as show:
         model, correlation = fit_ground(recordings, shape, seconds, show(f"fitting {out.name}"))
     errors = {"correlation of height changes in 1 s [1]": round(correlation, 4)}
+    compared = [(path.name, list(stretches_of(open_drives(path), seconds))) for path in recordings]
+    page = ground_page(model, shape, compared, out)
     model.save(out, Card(kind="ground", description="how a rover changes the ground", errors=errors))
+    report.write_text(page, encoding="utf-8")
     if as_json:
         print_json({"model": str(out), "correlation": correlation, "settings": model.model_dump()})
         return
     console = Console(highlight=False, soft_wrap=True)
     console.print(f"Height changes in 1 s correlate by {correlation:.3f} with the recorded ones.")
-    console.print(f"Model: [bold]{escape(str(out))}[/bold]")
+    console.print(f"Model: [bold]{escape(str(out))}[/bold]; report: {escape(str(report))}")
     console.print(escape(f"Use it: sandlot record terrain --fidelity learned --set ground_model={out}"), style="dim")

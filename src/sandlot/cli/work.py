@@ -170,7 +170,7 @@ def record(
     ] = None,
     video_speed: Annotated[float, typer.Option(help="Of the video, relative to real time.")] = 1.0,
     observations: Annotated[
-        bool, typer.Option(help="Keep observations. Without them, long drives on soil are recorded faster.")
+        bool, typer.Option(help="Keep observations. With patches, long drives are recorded slower.")
     ] = True,
     as_json: Json = False,
 ) -> None:

@@ -73,24 +73,31 @@ class RoverReader:
         found = read_rovers(*self._arrays, self.addresses, rotation)
         return RoverState(found[0], rotation.reshape(-1, 3, 3), *found[1:])
 
-    def read_several(self, qpos: Array, qvel: Array) -> tuple[Array, Array, Array]:
-        """Position, rotation and wheel speeds, as in `RoverState`, at several moments.
+    def read_several(self, qpos: Array, qvel: Array, qacc: Array) -> RoverState:
+        """The states of all n rovers at several moments, those of the first moment first: (moments * n, ...).
 
         Args:
-            qpos: (moments, positions) of the simulation.
+            qpos: (moments, positions) of the simulation, which is sound at all of them.
             qvel: (moments, velocities) of it.
-
-        Returns:
-            (moments, n, 3) [m], (moments, n, 3, 3), and (moments, n, 2) [rad/s].
+            qacc: (moments, velocities) accelerations of it.
         """
-        at = self.addresses["qpos"][:, None]
-        rotation, turns = np.empty((len(qpos), len(at), 9)), qpos[:, at + np.arange(3, 7)]
-        for mat, turn in zip(rotation.reshape(-1, 9), turns.reshape(-1, 4), strict=True):
+        at, dof = self.addresses["qpos"][:, None], self.addresses["dof"][:, None]
+        along, about, gravity = dof + np.arange(3), dof + np.arange(3, 6), self._arrays[3]
+        turns = qpos[:, at + np.arange(3, 7)].reshape(-1, 4)
+        matrices = np.empty((len(turns), 9))
+        for mat, turn in zip(matrices, turns, strict=True):
             mujoco.mju_quat2Mat(mat, turn)
-        return (
-            qpos[:, at + np.arange(3)],
-            rotation.reshape(*rotation.shape[:2], 3, 3),
-            qvel[:, self.addresses["speeds"]],
+        rotation, felt = matrices.reshape(-1, 3, 3), qacc[:, along].reshape(-1, 3) - gravity
+        force = sum(rotation[:, n] * felt[:, n, None] for n in range(3))
+        return RoverState(
+            qpos[:, at + np.arange(3)].reshape(-1, 3),
+            rotation,
+            qvel[:, about].reshape(-1, 3),
+            qacc[:, about].reshape(-1, 3),
+            np.asarray(force),
+            qpos[:, self.addresses["angles"]].reshape(-1, 2),
+            qvel[:, self.addresses["speeds"]].reshape(-1, 2),
+            np.zeros(len(turns), np.bool_),
         )
 
 

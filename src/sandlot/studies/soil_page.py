@@ -50,14 +50,14 @@ def soil_page(found: FittedSoil, sources: Sequence[Path], out: Path) -> str:
         width=found.width,
         unknown=found.unidentified(),
         errors=found.errors(),
-        png=_png(soil_figure(found)),
+        png=as_png(soil_figure(found)),
         caption=CAPTION,
         file=out / "soil.toml",
         version=__version__,
     )
 
 
-def _png(figure: Figure) -> str:
+def as_png(figure: Figure) -> str:
     """A figure as PNG in base64."""
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", dpi=130)

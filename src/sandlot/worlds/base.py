@@ -98,6 +98,11 @@ class Recorder:
         """Whether `hold` can make several steps with one action; other worlds make them one by one."""
         return False
 
+    @property
+    def can_observe_held(self) -> bool:
+        """Whether `hold` also writes observations."""
+        return False
+
     def hold(self, action: NDArray[Any], rows: Mapping[str, NDArray[Any]]) -> tuple[Array, StepResult, Frame]:
         """Step the world several times with one action, until the episode ends, and write the frames.
 

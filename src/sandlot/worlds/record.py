@@ -47,7 +47,7 @@ class Record(gymnasium.Wrapper[NDArray[Any], NDArray[Any], NDArray[Any], NDArray
             env: A world, possibly wrapped.
             path: Where to write the recording.
             seed: Written into the recording; give the one passed to ``reset``.
-            observations: Whether observations are kept. Without them, a rover on soil is recorded faster.
+            observations: Whether observations are kept. Without them, a rover on soil with patches is recorded faster.
 
         Raises:
             SandlotError: If ``env`` is not a world, or ``path`` cannot be written.
@@ -102,7 +102,8 @@ class Record(gymnasium.Wrapper[NDArray[Any], NDArray[Any], NDArray[Any], NDArray
             The number of steps, and what the last of them returned.
         """
         recorder, writer = self._recorder, self.writer
-        if self.env is not self.env.unwrapped or "observation" in self._transition or not recorder.can_hold:
+        observes = "observation" not in self._transition or recorder.can_observe_held
+        if self.env is not self.env.unwrapped or not (recorder.can_hold and observes):
             observation, reward, *rest = self.step(action)
             return 1, (observation, float(reward), *rest)
         rows = writer.room()
@@ -167,7 +168,7 @@ def record_world(
         progress: Called about every 100 steps with the number of steps done and of all steps.
         video: If given, a video is written there too: ``.mp4``, ``.gif`` or ``.webp``.
         video_speed: Of the video, relative to real time.
-        observations: Whether the recording keeps observations. Without them, a rover on soil is recorded faster.
+        observations: Whether the recording keeps observations. Without them, rovers with patches are recorded faster.
 
     Returns:
         Facts about the recording, such as how many episodes it has and how many of them exploded.

@@ -39,7 +39,7 @@ class Stance(NamedTuple):
     tilt: float
 
 
-ADVANCE, SINK = 0.5, 5e-4
+ADVANCE, SINK = 0.5, 7e-4
 """Feet change the ground anew when they have moved by this share of the spacing of nodes, or up or down by this [m]."""
 PARALLEL = 1e-6
 """A foot whose direction has a smaller part along an axis is across it."""

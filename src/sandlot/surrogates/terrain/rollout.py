@@ -47,6 +47,20 @@ class RunError(NamedTuple):
     deviation: float
 
 
+class FreeRun(NamedTuple):
+    """A stretch of a recording, driven again by its commands alone.
+
+    Attributes:
+        recorded: (frames + 1, 2) where the rover was [m].
+        driven: (members, frames, 6) where each member of the ensemble is, as of `free_run`.
+        error: At the end.
+    """
+
+    recorded: Array
+    driven: Array
+    error: RunError
+
+
 @kernel(error_model="numpy", nogil=True)
 def drive_on(
     learned: Learned,
@@ -200,6 +214,13 @@ def free_run(
 def end_errors(
     model: MotionModel, ground: GroundModel, path: Path, seconds: float = 10.0, count: int = 20
 ) -> Iterator[RunError]:
+    """Where `free_runs` end."""
+    return (run.error for run in free_runs(model, ground, path, seconds, count))
+
+
+def free_runs(
+    model: MotionModel, ground: GroundModel, path: Path, seconds: float = 10.0, count: int = 20
+) -> Iterator[FreeRun]:
     """Drive stretches of a recording again without looking at it, and compare where they end.
 
     Args:
@@ -227,9 +248,10 @@ def end_errors(
             distance = float(np.hypot(*np.diff(truth, axis=0).T).sum())
             if distance > MIN_DISTANCE:
                 ends = runs[:, -1, :2]
-                yield RunError(
+                error = RunError(
                     distance,
                     float(np.hypot(*(ends[0] - truth[-1]))),
                     float(np.hypot(*(ends.mean(axis=0) - truth[-1]))),
                     float(np.sqrt(ends.var(axis=0).sum())),
                 )
+                yield FreeRun(truth, runs, error)

@@ -87,6 +87,12 @@ class TerrainRecorder(Recorder):
         plain = self._task.goals is None and not self._task.noisy and self._task.settings.frame_skip == 1
         return self._stretches is not None and plain and not self._task.exploded
 
+    @property
+    def can_observe_held(self) -> bool:
+        """Whether observations need no heights and no scaling."""
+        settings = self._world.settings
+        return settings.patch == 0 and settings.interface == "units"
+
     def hold(self, action: NDArray[Any], rows: Mapping[str, NDArray[Any]]) -> tuple[Array, StepResult, Frame]:
         """Drive several frames with one command, and write them."""
         assert self._stretches is not None
@@ -96,6 +102,8 @@ class TerrainRecorder(Recorder):
         self._frames += made
         if made:
             self._keep_map(self._frames - 1)
+            if "observation" in rows:
+                self._world.remember(rows["observation"][made - 1])
         if more:
             rewards = np.append(rewards, self._stretches.finish(commands))
         result = self._world.result(float(rewards[-1]))
@@ -103,7 +111,7 @@ class TerrainRecorder(Recorder):
             result[4]["outcomes"] = self._world.outcomes()
         if more:
             rewards[-1] = result[1]
-            for name, value in self.frame().items():
+            for name, value in {**self.frame(), "observation": result[0]}.items():
                 if name in rows:
                     rows[name][made] = value
         return rewards, result, self._frame

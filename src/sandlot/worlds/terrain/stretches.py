@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sandlot.geometry.rotations import roll_pitch_yaw
 from sandlot.kernels import kernel
 from sandlot.physics.soil.loops import Stepping, stepping
 from sandlot.physics.soil.step import advance
@@ -41,6 +40,7 @@ class Rows(NamedTuple):
         change: (frames, rovers, rows, columns) to be recorded [m]; empty if changes are not recorded.
         qpos: (frames, positions) of the simulation.
         qvel: (frames, velocities) of the simulation.
+        qacc: (frames, velocities) accelerations of it.
     """
 
     recorded: NDArray[np.int32]
@@ -50,6 +50,7 @@ class Rows(NamedTuple):
     change: NDArray[np.float32]
     qpos: Array
     qvel: Array
+    qacc: Array
 
 
 @kernel(error_model="numpy", allocates=False)
@@ -131,7 +132,7 @@ def drive_frames(
         )
         if worst >= 0 or may_end(qpos, simulation.qvel, rovers, simulation.xpos, half, wrap):
             return k, True
-        rows.qpos[k], rows.qvel[k] = qpos, simulation.qvel
+        rows.qpos[k], rows.qvel[k], rows.qacc[k] = qpos, simulation.qvel, soil.dynamics.qacc
         if rows.change.size > 0:
             for m in range(len(rovers)):
                 for axis in range(2):
@@ -249,14 +250,14 @@ class Stretches:
                 self._ground.heights,
                 kept,
             )
-        position, rotation, speeds = fleet.reader.read_several(kept.qpos[:made], kept.qvel[:made])
-        position = np.concatenate([before.position[None], position])
-        attitude = np.concatenate([before.attitude[None], roll_pitch_yaw(rotation)])
+        states = fleet.reader.read_several(kept.qpos[:made], kept.qvel[:made], kept.qacc[:made])
+        position = np.concatenate([before.position, states.position]).reshape(made + 1, fleet.count, 3)
+        attitude = np.concatenate([before.attitude, states.attitude]).reshape(made + 1, fleet.count, 3)
         columns = np.empty((made, len(ROVER_QUANTITIES), fleet.count))
         moved, forward = account_frames(
             position,
             attitude,
-            speeds,
+            states.wheel_speeds.reshape(made, fleet.count, 2),
             commands,
             fleet.wheel_radius,
             task.settings.interval,
@@ -267,6 +268,8 @@ class Stretches:
             grid.wrap,
             columns,
         )
+        if "observation" in rows:
+            rows["observation"][:made] = task.observe_several(states).reshape(rows["observation"][:made].shape)
         rows["time"][:made] = (task.steps + np.arange(1, made + 1)) * task.settings.interval
         for k, name in enumerate(ROVER_QUANTITIES):
             rows[name][:made] = columns[:, k]
@@ -292,5 +295,6 @@ class Stretches:
             rows.get("window_column", none),
             rows.get("height_change", np.empty((frames, *windows.change.shape), np.float32)),
             np.empty((frames, model.nq)),
+            np.empty((frames, model.nv)),
             np.empty((frames, model.nv)),
         )

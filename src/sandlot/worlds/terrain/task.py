@@ -179,6 +179,16 @@ class TerrainTask:
         maps = [ground.heights] if self.settings.patch else []
         return measure(self.settings, state, self._bias, goals, ground.grid, maps, [rng])
 
+    def observe_several(self, states: RoverState) -> NDArray[np.float32]:
+        """What rovers without noise, goals and patches measure at several moments: (moments * rovers, 11).
+
+        Args:
+            states: Of all rovers at the first moment, then at the second, and so on.
+        """
+        (imu, wheels), moments = self._bias, len(states.position) // self.rovers.count
+        rates, force, speeds = (np.tile(each, (moments, 1)) for each in (imu.rates, imu.force, wheels))
+        return measure(self.settings, states, (ImuBias(rates, force), speeds), None, self.ground.grid, [], [])
+
     def rewards(self, forward: Array) -> Array:
         """Of a step in which rovers drove so far forward: (rovers,) [m]."""
         if self.goals is None:

@@ -140,6 +140,10 @@ class Terrain(World):
         """Refuse an action that is not one of this world; returns it as float64."""
         return check_action(action, self.task.commands.shape, ACTION)
 
+    def remember(self, observation: NDArray[np.float32]) -> None:
+        """Keep the last observation before the simulation may explode, which `result` then returns."""
+        self._observed = observation.copy()
+
     def result(self, reward: float) -> StepResult:
         """What `step` returns when the rovers have been driven to the next frame."""
         task = self.task
