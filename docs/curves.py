@@ -17,7 +17,11 @@ DOCS = Path(__file__).parent
 RESULTS = DOCS / "results"
 COLUMNS = ("time/total_timesteps", "rollout/success_rate")
 """Of the log: steps of all worlds together, and the share of the last 100 episodes that reached their goal."""
-TITLES = {"water": "water: swim to the ball", "indoor": "indoor: drive to a pose"}
+TITLES = {
+    "water": "water: swim to the ball",
+    "indoor": "indoor: drive to a pose",
+    "terrain": "terrain: drive to a goal",
+}
 
 
 def keep(world: str, controller: Path) -> None:
@@ -38,7 +42,7 @@ def keep(world: str, controller: Path) -> None:
 
 def draw() -> None:
     """Draw all curves that are kept."""
-    figure, all_axes = plt.subplots(1, len(TITLES), figsize=(9.0, 3.2), sharey=True, layout="constrained")
+    figure, all_axes = plt.subplots(1, len(TITLES), figsize=(12.0, 3.2), sharey=True, layout="constrained")
     for axes, (world, title) in zip(all_axes, TITLES.items(), strict=True):
         lines = (RESULTS / f"training.{world}.csv").read_text(encoding="utf-8").splitlines()[1:]
         steps, success = zip(*([float(value) for value in line.split(",")] for line in lines), strict=True)

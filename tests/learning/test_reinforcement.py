@@ -10,7 +10,7 @@ from sandlot.learning import reinforcement
 from sandlot.learning.checkpoints import keep, resume
 from sandlot.learning.reinforcement import net_of, train
 from sandlot.learning.training_settings import RECIPES, Training, with_recipe
-from sandlot.models.dense import load_dense, make_dense
+from sandlot.models.dense import forward, load_dense, make_dense
 from sandlot.models.store import load_card
 from sandlot.settings import build
 from sandlot.worlds import load
@@ -56,6 +56,15 @@ def test_a_trained_controller_is_recorded_and_its_gap_measured(swimmer, tmp_path
     assert facts["controller"] == str(swimmer)
     outcomes = measure_gap("water", str(swimmer), 1, 5)
     assert outcomes.fidelity.values.tolist() == ["fast", "reference"]
+
+
+def test_the_net_is_kept_for_other_programs(swimmer):
+    onnxruntime = pytest.importorskip("onnxruntime")
+    graph = swimmer.with_name("swimmer.training") / "controller.onnx"
+    net, _ = load_dense(swimmer, KIND)
+    rows = np.random.default_rng(0).normal(size=(9, int(net.sizes[0])))
+    session = onnxruntime.InferenceSession(graph, providers=["CPUExecutionProvider"])
+    np.testing.assert_allclose(session.run(None, {"inputs": rows})[0], forward(net, rows), atol=1e-12)
 
 
 def test_a_training_goes_on_where_it_was_interrupted(tmp_path):

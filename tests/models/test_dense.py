@@ -125,7 +125,7 @@ def test_32_bit_nets_give_the_same_alone_and_in_a_block():
     weights = [rng.normal(size=size) for size in ((7, 9), (9, 3))]
     net = make_dense(weights, [rng.normal(size=9), rng.normal(size=3)], ("softsign", "linear"))
     rows = rng.normal(size=(BLOCK, 7))
-    block, line = np.zeros((2, 9, BLOCK), np.float32), np.zeros((2, 9), np.float32)
+    block, line = np.zeros((2, 10, BLOCK), np.float32), np.zeros((2, 9), np.float32)
     block[0, :7] = rows.T
     found = block[forward_block(single(net), block)][:3].T
     np.testing.assert_allclose(found, forward(net, rows), rtol=1e-4, atol=1e-5)

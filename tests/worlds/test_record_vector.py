@@ -87,6 +87,18 @@ def test_without_a_seed_one_is_drawn_that_every_format_can_hold(tmp_path):
         found.to_netcdf(tmp_path / "a.nc")
 
 
+def test_members_are_seeded_once(tmp_path):
+    vector = RecordVector(gymnasium.make_vec("sandlot/Avoid-v0", num_envs=2), tmp_path / "a")
+    vector.reset(seed=3)
+    vector.reset()
+    with pytest.raises(SettingError, match="seeded only at its first reset"):
+        vector.reset(seed=4)
+    vector.close()
+    with recordings.open(tmp_path / "a" / "1") as found:
+        assert found.attrs["seed"] == 4
+        assert found["episode"].values.tolist() == [0, 1]
+
+
 def test_what_cannot_be_recorded_is_refused(tmp_path):
     with pytest.raises(SettingError, match="NextStep or SameStep, not Disabled"):
         RecordVector(gymnasium.make_vec("sandlot/Water-v0", num_envs=2, autoreset_mode="Disabled"), tmp_path / "a")

@@ -60,12 +60,16 @@ def climber(
     from sandlot.learning.climber import ClimberTraining
     from sandlot.learning.climber import train as train_climber
     from sandlot.learning.climber_stages import STAGES, train_in_stages
+    from sandlot.learning.ppo import Nets
     from sandlot.models.dense import load_dense, save_dense
     from sandlot.robots.climber import load_climber
     from sandlot.settings import build
 
     given = build(ClimberTraining, values)
-    before = None if start is None else load_dense(start)
+    before = None
+    if start is not None:
+        policy, its_card = load_dense(start)
+        before = Nets(policy), its_card
     staged = settings is None and not assignments and start is None
     stages = STAGES if staged else (given,)
     need("torch", "learn").set_num_threads(1)  # its batches are small: more threads wait for each other
@@ -79,10 +83,10 @@ def climber(
 
         if staged:
             folder = out.with_name(f"{out.name}.stages")
-            net, card = train_in_stages(load_climber(), stages, folder, threads, progress)
+            nets, card = train_in_stages(load_climber(), stages, folder, threads, progress)
         else:
-            net, card = train_climber(load_climber(), given, threads, lambda update, _: progress(0, update), before)
-    save_dense(out, net, card)
+            nets, card = train_climber(load_climber(), given, threads, lambda update, _: progress(0, update), before)
+    save_dense(out, nets.policy, card)
     if staged:
         shutil.rmtree(folder)
     seconds = {"seconds": time.monotonic() - began, "processor_seconds": time.process_time() - used}

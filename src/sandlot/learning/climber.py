@@ -7,9 +7,8 @@ from pydantic import Field
 
 from sandlot.learning.climbing import ClimbBatch, Randomness, Reward
 from sandlot.learning.obstacle_pool import NAMES, SteepStairs
-from sandlot.learning.ppo import Ppo, Update, learn
+from sandlot.learning.ppo import Nets, Ppo, Update, learn
 from sandlot.models.card import Card
-from sandlot.models.dense import Dense
 from sandlot.robots.climber import Climber
 from sandlot.settings import Settings
 from sandlot.typing import IntArray
@@ -47,8 +46,8 @@ def train(
     settings: ClimberTraining,
     threads: int = 1,
     progress: Callable[[Update, dict[str, tuple[float, float]]], None] = lambda update, kinds: None,
-    start: tuple[Dense, Card] | None = None,
-) -> tuple[Dense, Card]:
+    start: tuple[Nets, Card] | None = None,
+) -> tuple[Nets, Card]:
     """Train a climber at fidelity ``fast``.
 
     Args:
@@ -60,7 +59,7 @@ def train(
         start: A climber to train further, and its card, which the new card holds.
 
     Returns:
-        The net, for `sandlot.control.climbing.policy.ClimbPolicy`, and its card.
+        The nets, of which the policy is for `sandlot.control.climbing.policy.ClimbPolicy`, and its card.
 
     Raises:
         ModelError: If the climber to train further has other layers than the settings ask for.
@@ -91,7 +90,7 @@ def train(
         batch.outcomes[:] = 0
         progress(update, kinds)
 
-    net = learn(batch, settings.ppo, net_seed, report, None if start is None else start[0])
+    nets = learn(batch, settings.ppo, net_seed, report, None if start is None else start[0])
     before = {} if start is None else {"before": start[1].settings.get("training", {})}
     card = Card(
         kind="dense",
@@ -99,7 +98,7 @@ def train(
         errors=failures(outcomes),
         settings={"training": {**settings.model_dump(mode="json"), **before}},
     )
-    return net, card
+    return nets, card
 
 
 def failures(outcomes: list[IntArray]) -> dict[str, float]:

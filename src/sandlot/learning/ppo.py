@@ -87,34 +87,45 @@ class Update(NamedTuple):
     seconds: float
 
 
+class Nets(NamedTuple):
+    """What is trained.
+
+    Attributes:
+        policy: Observations in, mean actions out.
+        value: Observations in, expected sum of rewards out; None if it is not known.
+    """
+
+    policy: Dense
+    value: Dense | None = None
+
+
 def learn(
     batch: Batch,
     ppo: Ppo,
     seed: np.random.SeedSequence,
     progress: Callable[[Update], None] = lambda update: None,
-    start: Dense | None = None,
-) -> Dense:
+    start: Nets | None = None,
+) -> Nets:
     """Train a policy.
 
     Args:
         batch: The robots.
         ppo: Settings.
-        seed: Of the net and of exploration.
+        seed: Of the nets and of exploration.
         progress: Called after each iteration.
-        start: A policy that was trained before, to begin with in place of a random one.
-
-    Returns:
-        The net: observations in, mean actions out.
+        start: Nets that were trained before, to begin with in place of random ones.
 
     Raises:
-        ModelError: If the policy to begin with has other layers than the settings ask for.
+        ModelError: If the nets to begin with have other layers than the settings ask for.
     """
     torch = need("torch", "learn")
     rng, began = np.random.default_rng(seed), time.monotonic()
     actor = _net(torch, batch.features, ppo.hidden, batch.actions, 0.01, rng)
-    if start is not None:
-        _copy(torch, start, actor)
     critic = _net(torch, batch.features, ppo.hidden, 1, 1.0, rng)
+    if start is not None:
+        _copy(torch, start.policy, actor)
+        if start.value is not None:
+            _copy(torch, start.value, critic)
     log = torch.full((batch.actions,), math.log(ppo.deviation), requires_grad=True)
     parameters = [*actor.parameters(), *critic.parameters(), log]
     search = torch.optim.Adam(parameters, lr=ppo.rate)
@@ -128,7 +139,7 @@ def learn(
             progress(Update(number, reward, float(deviation.mean()), change, now))
             if 0.0 < ppo.seconds < now:
                 break
-    return _as_dense(actor)
+    return Nets(_as_dense(actor), _as_dense(critic))
 
 
 def _roll(
@@ -190,9 +201,9 @@ def _net(torch: Any, inputs: int, hidden: tuple[int, ...], outputs: int, last: f
     return torch.nn.Sequential(*layers[:-1])
 
 
-def _copy(torch: Any, start: Dense, actor: Any) -> None:
+def _copy(torch: Any, start: Dense, net: Any) -> None:
     """Give a net the weights of another with the same layers."""
-    layers = [each for each in actor if hasattr(each, "weight")]
+    layers = [each for each in net if hasattr(each, "weight")]
     sizes = [layers[0].in_features, *(each.out_features for each in layers)]
     kinds = [ACTIVATIONS[each] for each in start.activations]
     if start.sizes.tolist() != sizes or kinds != ["tanh"] * (len(layers) - 1) + ["linear"]:

@@ -19,9 +19,10 @@ from sandlot.learning.checkpoints import keep, resume
 from sandlot.learning.training_settings import Training
 from sandlot.models.card import Card
 from sandlot.models.dense import Dense, make_dense, save_dense
+from sandlot.models.graphs import to_onnx
 from sandlot.worlds import VECTORS, load, world_id
 
-CHECKPOINT = "checkpoint.safetensors"
+CHECKPOINT, GRAPH = "checkpoint.safetensors", "controller.onnx"
 
 
 def train(
@@ -33,8 +34,9 @@ def train(
 ) -> None:
     """Train a controller, or go on with a training that was interrupted, and keep it.
 
-    The last checkpoint and a log, ``progress.csv``, are in ``OUT.training``, beside the controller. Resumed, episodes
-    begin anew, and so does the memory of SAC and DQN: the result is then not that of a training without a break.
+    The last checkpoint and a log, ``progress.csv``, are in ``OUT.training``, beside the controller, and so is its net
+    as an ONNX graph for other programs, if the extra ``onnx`` is installed. Resumed, episodes begin anew, and so does
+    the memory of SAC and DQN: the result is then not that of a training without a break.
 
     Args:
         world: Short name.
@@ -95,7 +97,10 @@ def train(
             "steps": int(model.num_timesteps),
         },
     )
-    save_dense(out, net_of(model), card, KIND)
+    net = net_of(model)
+    if importlib.util.find_spec("onnx"):
+        (folder / GRAPH).write_bytes(to_onnx(net, card.description))
+    save_dense(out, net, card, KIND)
 
 
 def _worlds(world: str, values: dict[str, Any], members: int, limit: int) -> Any:

@@ -84,8 +84,8 @@ RECIPES = {
         {"longest": 250, "steps": 2_000_000},
     ),
     "terrain": Recipe(
-        {"task": "goal", "terrain": "hills", "shape": [300, 300]},
-        {"longest": 1000},
+        {"task": "goal", "terrain": "hills", "shape": [300, 300], "frame_skip": 10},
+        {"longest": 250, "steps": 400_000, "discount": 0.98, "horizon": 64, "batch": 512},
     ),
     "water": Recipe({}, {"longest": 1000}),
 }

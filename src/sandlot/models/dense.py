@@ -77,27 +77,32 @@ def layers_of(net: Dense) -> Iterator[tuple[Array, Array]]:
 
 
 @kernel(error_model="numpy", allocates=False)
-def multiply(values: Floats, weights: Floats, sums: Floats) -> None:
-    """Inner products of one neuron's weights with its inputs, for all rows of a block.
+def multiply(values: Floats, weights: Floats, others: Floats, one: Floats, other: Floats) -> None:
+    """Inner products of the weights of two neurons with their inputs, for all rows of a block.
+
+    Two neurons and four inputs at a time, so that inputs and sums are loaded and stored less often.
 
     Args:
         values: (inputs or more, `BLOCK`)
-        weights: (inputs,)
-        sums: (`BLOCK`,) to be filled.
+        weights: (inputs,) of one neuron.
+        others: (inputs,) of the other.
+        one: (`BLOCK`,) to be filled.
+        other: (`BLOCK`,) to be filled.
     """
     for r in range(BLOCK):
-        sums[r] = 0.0
+        one[r] = other[r] = 0.0
     unrolled = weights.size // 4 * 4
-    for k in range(0, unrolled, 4):  # four inputs at a time, so that sums are loaded and stored less often
+    for k in range(0, unrolled, 4):
         a, b, c, d = weights[k], weights[k + 1], weights[k + 2], weights[k + 3]
+        e, f, g, h = others[k], others[k + 1], others[k + 2], others[k + 3]
         for r in range(BLOCK):
-            total = sums[r] + a * values[k, r]
-            total += b * values[k + 1, r]
-            total += c * values[k + 2, r]
-            sums[r] = total + d * values[k + 3, r]
+            first, second, third, fourth = values[k, r], values[k + 1, r], values[k + 2, r], values[k + 3, r]
+            one[r] = one[r] + a * first + b * second + c * third + d * fourth
+            other[r] = other[r] + e * first + f * second + g * third + h * fourth
     for k in range(unrolled, weights.size):
         for r in range(BLOCK):
-            sums[r] += weights[k] * values[k, r]
+            one[r] += weights[k] * values[k, r]
+            other[r] += others[k] * values[k, r]
 
 
 @kernel(error_model="numpy", allocates=False)
@@ -126,7 +131,7 @@ def forward_block(net: Dense, work: Floats) -> int:
 
     Args:
         net: As `make_dense` makes.
-        work: (2, largest layer, `BLOCK`) scratch; the first rows of ``work[0]`` are the inputs.
+        work: (2, largest layer + 1, `BLOCK`) scratch; the first rows of ``work[0]`` are the inputs.
 
     Returns:
         Which half of ``work`` begins with the outputs.
@@ -135,10 +140,14 @@ def forward_block(net: Dense, work: Floats) -> int:
     for layer in range(net.activations.size):
         inputs, neurons = sizes[layer], sizes[layer + 1]
         values, sums = work[layer % 2], work[1 - layer % 2]
+        end = first + inputs * neurons
+        for j in range(0, neurons, 2):
+            last = min(j + 1, neurons - 1)  # the last of an odd number is computed twice, once into the spare row
+            one, other = weights[first + j : end : neurons], weights[first + last : end : neurons]
+            multiply(values, one, other, sums[j], sums[j + 1])
         for j in range(neurons):
-            multiply(values, weights[first + j : first + inputs * neurons : neurons], sums[j])
             activate(sums[j], net.biases[bias + j], net.activations[layer])
-        first, bias = first + inputs * neurons, bias + neurons
+        first, bias = end, bias + neurons
     return net.activations.size % 2
 
 
@@ -159,10 +168,14 @@ def forward_one(net: Dense, work: Floats) -> int:
         values, sums, one = work[layer % 2], work[1 - layer % 2], work.dtype.type(1.0)
         for j in range(neurons):
             sums[j] = 0.0
-        for k in range(inputs):
-            value, row = values[k], weights[first + k * neurons : first + (k + 1) * neurons]
+        unrolled, rows = inputs // 4 * 4, weights[first : first + inputs * neurons].reshape(inputs, neurons)
+        for k in range(0, unrolled, 4):
+            a, b, c, d = values[k], values[k + 1], values[k + 2], values[k + 3]
             for j in range(neurons):
-                sums[j] += row[j] * value
+                sums[j] = sums[j] + rows[k, j] * a + rows[k + 1, j] * b + rows[k + 2, j] * c + rows[k + 3, j] * d
+        for k in range(unrolled, inputs):
+            for j in range(neurons):
+                sums[j] += rows[k, j] * values[k]
         for j in range(neurons):
             sums[j] += net.biases[bias + j]
             if activation == RELU:
@@ -190,7 +203,7 @@ def forward(net: Dense, rows: Array) -> Array:
     """
     sizes, layers = net.sizes, net.activations.size
     result = np.empty((rows.shape[0], sizes[layers]))
-    work = np.zeros((2, sizes.max(), BLOCK))
+    work = np.zeros((2, sizes.max() + 1, BLOCK))
     for low in range(0, rows.shape[0], BLOCK):
         count = min(BLOCK, rows.shape[0] - low)
         for r in range(count):

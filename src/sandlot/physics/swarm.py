@@ -75,6 +75,16 @@ class Swarm(NamedTuple):
     tally: NDArray[np.int64]
 
 
+def check_cells(heights: NDArray[Any]) -> None:
+    """Refuse heights of cells that agents cannot work on.
+
+    Raises:
+        SandlotError: If not all are whole numbers from 0 to 4095 [unit].
+    """
+    if not np.all((heights >= 0) & (heights <= CEILING) & (heights == np.floor(heights))):
+        raise SandlotError(f"heights must be whole numbers from 0 to {CEILING}")
+
+
 def place(heights: NDArray[Any], agents: int, seed: np.random.SeedSequence, slope: float = -1.0) -> Swarm:
     """Put agents on different random cells of a terrain.
 
@@ -90,8 +100,7 @@ def place(heights: NDArray[Any], agents: int, seed: np.random.SeedSequence, slop
     heights = np.asarray(heights)
     if heights.ndim != 2 or heights.size == 0:
         raise SandlotError(f"a terrain is a grid of heights with two axes, not of shape {heights.shape}")
-    if not np.all((heights >= 0) & (heights <= CEILING) & (heights == np.floor(heights))):
-        raise SandlotError(f"heights must be whole numbers from 0 to {CEILING}")
+    check_cells(heights)
     if not 1 <= agents <= heights.size:
         raise SandlotError(f"agents={agents} on {heights.size} cells; allowed are 1 to {heights.size}")
     place_seed, sense_seed = children(seed, 2)

@@ -26,6 +26,7 @@ from sandlot.typing import Array, Image
 from sandlot.worlds.interface import Interface
 from sandlot.worlds.picture import picture
 from sandlot.worlds.scene import Scene
+from sandlot.worlds.time_limit import limit_of
 
 
 class WorldSettings(Settings):
@@ -121,8 +122,7 @@ class World(gymnasium.Env[NDArray[Any], NDArray[Any]]):
     ``frame`` and ``scene``. Time limits and recording are wrappers. Its docstring is its documentation page.
 
     A subclass's ``reset`` and ``step`` are wrapped when the class is made. A step before the first reset is refused. If
-    a step ends the episode, its info has the ``outcomes``, also at the time limit that the world is registered with. A
-    limit given to ``gymnasium.make`` is not known to the world: after it, ``env.unwrapped.outcomes()`` has them. With
+    a step ends the episode, also at the time limit of a wrapper, its info has the ``outcomes``. With
     ``interface="normalised"``, both convert observations and actions, and ``random`` is the only ready controller. With
     ``render_mode="human"``, a page in the browser shows each reset and each step, no faster than real time.
 
@@ -146,6 +146,7 @@ class World(gymnasium.Env[NDArray[Any], NDArray[Any]]):
     _begun: bool
     _interface: Interface | None
     _calls: int
+    _limit: int | None
 
     def __init__(self, render_mode: str | None = None, settings: WorldSettings | None = None, **values: Any) -> None:
         """Make a world.
@@ -160,7 +161,8 @@ class World(gymnasium.Env[NDArray[Any], NDArray[Any]]):
         """
         check_render_mode(render_mode, self.metadata["render_modes"])
         self.render_mode, self._show, self._begun = render_mode, None, False
-        self._interface, self._calls, self._steps = None, 0, 0
+        self._interface, self._limit = None, None
+        self._calls, self._steps = 0, 0
         self.settings = take_settings(self.Settings, settings, values)
 
     def _offer(self, observation: Box, action: Space[Any], scale: Array | None = None) -> None:
@@ -172,12 +174,6 @@ class World(gymnasium.Env[NDArray[Any], NDArray[Any]]):
                 self._interface.observation_space,
                 self._interface.action_space,
             )
-
-    @property
-    def _limit(self) -> int | None:
-        """Steps after which Gymnasium truncates the world if it is made with its registered limit."""
-        registered = None if self.spec is None else gymnasium.registry.get(self.spec.id)
-        return None if registered is None else registered.max_episode_steps
 
     def __init_subclass__(cls, **options: Any) -> None:
         """Let ``reset`` and ``step`` do what they do in every world: see `_reset` and `_step`."""
@@ -302,7 +298,7 @@ def _reset(method: F) -> F:
             seen, info = method(self, *given, **named)
         finally:
             self._calls = 0
-        self._begun, self._steps = True, 0
+        self._begun, self._steps, self._limit = True, 0, limit_of(self)
         self._present()
         return seen if self._interface is None else self._interface.show(seen), info
 

@@ -52,13 +52,19 @@ class RecordVector(VectorWrapper):
         self._ended = np.zeros(self.num_envs, np.bool_)
 
     def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
-        """Reset members and write their first frames."""
+        """Reset members and write their first frames.
+
+        Raises:
+            SettingError: If members are seeded again, or not all of them are reset at first.
+        """
         which = np.asarray((options or {}).get("reset_mask", np.ones(self.num_envs, np.bool_)))
         if not self.writers:
             if not which.all():
                 raise SettingError("the first reset of a vector world that is recorded resets all members")
             # A seed that Gymnasium draws has more digits than netCDF and HDF5 can hold.
             seed = int(np.random.default_rng().integers(2**31)) if seed is None else seed
+        elif seed is not None:
+            raise SettingError("a recorded vector world is seeded only at its first reset: each recording has one seed")
         seen, info = self.env.reset(seed=seed, options=options)
         if not self.writers:
             settings = self._world.settings.model_dump(mode="json")

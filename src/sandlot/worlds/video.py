@@ -13,9 +13,9 @@ from PIL import Image as Pillow
 from sandlot.errors import RecordingError, SettingError, quote
 from sandlot.extras import need
 from sandlot.typing import Image
-from sandlot.writing import check_suffix, drafted
+from sandlot.writing import VIDEOS, check_suffix, drafted
 
-FORMATS = {".mp4": 30.0, ".gif": 12.5, ".webp": 20.0}
+FORMATS = dict(zip(VIDEOS, (30.0, 12.5, 20.0), strict=True))
 """Suffixes, and the most pictures a second that a video of each has."""
 PALETTE, GIF_SIDE, QUALITY = 64, 480, 75
 """Colours of a GIF, and the quality of a WebP, of 100."""

@@ -11,9 +11,11 @@ from sandlot.surrogates.terrain.feet import (
     STANCE,
     columns_below,
     cover,
+    foot_of,
     make_ground,
     node_in,
     rows_below,
+    stance_of,
     stand,
 )
 from sandlot.surrogates.terrain.shape import shape_of
@@ -47,33 +49,34 @@ def test_feet_turn_with_the_chassis(roll, pitch, yaw):
 
 def test_a_wheel_is_round_and_a_box_is_flat():
     wheel = np.array([(0.0, 0.0, 0.0, 0.0, 0.03, 0.018)], FOOT)
-    stance = placed(wheel, (0.0, 0.0, 0.05), (0.0, 0.0, 0.0))[0]
+    size, stance = foot_of(wheel[0]), stance_of(placed(wheel, (0.0, 0.0, 0.05), (0.0, 0.0, 0.0))[0])
     for u in (0.0, 0.01, -0.02):
-        part, under = cover(wheel[0], stance, u, 0.0, 0.01)
+        part, under = cover(size, stance, u, 0.0, 100.0)
         assert part == 1.0
         assert under == pytest.approx(0.05 - np.sqrt(0.03**2 - u**2))
-    assert cover(wheel[0], stance, 0.0, 0.018, 0.01)[0] == pytest.approx(0.5)
-    assert cover(wheel[0], stance, 0.031, 0.0, 0.01)[0] == 0.0
-    assert cover(wheel[0], stance, 0.0, 0.024, 0.01)[0] == 0.0
+    assert cover(size, stance, 0.0, 0.018, 100.0)[0] == pytest.approx(0.5)
+    assert cover(size, stance, 0.031, 0.0, 100.0)[0] == 0.0
+    assert cover(size, stance, 0.0, 0.024, 100.0)[0] == 0.0
     box = np.array([(0.0, 0.0, -0.02, 0.08, 0.0, 0.04)], FOOT)
-    stance = placed(box, (0.0, 0.0, 0.05), (0.0, 0.1, 0.0))[0]
-    part, under = cover(box[0], stance, stance["x"] + 0.05, 0.0, 0.01)
+    stance = stance_of(placed(box, (0.0, 0.0, 0.05), (0.0, 0.1, 0.0))[0])
+    part, under = cover(foot_of(box[0]), stance, stance.x + 0.05, 0.0, 100.0)
     assert part == 1.0
-    assert under == pytest.approx(stance["z"] - 0.05 * np.tan(0.1))
+    assert under == pytest.approx(stance.z - 0.05 * np.tan(0.1))
 
 
 @given(st.floats(-3.1, 3.1), st.floats(-0.4, 0.4), st.floats(-0.4, 0.4))
 def test_rows_and_columns_below_a_foot_have_all_nodes_that_it_covers(yaw, x, y):
     feet = shape_of("tracked").feet
     ground = make_ground(np.zeros((120, 120)), (-0.595, -0.595), 0.01, True)
-    for foot, stance in zip(feet, placed(feet, (x, y, 0.05), (0.0, 0.0, yaw)), strict=True):
+    for one, at in zip(feet, placed(feet, (x, y, 0.05), (0.0, 0.0, yaw)), strict=True):
+        foot, stance = foot_of(one), stance_of(at)
         first_row, last_row = rows_below(foot, stance, ground, 0.0)
         checked = 0
         for row in range(first_row - 2, last_row + 3):
             first, last = columns_below(foot, stance, ground, row, 0.0)
-            near = round((stance["x"] + 0.595) / 0.01)
+            near = round((stance.x + 0.595) / 0.01)
             for column in range(near - 20, near + 20):
-                if cover(foot, stance, -0.595 + 0.01 * column, -0.595 + 0.01 * row, 0.01)[0] > 0.0:
+                if cover(foot, stance, -0.595 + 0.01 * column, -0.595 + 0.01 * row, 100.0)[0] > 0.0:
                     assert first_row <= row <= last_row
                     assert first <= column <= last
                     checked += 1

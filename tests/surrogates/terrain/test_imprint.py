@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sandlot.surrogates.terrain.feet import STANCE, cover, make_ground, stand
+from sandlot.surrogates.terrain.feet import STANCE, cover, foot_of, make_ground, stance_of, stand
 from sandlot.surrogates.terrain.imprint import Spreading, imprint, slide
 from sandlot.surrogates.terrain.shape import shape_of
 from sandlot.surrogates.terrain.step import MAX_PUSHED, NEVER
@@ -61,9 +61,10 @@ def test_ground_is_not_above_what_covers_it(name):
     stances = drive(ground, feet, path(np.random.default_rng(1), 40, 0.004))
     above = []
     for foot, stance in zip(feet, stances, strict=True):
+        size, at = foot_of(foot), stance_of(stance)
         for i in range(90):
             for j in range(90):
-                part, under = cover(foot, stance, ground.x0 + 0.01 * j, ground.y0 + 0.01 * i, 0.01)
+                part, under = cover(size, at, ground.x0 + 0.01 * j, ground.y0 + 0.01 * i, 100.0)
                 if part == 1.0:
                     above.append(heights[i, j] - under)
     assert max(above) < 1e-9
@@ -110,7 +111,7 @@ def test_slopes_slide_to_the_angle_of_repose():
     stand(feet, np.array([-0.095, -0.0955, 1.0]), np.zeros(3), stances)
     ground = ground_of(heights)
     for _ in range(400):
-        slide(ground, feet[0], stances[0], 0.6, 1)
+        slide(ground, foot_of(feet[0]), stance_of(stances[0]), 0.6, 1)
     near = heights[15:26, 15:26]
     assert np.abs(np.diff(near, axis=0)).max() <= 1.011 * 0.6 * 0.01
     assert np.abs(np.diff(near, axis=1)).max() <= 1.011 * 0.6 * 0.01

@@ -7,6 +7,7 @@ from PIL import Image
 
 from sandlot.control.leveling import LevelingController, Rule
 from sandlot.errors import SandlotError
+from sandlot.worlds.leveling.vector import LevelingVector
 from sandlot.worlds.leveling.world import Leveling
 from sandlot.worlds.picture import from_above
 from sandlot.worlds.rollout import rollout
@@ -76,6 +77,18 @@ def test_given_heights_are_copied_and_checked():
     assert mine.sum() == 54
     with pytest.raises(SandlotError, match=r"\(3, 3\)"):
         world.reset(options={"heights": np.zeros((3, 3))})
+
+
+@pytest.mark.parametrize(
+    ("heights", "message"), [([[1, 2], [3, 9999]], "whole numbers from 0 to 4095"), ([[1, 2], [3]], "are not numbers")]
+)
+def test_impossible_heights_are_refused_before_anything_changes(heights, message):
+    for world in (Leveling(shape=(2, 2), agents=1), LevelingVector(2, shape=(2, 2), agents=1)):
+        world.reset(seed=3)
+        before = world.np_random_seed
+        with pytest.raises(SandlotError, match=message):
+            world.reset(seed=5, options={"heights": heights})
+        assert world.np_random_seed == before
 
 
 def test_an_image_makes_the_terrain(tmp_path):

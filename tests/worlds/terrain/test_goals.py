@@ -1,5 +1,7 @@
 """Rovers that drive to goals, see ahead, and get another map by the seed."""
 
+import copy
+
 import gymnasium
 import numpy as np
 import pytest
@@ -92,6 +94,7 @@ def test_a_vector_with_all_options_equals_single_worlds(fidelity, mode):
         "rovers": ("wheeled", "wheeled" if fidelity == "learned" else "tracked"),
     }
     given |= {"imu": {"rate_noise": 0.01}, "encoders": {"speed_bias": 0.1}, "interface": "normalised"}
+    given |= {"frame_skip": 1 if mode == "NextStep" else 3}
     one = gymnasium.make_vec("sandlot/Terrain-v0", num_envs=2, autoreset_mode=mode, **given)
     sync = {"autoreset_mode": gymnasium.vector.AutoresetMode(mode)}
     other = gymnasium.make_vec("sandlot/Terrain-v0", num_envs=2, vectorization_mode="sync", vector_kwargs=sync, **given)
@@ -100,6 +103,28 @@ def test_a_vector_with_all_options_equals_single_worlds(fidelity, mode):
     for _ in range(8):
         actions = one.action_space.sample()
         assert_same_step(one.step(actions), other.step(actions))
+
+
+def test_a_step_with_skipped_frames_equals_so_many_steps():
+    given = {**LEARNED, "task": "goal", "terrain": "flat", "goal": (0.26, 0.0)}
+    plain, skipping = Terrain(**given), Terrain(**given, frame_skip=7)
+    for each in (plain, skipping):
+        each.reset(seed=0)
+    action = plain.action_space.high * (1.0, 0.0)
+    ended, frames = False, []
+    while not ended:
+        seen, reward, ended, _, info = skipping.step(action)
+        parts, start = [], len(frames)
+        while len(frames) < start + 7 and not (parts and parts[-1][2]):
+            parts.append(plain.step(action))
+            frames.append(plain.frame())
+        assert ended == parts[-1][2]
+        assert reward == sum(part[1] for part in parts)
+        np.testing.assert_array_equal(seen, parts[-1][0])
+        assert info["time"] == parts[-1][4]["time"]
+        assert skipping.frame()["dx"] == pytest.approx(sum(frame["dx"] for frame in frames[start:]))
+    assert len(frames) % 7  # the goal was reached between two actions
+    assert info["is_success"]
 
 
 def test_a_member_that_explodes_stands_still_and_is_cut_off():
@@ -112,6 +137,31 @@ def test_a_member_that_explodes_stands_still_and_is_cut_off():
         assert truncated.tolist() == info["exploded"].tolist() == [True, False]
         assert rewards[0] == 0.0
         np.testing.assert_array_equal(seen[0], before[0])
+
+
+def test_a_member_that_leaves_its_map_is_cut_off_with_the_single_world():
+    given = {"fidelity": "learned", "terrain": "flat", "shape": (60, 60), "wrap": False}
+    vector, world = gymnasium.make_vec("sandlot/Terrain-v0", num_envs=2, **given), Terrain(**given)
+    vector.reset(seed=0)
+    world.reset(seed=0)
+    forward, left = np.zeros((2, 1, 2)), False
+    forward[1, 0, 0] = world.action_space.high[0, 0]
+    while not left:
+        *_, left, _ = world.step(forward[1])
+        *_, truncated, _ = vector.step(forward)
+        assert truncated.tolist() == [False, left]
+    assert 20 < world.task.steps < 400
+
+
+def test_threads_give_the_same_results_and_are_not_copied():
+    given = {"shape": (60, 60), "ground": "rigid", "num_envs": 3}
+    one, other = (gymnasium.make_vec("sandlot/Terrain-v0", threads=threads, **given) for threads in (1, 2))
+    for vector in (one, other):
+        vector.reset(seed=0)
+    actions = [0.5 * one.action_space.high] * 3
+    for action in actions:
+        assert_same_step(one.step(action), other.step(action))
+    assert_same_step(one.step(actions[0]), copy.deepcopy(other).step(actions[0]))
 
 
 def test_a_recording_of_a_goal_task_is_made_frame_by_frame():

@@ -161,7 +161,7 @@ class Stairs(LimitStudy):
                 text = f"Trained, at {fidelity}: at least the source's reinforcement curve wherever geometry allows."
                 said = f"{int((missing <= 0.5).sum())} of {len(missing)}"
                 note = (
-                    f"least margin {-missing.max():.0f} deg; 45 deg to 34 cm, then risers of 30 cm"
+                    f"least margin {round(-missing.max())} deg; 45 deg to 34 cm, then risers of 30 cm"
                     if len(missing)
                     else ""
                 )

@@ -19,6 +19,28 @@ STANCE = np.dtype([(name, np.float64) for name in ("x", "y", "z", "ahead_x", "ah
 """Where a foot is: its centre [m], the horizontal direction ahead, and its slopes along and across it."""
 
 
+class Foot(NamedTuple):
+    """A foot of FOOT for kernels that visit many nodes: as a tuple it stays in registers."""
+
+    straight: float
+    radius: float
+    half_width: float
+
+
+class Stance(NamedTuple):
+    """Where a foot is, of STANCE, likewise."""
+
+    x: float
+    y: float
+    z: float
+    ahead_x: float
+    ahead_y: float
+    slope: float
+    tilt: float
+
+
+ADVANCE, SINK = 0.5, 5e-4
+"""Feet change the ground anew when they have moved by this share of the spacing of nodes, or up or down by this [m]."""
 PARALLEL = 1e-6
 """A foot whose direction has a smaller part along an axis is across it."""
 
@@ -70,30 +92,61 @@ def stand(feet: NDArray[np.void], position: Array, attitude: Array, stances: NDA
 
 
 @kernel(error_model="numpy", allocates=False)
-def cover(foot: np.void, stance: np.void, x: float, y: float, spacing: float) -> tuple[float, float]:
-    """How much of a cell a foot covers, from 0 to 1, and how high its underside is there [m].
-
-    Args:
-        foot: Of FOOT.
-        stance: Of STANCE.
-        x: Of the cell's middle [m].
-        y: Of the cell's middle [m].
-        spacing: Size of the cell [m].
-    """
-    dx, dy = x - stance["x"], y - stance["y"]
-    u, v = dx * stance["ahead_x"] + dy * stance["ahead_y"], dy * stance["ahead_x"] - dx * stance["ahead_y"]
-    across = (foot["half_width"] + 0.5 * spacing - abs(v)) / spacing
-    radius, over = foot["radius"], abs(u) - foot["straight"]
-    along = 1.0 if radius > 0.0 else 0.5 - over / spacing
-    if across <= 0.0 or along <= 0.0 or (radius > 0.0 and over >= radius):
-        return 0.0, 0.0
-    over = max(over, 0.0)
-    flat = min(max(u, -foot["straight"]), foot["straight"])
-    drop = math.sqrt(radius * radius - over * over) if radius > 0.0 else 0.0
-    return min(across, 1.0) * min(along, 1.0), stance["z"] + flat * stance["slope"] + v * stance["tilt"] - drop
+def foot_of(foot: np.void) -> Foot:
+    """A foot of FOOT."""
+    return Foot(foot["straight"], foot["radius"], foot["half_width"])
 
 
 @kernel(error_model="numpy", allocates=False)
+def stance_of(at: np.void) -> Stance:
+    """Where it is, of STANCE."""
+    return Stance(at["x"], at["y"], at["z"], at["ahead_x"], at["ahead_y"], at["slope"], at["tilt"])
+
+
+@kernel(error_model="numpy", allocates=False)
+def has_moved(
+    position: Array, attitude: Array, last_position: Array, last_attitude: Array, lever: float, spacing: float
+) -> bool:
+    """Whether feet have moved so far that they change the ground anew.
+
+    Args:
+        position: (3,) of the chassis [m].
+        attitude: (3,) its roll, pitch and yaw [rad].
+        last_position: (3,) when they last changed it [m].
+        last_attitude: (3,) the same [rad].
+        lever: Largest horizontal distance of the middle of a foot from that of the chassis [m].
+        spacing: Of nodes [m].
+    """
+    level = math.hypot(position[0] - last_position[0], position[1] - last_position[1])
+    tilted = math.hypot(attitude[0] - last_attitude[0], attitude[1] - last_attitude[1])
+    level += lever * abs(attitude[2] - last_attitude[2])
+    return level > ADVANCE * spacing or abs(position[2] - last_position[2]) + lever * tilted > SINK
+
+
+@kernel(error_model="numpy", allocates=False, forceinline=True)
+def cover(foot: Foot, stance: Stance, x: float, y: float, per: float) -> tuple[float, float]:
+    """How much of a cell a foot covers, from 0 to 1, and how high its underside is there [m].
+
+    Args:
+        foot: Its size.
+        stance: Where it is.
+        x: Of the cell's middle [m].
+        y: Of the cell's middle [m].
+        per: Cells per length [1/m].
+    """
+    dx, dy = x - stance.x, y - stance.y
+    u, v = dx * stance.ahead_x + dy * stance.ahead_y, dy * stance.ahead_x - dx * stance.ahead_y
+    across, over = 0.5 + (foot.half_width - abs(v)) * per, abs(u) - foot.straight
+    along = 1.0 if foot.radius > 0.0 else 0.5 - over * per
+    if across <= 0.0 or along <= 0.0 or (foot.radius > 0.0 and over >= foot.radius):
+        return 0.0, 0.0
+    over = max(over, 0.0)
+    flat = min(max(u, -foot.straight), foot.straight)
+    drop = math.sqrt(foot.radius * foot.radius - over * over) if foot.radius > 0.0 else 0.0
+    return min(across, 1.0) * min(along, 1.0), stance.z + flat * stance.slope + v * stance.tilt - drop
+
+
+@kernel(error_model="numpy", allocates=False, forceinline=True)
 def node_in(index: int, size: int, wrap: bool) -> int:
     """An index as one within the map; beyond the edge of a map that does not wrap, -1."""
     if 0 <= index < size:
@@ -104,28 +157,29 @@ def node_in(index: int, size: int, wrap: bool) -> int:
 
 
 @kernel(error_model="numpy", allocates=False)
-def rows_below(foot: np.void, stance: np.void, ground: Ground, margin: float) -> tuple[int, int]:
+def rows_below(foot: Foot, stance: Stance, ground: Ground, margin: float) -> tuple[int, int]:
     """First and last row of the nodes that a foot may cover, or that are nearer to it than a margin [m]."""
-    along, across = foot["straight"] + foot["radius"] + margin, foot["half_width"] + margin
+    along, across = foot.straight + foot.radius + margin, foot.half_width + margin
     per, half = 1.0 / ground.spacing, 0.5 * ground.spacing
-    reach = abs(stance["ahead_y"]) * (along + half) + abs(stance["ahead_x"]) * (across + half)
-    return math.ceil((stance["y"] - reach - ground.y0) * per), math.floor((stance["y"] + reach - ground.y0) * per)
+    reach = abs(stance.ahead_y) * (along + half) + abs(stance.ahead_x) * (across + half)
+    return math.ceil((stance.y - reach - ground.y0) * per), math.floor((stance.y + reach - ground.y0) * per)
 
 
-@kernel(error_model="numpy", allocates=False)
-def columns_below(foot: np.void, stance: np.void, ground: Ground, row: int, margin: float) -> tuple[int, int]:
+@kernel(error_model="numpy", allocates=False, forceinline=True)
+def columns_below(foot: Foot, stance: Stance, ground: Ground, row: int, margin: float) -> tuple[int, int]:
     """First and last column of the same nodes in one row."""
-    along, across = foot["straight"] + foot["radius"] + margin, foot["half_width"] + margin
+    along, across = foot.straight + foot.radius + margin, foot.half_width + margin
     along, across = along + 0.5 * ground.spacing, across + 0.5 * ground.spacing
-    c, s, dy = stance["ahead_x"], stance["ahead_y"], ground.y0 + row * ground.spacing - stance["y"]
+    c, s, dy = stance.ahead_x, stance.ahead_y, ground.y0 + row * ground.spacing - stance.y
     low, high = -along - across, along + across
+    # Quotients do not depend on the row, so that they are computed once for a foot.
     if abs(c) > PARALLEL:  # no farther ahead or behind
-        middle, half = -dy * s / c, along / abs(c)
+        middle, half = -dy * (s / c), along / abs(c)
         low, high = max(low, middle - half), min(high, middle + half)
     if abs(s) > PARALLEL:  # no farther to the sides
-        middle, half = dy * c / s, across / abs(s)
+        middle, half = dy * (c / s), across / abs(s)
         low, high = max(low, middle - half), min(high, middle + half)
-    per, x = 1.0 / ground.spacing, stance["x"] - ground.x0
+    per, x = 1.0 / ground.spacing, stance.x - ground.x0
     return math.ceil((x + low) * per), math.floor((x + high) * per)
 
 

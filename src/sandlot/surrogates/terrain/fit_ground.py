@@ -13,7 +13,7 @@ from sandlot import recordings
 from sandlot.errors import RecordingError
 from sandlot.kernels import kernel
 from sandlot.physics.soil import SoilKind
-from sandlot.surrogates.terrain.feet import STANCE, Ground, stand
+from sandlot.surrogates.terrain.feet import STANCE, Ground, has_moved, stand
 from sandlot.surrogates.terrain.ground_model import GroundModel
 from sandlot.surrogates.terrain.imprint import MAX_FEET, Spreading, imprint
 from sandlot.surrogates.terrain.recorded import episodes_of, ground_before, kind_of, open_drives, replay
@@ -80,17 +80,25 @@ def stretches_of(recording: xr.Dataset, count: int) -> Iterator[Stretch]:
 
 @kernel(error_model="numpy")
 def imprint_along(
-    ground: Ground, feet: NDArray[np.void], position: Array, attitude: Array, interval: float, spreading: Spreading
+    ground: Ground,
+    feet: NDArray[np.void],
+    lever: float,
+    position: Array,
+    attitude: Array,
+    interval: float,
+    spreading: Spreading,
 ) -> None:
     """Change the ground under a rover that drives as recorded: position (frames + 1, 3), attitude (frames + 1, 3)."""
     before, after = np.zeros(len(feet), STANCE), np.zeros(len(feet), STANCE)
     work, pushed = np.zeros((len(feet), 3)), np.zeros((len(feet), MAX_PUSHED, 3))
-    stand(feet, position[0], attitude[0], before)
+    last, since = 0, NEVER
     for k in range(1, len(position)):
+        if not has_moved(position[k], attitude[k], position[last], attitude[last], lever, ground.spacing):
+            continue
+        stand(feet, position[last], attitude[last], before)
         stand(feet, position[k], attitude[k], after)
-        since = (k - 1) * MAX_FEET if k > 1 else NEVER
-        imprint(ground, feet, before, after, interval, spreading, k, since, work, pushed)
-        before[:] = after
+        imprint(ground, feet, before, after, (k - last) * interval, spreading, k, since, work, pushed)
+        last, since = k, k * MAX_FEET
 
 
 def predicted(stretch: Stretch, shape: Shape, model: GroundModel) -> Array:
@@ -98,7 +106,7 @@ def predicted(stretch: Stretch, shape: Shape, model: GroundModel) -> Array:
     start = stretch.ground
     ground = start._replace(heights=start.heights.copy(), marks=np.zeros_like(start.marks))
     spreading = Spreading(*model.spreading(stretch.kind).tolist())
-    imprint_along(ground, shape.feet, stretch.position, stretch.attitude, stretch.interval, spreading)
+    imprint_along(ground, shape.feet, shape.lever, stretch.position, stretch.attitude, stretch.interval, spreading)
     return ground.heights - start.heights
 
 

@@ -11,7 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sandlot.kernels import kernel
-from sandlot.surrogates.terrain.feet import Ground, columns_below, cover, node_in, rows_below
+from sandlot.surrogates.terrain.feet import (
+    Foot,
+    Ground,
+    Stance,
+    columns_below,
+    cover,
+    foot_of,
+    node_in,
+    rows_below,
+    stance_of,
+)
 from sandlot.typing import Array
 
 CONTACT = 1e-4
@@ -19,8 +29,8 @@ CONTACT = 1e-4
 COVERED = 0.95
 """Cells that are covered by this share count as wholly covered."""
 DIAGONAL = math.sqrt(2.0)
-SLIDES = 4
-"""Slopes around a foot are checked once in so many frames."""
+STEEP = 1.01
+"""Slopes that exceed the angle of repose by this factor slide."""
 MAX_FEET = 64
 """Marks of a frame are distinct for so many feet."""
 CLEAR = 5e-3
@@ -46,9 +56,9 @@ class Spreading(NamedTuple):
 
 
 @kernel(error_model="numpy", allocates=False)
-def is_clear(ground: Ground, foot: np.void, stance: np.void) -> bool:
+def is_clear(ground: Ground, foot: Foot, stance: Stance) -> bool:
     """Whether the underside of a box is above the ground, judged by every second node along both sides."""
-    heights, (ny, nx) = ground.heights, ground.heights.shape
+    heights, (ny, nx), per = ground.heights, ground.heights.shape, 1.0 / ground.spacing
     first_row, last_row = rows_below(foot, stance, ground, 0.0)
     for row in range(first_row, last_row + 1, 2):
         i, y = node_in(row, ny, ground.wrap), ground.y0 + row * ground.spacing
@@ -56,7 +66,7 @@ def is_clear(ground: Ground, foot: np.void, stance: np.void) -> bool:
         for column in range(first_column, last_column + 1, 2):
             j, x = node_in(column, nx, ground.wrap), ground.x0 + column * ground.spacing
             if i >= 0 and j >= 0:
-                part, under = cover(foot, stance, x, y, ground.spacing)
+                part, under = cover(foot, stance, x, y, per)
                 if part > 0.0 and heights[i, j] > under - CLEAR:
                     return False
     return True
@@ -73,26 +83,27 @@ def come_over(ground: Ground, i: int, j: int, mark: int, since: int) -> None:
 @kernel(error_model="numpy", allocates=False)
 def come_over_all(ground: Ground, feet: NDArray[np.void], stances: NDArray[np.void], mark: int, since: int) -> None:
     """`come_over` all nodes below wheels and belts, as `press` does."""
-    (ny, nx), wrap = ground.heights.shape, ground.wrap
+    (ny, nx), wrap, per = ground.heights.shape, ground.wrap, 1.0 / ground.spacing
     for k in range(len(feet)):
-        if feet[k]["radius"] == 0.0:
+        foot, stance = foot_of(feet[k]), stance_of(stances[k])
+        if foot.radius == 0.0:
             continue
-        first_row, last_row = rows_below(feet[k], stances[k], ground, 0.0)
+        first_row, last_row = rows_below(foot, stance, ground, 0.0)
         for row in range(first_row, last_row + 1):
             i, y = node_in(row, ny, wrap), ground.y0 + row * ground.spacing
-            first_column, last_column = columns_below(feet[k], stances[k], ground, row, 0.0)
+            first_column, last_column = columns_below(foot, stance, ground, row, 0.0)
             for column in range(first_column, last_column + 1):
                 j, x = node_in(column, nx, wrap), ground.x0 + column * ground.spacing
-                if i >= 0 and j >= 0 and cover(feet[k], stances[k], x, y, ground.spacing)[0] > 0.0:
+                if i >= 0 and j >= 0 and cover(foot, stance, x, y, per)[0] > 0.0:
                     come_over(ground, i, j, mark, since)
 
 
 @kernel(error_model="numpy", allocates=False)
 def press(
     ground: Ground,
-    foot: np.void,
-    before: np.void,
-    after: np.void,
+    foot: Foot,
+    before: Stance,
+    after: Stance,
     shelter: float,
     mark: int,
     since: int,
@@ -105,9 +116,9 @@ def press(
 
     Args:
         ground: Changed in place.
-        foot: Of FOOT.
-        before: Where it was, of STANCE.
-        after: Where it is now, of STANCE.
+        foot: Its size.
+        before: Where it was.
+        after: Where it is now.
         shelter: As of `Spreading`.
         mark: Number that the nodes below the foot are marked with.
         since: Wheels were above nodes with at least this mark in the frame before.
@@ -117,7 +128,7 @@ def press(
         The soil that it displaces downwards, as a height of one cell [m], its centre x, y [m], and how many of
         ``pushed`` are filled.
     """
-    heights, (ny, nx), count = ground.heights, ground.heights.shape, 0
+    heights, (ny, nx), per, count = ground.heights, ground.heights.shape, 1.0 / ground.spacing, 0
     first_row, last_row = rows_below(foot, after, ground, 0.0)
     volume, x_sum, y_sum = 0.0, 0.0, 0.0
     for row in range(first_row, last_row + 1):
@@ -127,17 +138,17 @@ def press(
             j, x = node_in(column, nx, ground.wrap), ground.x0 + column * ground.spacing
             if i < 0 or j < 0:
                 continue
-            part, under = cover(foot, after, x, y, ground.spacing)
+            part, under = cover(foot, after, x, y, per)
             height = heights[i, j]
             if part <= 0.0:
                 continue
-            if foot["radius"] > 0.0:
+            if foot.radius > 0.0:
                 come_over(ground, i, j, mark, since)
             # A foot that is still in its rut shelters nodes that it has risen from.
-            in_rut = foot["radius"] > 0.0 and under < ground.untouched[i, j]
+            in_rut = foot.radius > 0.0 and under < ground.untouched[i, j]
             if height < under - shelter and not in_rut:
                 continue
-            old_part, old_under = cover(foot, before, x, y, ground.spacing)
+            old_part, old_under = cover(foot, before, x, y, per)
             old_part = 0.0 if height < old_under - CONTACT else old_part
             ground.marks[i, j] = mark
             if old_part == 0.0 and height <= under:
@@ -197,9 +208,9 @@ def push(ground: Ground, least: int, pushed: Array) -> tuple[float, float, float
 @kernel(error_model="numpy", allocates=False)
 def rise(
     ground: Ground,
-    foot: np.void,
-    before: np.void,
-    after: np.void,
+    foot: Foot,
+    before: Stance,
+    after: Stance,
     interval: float,
     spreading: Spreading,
     mark: int,
@@ -212,9 +223,9 @@ def rise(
 
     Args:
         ground: Changed in place.
-        foot: Of FOOT.
-        before: Where it was, of STANCE.
-        after: Where it is now, of STANCE.
+        foot: Its size.
+        before: Where it was.
+        after: Where it is now.
         interval: Between the two [s].
         spreading: Where soil goes.
         mark: Of the nodes below this foot.
@@ -225,7 +236,7 @@ def rise(
     """
     heights, marks, (ny, nx), wrap = ground.heights, ground.marks, ground.heights.shape, ground.wrap
     first_row, last_row = rows_below(foot, after, ground, ground.spacing)
-    vx, vy = (after["x"] - before["x"]) / interval, (after["y"] - before["y"]) / interval
+    vx, vy = (after.x - before.x) / interval, (after.y - before.y) / interval
     aside = (1.0 - spreading.ahead) / (vx * vx + vy * vy + spreading.slow * spreading.slow)
     row, column = (centre[1] - ground.y0) / ground.spacing, (centre[0] - ground.x0) / ground.spacing
     total, count = 0.0, 0
@@ -247,11 +258,11 @@ def rise(
             sw, se = marks[south, west] == mark, marks[south, east] == mark
             nw, ne = marks[north, west] == mark, marks[north, east] == mark
             out_x, out_y = float(sw + w + nw - se - e - ne), float(sw + s + se - nw - n - ne)
-            ahead = (out_x * vx + out_y * vy) ** 2 / max(out_x * out_x + out_y * out_y, 1.0)
+            ahead, squared = out_x * vx + out_y * vy, max(out_x * out_x + out_y * out_y, 1.0)
             dr, dc = r - row, c - column
-            rim[count, 0], rim[count, 1] = i, j
-            rim[count, 2] = (1.0 - aside * ahead) / (dr * dr + dc * dc + 1.0)
-            total, count = total + rim[count, 2], count + 1
+            share = (squared - aside * ahead * ahead) / (squared * (dr * dr + dc * dc + 1.0))
+            rim[count, 0], rim[count, 1], rim[count, 2] = i, j, share
+            total, count = total + share, count + 1
     for k in range(count):
         heights[int(rim[k, 0]), int(rim[k, 1])] += volume / total * rim[k, 2]
     if count == 0:  # the soil stays where it was
@@ -260,35 +271,43 @@ def rise(
 
 
 @kernel(error_model="numpy", allocates=False)
-def slide(ground: Ground, foot: np.void, stance: np.void, repose: float, least: int) -> None:
+def slide(ground: Ground, foot: Foot, stance: Stance, repose: float, least: int) -> None:
     """Let soil slide down slopes around a foot that are steeper than the angle of repose, half of the excess each time.
 
     Args:
         ground: Changed in place.
-        foot: Of FOOT.
-        stance: Where it is, of STANCE.
+        foot: Its size.
+        stance: Where it is.
         repose: Tangent of the angle of repose.
         least: Nodes with at least this mark are below a foot, and hold their soil.
     """
     heights, marks, (ny, nx), wrap = ground.heights, ground.marks, ground.heights.shape, ground.wrap
     margin = MARGIN * ground.spacing
     first_row, last_row = rows_below(foot, stance, ground, margin)
-    straight = repose * ground.spacing
+    straight, diagonal = repose * ground.spacing, DIAGONAL * repose * ground.spacing
     for row in range(first_row, last_row + 1):
         i, above = node_in(row, ny, wrap), node_in(row + 1, ny, wrap)
         first_column, last_column = columns_below(foot, stance, ground, row, margin)
         for column in range(first_column, last_column + 1):
-            j = node_in(column, nx, wrap)
-            if i < 0 or j < 0 or marks[i, j] >= least:
+            j, west, east = node_in(column, nx, wrap), node_in(column - 1, nx, wrap), node_in(column + 1, nx, wrap)
+            if i < 0 or j < 0:
+                continue
+            if above >= 0 and west >= 0 and east >= 0:  # most nodes have no steep slope: one branch for all four
+                here = heights[i, j]
+                steep = abs(here - heights[i, east]) > STEEP * straight
+                steep |= abs(here - heights[above, j]) > STEEP * straight
+                steep |= abs(here - heights[above, east]) > STEEP * diagonal
+                steep |= abs(here - heights[above, west]) > STEEP * diagonal
+                if not steep:
+                    continue
+            if marks[i, j] >= least:
                 continue
             for m in range(4):
-                k = i if m == 0 else above
-                h = j if m == 1 else node_in(column + (1 if m != 3 else -1), nx, wrap)
-                if k < 0 or h < 0:
+                k, h = i if m == 0 else above, j if m == 1 else west if m == 3 else east
+                if k < 0 or h < 0 or marks[k, h] >= least:
                     continue
-                stable = straight if m < 2 else DIAGONAL * straight
-                fall = heights[i, j] - heights[k, h]
-                if abs(fall) > 1.01 * stable and marks[k, h] < least:
+                stable, fall = straight if m < 2 else diagonal, heights[i, j] - heights[k, h]
+                if abs(fall) > STEEP * stable:
                     amount = math.copysign(0.5 * (abs(fall) - stable), fall)
                     heights[i, j] -= amount
                     heights[k, h] += amount
@@ -324,11 +343,12 @@ def imprint(
     """
     least = frame * MAX_FEET
     for k in range(len(feet)):
+        foot, here = foot_of(feet[k]), stance_of(after[k])
         work[k, 0] = pushed[k, -1, 0] = 0.0
-        if feet[k]["radius"] == 0.0 and is_clear(ground, feet[k], after[k]):
+        if foot.radius == 0.0 and is_clear(ground, foot, here):
             continue
         volume, x_sum, y_sum, count = press(
-            ground, feet[k], before[k], after[k], spreading.shelter, least + k, since, pushed[k, :-1]
+            ground, foot, stance_of(before[k]), here, spreading.shelter, least + k, since, pushed[k, :-1]
         )
         work[k, 0], work[k, 1], work[k, 2], pushed[k, -1, 0] = volume, x_sum, y_sum, count
     for k in range(len(feet)):
@@ -336,8 +356,9 @@ def imprint(
         volume, x_sum, y_sum = volume + work[k, 0], x_sum + work[k, 1], y_sum + work[k, 2]
         work[k, 0] = volume + pushed[k, -1, 0]
         if volume > 0.0:
+            foot, there, here = foot_of(feet[k]), stance_of(before[k]), stance_of(after[k])
             centre = (x_sum / volume, y_sum / volume)
-            rise(ground, feet[k], before[k], after[k], interval, spreading, least + k, least, volume, centre, pushed[k])
+            rise(ground, foot, there, here, interval, spreading, least + k, least, volume, centre, pushed[k])
     for k in range(len(feet)):
-        if work[k, 0] > 0.0 and (frame + k) % SLIDES == 0:
-            slide(ground, feet[k], after[k], spreading.repose, least)
+        if work[k, 0] > 0.0:
+            slide(ground, foot_of(feet[k]), stance_of(after[k]), spreading.repose, least)

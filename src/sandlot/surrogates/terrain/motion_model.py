@@ -77,6 +77,7 @@ class MotionModel:
             shape.radius,
             shape.base,
             shape.top_speed,
+            shape.lever,
         )
 
     def soils(self, inputs: Array, member: int = 0) -> Array:

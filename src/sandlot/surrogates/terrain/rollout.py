@@ -169,7 +169,8 @@ def free_run(
     spreading, deforms = ground.spreading(drive.kind)[None], drive.deforms
     for member in range(members):
         states = np.zeros(1, STATE)
-        states["position"], states["attitude"] = drive.position[frame], drive.attitude[frame]
+        states["position"] = states["last_position"] = drive.position[frame]
+        states["attitude"] = states["last_attitude"] = drive.attitude[frame]
         start_state = drive.states[frame - 1]
         states["motion"], states["wheels"] = start_state[:3], start_state[3:5]
         states["rest"], states["change"] = start_state[5:8], start_state[8:]

@@ -43,6 +43,18 @@ class Shape:
     top_speed: float
     width: float
 
+    @property
+    def reach(self) -> float:
+        """Largest horizontal distance of a point of a foot from the middle of the chassis [m]."""
+        feet = self.feet
+        ahead, aside = np.abs(feet["x"]) + feet["straight"] + feet["radius"], np.abs(feet["y"]) + feet["half_width"]
+        return float(np.hypot(ahead, aside).max())
+
+    @property
+    def lever(self) -> float:
+        """Largest horizontal distance of the middle of a foot, or of an end of a belt, from that of the chassis [m]."""
+        return float(np.hypot(np.abs(self.feet["x"]) + self.feet["straight"], self.feet["y"]).max())
+
 
 def shape_of(rover: str) -> Shape:
     """The shape of a rover, by its name or file.

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sandlot.geometry.planar import wrap_compiled
 from sandlot.kernels import kernel
 from sandlot.models.dense import BLOCK, Dense, forward_block, forward_one
-from sandlot.surrogates.terrain.feet import STANCE, Ground, stand
+from sandlot.surrogates.terrain.feet import STANCE, Ground, has_moved, stand
 from sandlot.surrogates.terrain.grip import GRIPS, hold
 from sandlot.surrogates.terrain.imprint import MAX_FEET, Spreading, imprint
 from sandlot.surrogates.terrain.inputs import SOIL_INPUTS
@@ -28,6 +28,7 @@ STATE = np.dtype(
         ("grip", np.float64, GRIPS),
         ("still", np.float64),
         ("since", np.int64),
+        ("waited", np.int64),
         ("last_position", np.float64, 3),
         ("last_attitude", np.float64, 3),
     ]
@@ -35,7 +36,8 @@ STATE = np.dtype(
 """A learned rover: position [m]; roll, pitch and yaw [rad]; its horizontal speed ahead and to the left [m/s] and its
 turn rate [rad/s]; speeds [rad/s] and angles [rad] of its left and its right wheels; its height above the plane through
 the ground below its feet [m], its pitch and roll relative to it [rad], and their last changes; its grip; 1 if it stands
-still, else 0; least mark of the nodes below it; position and attitude in the frame before."""
+still, else 0; least mark of the nodes below it; frames since it last changed the ground, and its
+position and attitude then."""
 RESTS = 3
 """Height above the plane, pitch and roll relative to it."""
 STILL_WHEELS, STILL_SPEED = 0.02, 0.003
@@ -68,6 +70,7 @@ class Learned(NamedTuple):
         radius: Of the wheels [m].
         base: Distance of the left from the right wheels [m].
         top_speed: Of the motors [rad/s].
+        lever: As of `has_moved` [m].
     """
 
     support: Support
@@ -82,6 +85,7 @@ class Learned(NamedTuple):
     radius: float
     base: float
     top_speed: float
+    lever: float
 
 
 class Maps(NamedTuple):
@@ -116,7 +120,7 @@ class Scratch(NamedTuple):
     """Room for one thread.
 
     Attributes:
-        block: (2, largest layer, BLOCK).
+        block: (2, largest layer + 1, BLOCK).
         line: (2, largest layer).
         before: (feet,) of STANCE.
         after: (feet,) of STANCE.
@@ -136,7 +140,7 @@ def make_scratch(learned: Learned) -> Scratch:
     """Room for one thread."""
     most, feet = int(max(learned.drive.sizes.max(), learned.settle.sizes.max())), len(learned.feet)
     return Scratch(
-        np.zeros((2, most, BLOCK), np.float32),
+        np.zeros((2, most + 1, BLOCK), np.float32),
         np.zeros((2, most), np.float32),
         np.zeros(feet, STANCE),
         np.zeros(feet, STANCE),
@@ -189,8 +193,6 @@ def fill_inputs(
 def move(learned: Learned, state: np.void, changes: NDArray[np.float32]) -> None:
     """Change the state of a rover by the outputs of a net (MOVES or more,), and drive for one frame."""
     limits, ranges, dt = learned.limits, learned.ranges, learned.interval
-    for m in range(3):
-        state["last_position"][m], state["last_attitude"][m] = state["position"][m], state["attitude"][m]
     if state["still"] > 0.0:
         for m in range(3):
             state["motion"][m] = state["change"][m] = 0.0  # its grip stays
@@ -313,20 +315,25 @@ def advance(
 def deform(
     learned: Learned, states: NDArray[np.void], maps: Maps, where: IntArray, spreading: Array, scratch: Scratch
 ) -> None:
-    """Change the ground under rovers that have moved, one after the other; arguments as of `advance`."""
+    """Change the ground under rovers that have moved far enough, one after the other; arguments as of `advance`."""
     for k in range(len(states)):
         state, at, share = states[k], where[k], spreading[k]
+        position, attitude = state["position"], state["attitude"]
+        before, turned = state["last_position"], state["last_attitude"]
         if state["still"] > 0.0:
             continue
-        stand(learned.feet, state["last_position"], state["last_attitude"], scratch.before)
-        stand(learned.feet, state["position"], state["attitude"], scratch.after)
+        state["waited"] += 1
+        if not has_moved(position, attitude, before, turned, learned.lever, maps.spacing):
+            continue
+        stand(learned.feet, before, turned, scratch.before)
+        stand(learned.feet, position, attitude, scratch.after)
         maps.frames[at] += 1
         imprint(
             ground_of(maps, at),
             learned.feet,
             scratch.before,
             scratch.after,
-            learned.interval,
+            learned.interval * state["waited"],
             Spreading(share[0], share[1], share[2], share[3]),
             maps.frames[at],
             state["since"],
@@ -334,6 +341,9 @@ def deform(
             scratch.pushed,
         )
         state["since"] = maps.frames[at] * MAX_FEET
+        state["waited"] = 0
+        for m in range(3):
+            before[m], turned[m] = position[m], attitude[m]
 
 
 def make_maps(heights: Array, initial: Array, x0: float, y0: float, spacing: float, wrap: bool) -> Maps:

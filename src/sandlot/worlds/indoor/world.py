@@ -132,9 +132,10 @@ class Indoor(World):
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[NDArray[np.float32], dict[str, Any]]:
         """Begin an episode; ``options={"start": (x, y, yaw)}`` replaces the start of the settings."""
-        super().reset(seed=seed)
         start = (options or {}).get("start", self.settings.start)
-        pose = self.floor.draw_pose(self.np_random) if start is None else self.task.check(start)
+        given = None if start is None else self.task.check(start)  # before anything is changed
+        super().reset(seed=seed)
+        pose = self.floor.draw_pose(self.np_random) if given is None else given
         self.task.restart(self.task.all, pose[None], [self.np_random])
         return self.task.observe()[0], self._info()
 

@@ -20,6 +20,7 @@ from sandlot.physics.swarm import (
     PUT_DOWN,
     STEEP,
     Swarm,
+    check_cells,
     place,
     see_free,
     sense,
@@ -72,21 +73,22 @@ class LevelingTask:
         return Swarm(*(each[number] for each in self.swarms))
 
     def check_heights(self, heights: Any) -> NDArray[Any]:
-        """Refuse a terrain of another size.
+        """Refuse a terrain of another size, or with impossible heights.
 
         Raises:
-            SettingError: If it has one.
+            SandlotError: If it has either.
         """
-        if np.shape(heights) != self.shape:
-            raise SettingError(f"the given heights are of shape {np.shape(heights)}; this world's are {self.shape}")
-        return np.asarray(heights)
+        try:
+            found = np.asarray(heights, np.float64)
+        except (TypeError, ValueError):
+            raise SettingError(f"the given heights are not numbers of shape {self.shape}") from None
+        if found.shape != self.shape:
+            raise SettingError(f"the given heights are of shape {found.shape}; this world's are {self.shape}")
+        check_cells(found)
+        return found
 
     def restart(self, which: IntArray, rng: Sequence[np.random.Generator], heights: NDArray[Any] | None = None) -> None:
-        """Give some swarms a new terrain, and place their agents; each has its own generator.
-
-        Raises:
-            SandlotError: If the given heights (ny, nx) are not whole numbers from 0 to 4095 [unit].
-        """
+        """Give some swarms a new terrain, or a checked one, and place their agents; each has its own generator."""
         settings = self.settings
         for k, chance in zip(which.tolist(), rng, strict=True):
             ground = settings.heights(chance) if heights is None else heights

@@ -96,9 +96,9 @@ class Leveling(World):
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[NDArray[np.float32], dict[str, Any]]:
         """Begin an episode; ``options={"heights": (ny, nx) array}`` replaces the terrain of the settings."""
-        super().reset(seed=seed)
         heights = (options or {}).get("heights")
-        given = None if heights is None else self.task.check_heights(heights)
+        given = None if heights is None else self.task.check_heights(heights)  # before anything is changed
+        super().reset(seed=seed)
         self.task.restart(FIRST, [self.np_random], given)
         return self.task.observe()[0], self._info()
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from sandlot.kernels import kernel
 from sandlot.physics.height_map import height_between
-from sandlot.typing import Array
+from sandlot.typing import Array, BoolArray
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,12 @@ class Grid:
 
     def contains(self, points: Array) -> bool:
         """Whether all points (n, 2) [m] are on the map; always, if it wraps."""
-        return self.wrap or not (np.abs(points) > 0.5 * self.size).any()
+        return not self.beyond(points).any()
+
+    def beyond(self, points: Array) -> BoolArray:
+        """Which points (..., 2) [m] are not on the map; none, if it wraps: (...)."""
+        outside = np.asarray(np.any(np.abs(points) > 0.5 * self.size, axis=-1))
+        return np.zeros_like(outside) if self.wrap else outside
 
 
 @kernel(error_model="numpy", allocates=False)

@@ -91,7 +91,7 @@ class LearnedFleet:
         self.top_speeds = np.column_stack([linear, 2.0 * linear / np.array([shape.base for shape in each])])
         self.wheel_radius = np.array([shape.radius for shape in each])
         self.shapes: Sequence[Sequence[DrawnShape]] = [drawn_shapes(layouts[name]) for name in names]
-        reach = np.array([_reach(shape) for shape in each[: len(settings.rovers)]])
+        reach = np.array([shape.reach for shape in each[: len(settings.rovers)]])
         poses = side_by_side(reach) if settings.poses is None else np.array(settings.poses, np.float64)
         check_places(ground.grid, poses, reach)
         self.poses = np.tile(poses, (members, 1))
@@ -106,7 +106,11 @@ class LearnedFleet:
         self._learned = {name: self.models[name].learned() for name in self.models}
         self._scratch = {name: make_scratch(each) for name, each in self._learned.items()}
         self._interval = settings.interval
-        self._wheels = [np.stack([s.feet["x"], s.feet["y"]], axis=1)[s.feet["radius"] > 0.0] for s in each]
+        # From the chassis, whose own place is one of them; rovers with fewer wheels have it more than once.
+        wheels = [np.stack([s.feet["x"], s.feet["y"]])[:, s.feet["radius"] > 0.0] for s in each]
+        self._wheels = np.zeros((2, self.count, 1 + max(found.shape[1] for found in wheels)))
+        for k, found in enumerate(wheels):
+            self._wheels[:, k, : found.shape[1]] = found
         self.states = np.zeros(self.count, STATE)
         seen = max(width_of(len(shape.samples), len(shape.groups)) for shape in each)
         self._seen = np.zeros((self.count, seen))
@@ -187,16 +191,9 @@ class LearnedFleet:
     @property
     def footprint(self) -> Array:
         """Of every chassis, wheel and belt: (points, 2) x and y [m]."""
-        return self.footprint_of(np.arange(self.count))
-
-    def footprint_of(self, which: IntArray) -> Array:
-        """Of the chassis, wheels and belts of some rovers: (points, 2) x and y [m]."""
-        points = [self.states["position"][which, :2]]
-        for k in which.tolist():
-            state = self.states[k]
-            c, s = math.cos(state["attitude"][2]), math.sin(state["attitude"][2])
-            points.append(state["position"][:2] + self._wheels[k] @ np.array([[c, s], [-s, c]]))
-        return np.concatenate(points)
+        yaw, (ahead, left) = np.ascontiguousarray(self.states["attitude"][:, 2:]), self._wheels
+        turned = np.stack([np.cos(yaw) * ahead - np.sin(yaw) * left, np.sin(yaw) * ahead + np.cos(yaw) * left], axis=2)
+        return (self.states["position"][:, None, :2] + turned).reshape(-1, 2)
 
 
 @kernel(error_model="numpy", allocates=False)
@@ -251,11 +248,3 @@ def _model(settings: TerrainSettings, name: str, shape: Shape) -> MotionModel:
                 stacklevel=2,
             )
     return model
-
-
-def _reach(shape: Shape) -> float:
-    """Largest horizontal distance of a foot from the middle of the chassis [m]."""
-    feet = shape.feet
-    return float(
-        np.hypot(np.abs(feet["x"]) + feet["straight"] + feet["radius"], np.abs(feet["y"]) + feet["half_width"]).max()
-    )

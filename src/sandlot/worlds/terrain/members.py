@@ -20,7 +20,7 @@ from sandlot.worlds.terrain.learned import LearnedFleet, LearnedGround
 from sandlot.worlds.terrain.scene import Bodies, Surface, terrain_scene
 from sandlot.worlds.terrain.seam import Drive, Ground
 from sandlot.worlds.terrain.settings import TerrainSettings
-from sandlot.worlds.terrain.task import account, measure, spaces
+from sandlot.worlds.terrain.task import account, measure, outcomes_of, spaces
 
 
 class Fleets(Protocol):
@@ -112,10 +112,8 @@ class LearnedFleets:
 
     def off_map(self) -> BoolArray:
         """Whose rovers have left the map."""
-        grid = self._ground.grid
-        if grid.wrap:
-            return np.zeros(self._members, np.bool_)
-        return np.array([not grid.contains(self._fleet.footprint_of(self._rovers(k))) for k in range(self._members)])
+        beyond = self._ground.grid.beyond(self._fleet.footprint.reshape(self._members, -1, 2))
+        return np.asarray(beyond.any(axis=1))
 
     def restart(self, member: int, heights: Array) -> None:
         """Lay new ground."""
@@ -140,9 +138,14 @@ class SingleFleets:
     def __init__(self, settings: TerrainSettings, grid: Grid, members: int, threads: int) -> None:
         self._all: list[tuple[Drive, Ground]] = [make_physics(settings, grid) for _ in range(members)]
         self._each, self._grid, self._threads = len(settings.rovers), grid, threads
+        self._pool: ThreadPoolExecutor | None = None
         first = self._all[0][0]
         self.top_speeds, self.wheel_radius = first.top_speeds, first.wheel_radius
         self.settle(np.arange(members))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Everything but the threads: a copy starts its own."""
+        return {**self.__dict__, "_pool": None}
 
     def heights(self, member: int) -> Array:
         """Of the ground of a member."""
@@ -188,8 +191,8 @@ class SingleFleets:
             ground.change(before, rovers.state)
 
         if self._threads > 1 and len(members) > 1:
-            with ThreadPoolExecutor(self._threads) as pool:
-                list(pool.map(one, members.tolist()))
+            self._pool = self._pool or ThreadPoolExecutor(self._threads)
+            list(self._pool.map(one, members.tolist()))
         else:
             for member in members.tolist():
                 one(member)
@@ -246,19 +249,30 @@ class TerrainMembers:
         self.exploded[which] = self._of_members(self.state.exploded)[which].any(axis=1)
 
     def drive(self, commands: Array, running: BoolArray) -> Array:
-        """Drive until the next frame.
+        """Drive as many frames as there are in a step; a member whose episode ends meanwhile stays as it is.
 
         Args:
             commands: (members, rovers of a member, 2) forward speed [m/s] and turn rate to the left [rad/s].
             running: (members,) which members drive; the others will be restarted.
 
         Returns:
-            (members,) rewards [m].
+            (members,) rewards [m]; 0 of a member that explodes.
         """
+        rewards = self._drive(commands, running)
+        for _ in range(self.settings.frame_skip - 1):
+            terminated, truncated = self.ends()
+            running = running & ~(terminated | truncated)
+            if not running.any():
+                break
+            rewards += self._drive(commands, running)
+        return np.where(self.exploded, 0.0, rewards)
+
+    def _drive(self, commands: Array, running: BoolArray) -> Array:
+        """Drive until the next frame; returns the rewards (members,)."""
         before, moving = self.state, running & ~self.exploded
         self.fleets.drive(np.ascontiguousarray(commands.reshape(-1, 2)), np.flatnonzero(moving))
         after = self.state
-        self.steps += 1
+        self.steps += running
         self.exploded |= moving & self._of_members(after.exploded).any(axis=1)
         good = np.repeat(moving & ~self.exploded, self._each)
         travel = self.travel.copy()
@@ -315,21 +329,10 @@ class TerrainMembers:
 
     def outcomes(self, which: BoolArray | None = None) -> dict[str, Array]:
         """Results so far, as `Terrain` names them: (members,) each; NaN for the rut depth of others than ``which``."""
-        nothing, ruts = np.full(self._count, np.nan), np.full(self._count, np.nan)
+        ruts = np.full(self._count, np.nan)
         for k in range(self._count) if which is None else np.flatnonzero(which).tolist():
             ruts[k] = np.max(self.fleets.initial(k) - self.fleets.heights(k))
-        away = np.hypot(*(self.state.position[:, :2] - self._origin).T)
-        rolled, driven = (self._of_members(each).sum(axis=1) for each in self.travel[1:])
-        goals = self.goals
-        return {
-            "path_length": self._of_members(self.travel[0]).mean(axis=1),
-            "distance": self._of_members(away).mean(axis=1),
-            "slip": np.where(rolled > 0.0, 1.0 - driven / np.where(rolled > 0.0, rolled, 1.0), np.nan),
-            "rut_depth": ruts,
-            "overturned": self._of_members(self.state.overturned).any(axis=1).astype(np.float64),
-            "reached": nothing if goals is None else self._of_members(goals.reached).mean(axis=1),
-            "goal_left": nothing if goals is None else self._of_members(goals.left).mean(axis=1),
-        }
+        return outcomes_of(self.state, self._origin, self.travel, self.goals, ruts)
 
     def scene(self, member: int) -> Scene:
         """What there is to draw of a member."""

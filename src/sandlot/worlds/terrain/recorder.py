@@ -83,8 +83,8 @@ class TerrainRecorder(Recorder):
 
     @property
     def can_hold(self) -> bool:
-        """Whether rovers drive on soil without goals, and no sensor draws numbers, which later episodes would miss."""
-        plain = self._task.goals is None and not self._task.noisy
+        """Whether steps are frames on soil without goals, and no sensor draws numbers, which later ones would miss."""
+        plain = self._task.goals is None and not self._task.noisy and self._task.settings.frame_skip == 1
         return self._stretches is not None and plain and not self._task.exploded
 
     def hold(self, action: NDArray[Any], rows: Mapping[str, NDArray[Any]]) -> tuple[Array, StepResult, Frame]:

@@ -91,6 +91,7 @@ class TerrainSettings(WorldSettings):
         rovers: Each ``wheeled``, ``tracked``, or the path of a TOML file; one alone needs no list.
         poses: x [m], y [m] and yaw [rad] where each rover starts; side by side in the middle if left out.
         interval: Between frames [s].
+        frame_skip: Frames with one action.
         step: Of the physics [s].
         motion_model: For ``learned``: how all rovers move, as ``sandlot fit motion`` writes it. If left out, the model
             of each shipped rover on soil.
@@ -125,6 +126,7 @@ class TerrainSettings(WorldSettings):
     rovers: Annotated[tuple[str, ...], Field(min_length=1)] = ("wheeled",)
     poses: tuple[tuple[float, float, float], ...] | None = None
     interval: float = Field(0.01, ge=1e-5, le=1.0)
+    frame_skip: int = Field(1, ge=1, le=100)
     step: float = Field(0.001, ge=1e-5, le=0.1)
     motion_model: Path | None = None
     ground_model: Path | None = None

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from gymnasium.spaces import Box
@@ -79,7 +80,7 @@ class TerrainTask:
         ground: Under them.
         steps: Frames since the start.
         commands: (rovers, 2) last forward speed [m/s] and turn rate to the left [rad/s].
-        moved: (rovers, 3) change of x, y [m] and yaw [rad] in the last frame, along the world's axes.
+        moved: (rovers, 3) change of x, y [m] and yaw [rad] in the last step, along the world's axes.
         travel: (3, rovers) path length, distance rolled by the wheels, and distance driven in their direction [m].
         exploded: Whether the simulation of any rover is no longer to be trusted.
         goals: Of the rovers, if the task is to reach them.
@@ -117,6 +118,17 @@ class TerrainTask:
         self._begin()
         if self.goals is not None:
             self.goals.restart(np.arange(count), self._origin, rng)
+
+    def command(self, commands: Array) -> float:
+        """Drive as many frames as there are in a step, or until the episode ends; returns the reward [m]."""
+        reward, moved = 0.0, np.zeros_like(self.moved)
+        for _ in range(self.settings.frame_skip):
+            reward += float(self.rewards(self.drive(commands)).sum())
+            moved += self.moved
+            if self.settings.frame_skip > 1 and self.over:
+                break
+        self.moved = moved
+        return reward
 
     def drive(self, commands: Array) -> Array:
         """Drive until the next frame.
@@ -204,23 +216,51 @@ class TerrainTask:
         return bool(self.state.overturned.any())
 
     @property
+    def over(self) -> bool:
+        """Whether the episode has ended."""
+        return self.exploded or self.overturned or self.arrived or self.off_map
+
+    @property
     def off_map(self) -> bool:
         """Whether a rover, or a wheel of it, has left the map; never, if the ground wraps."""
         return not self.ground.grid.contains(self.rovers.footprint)
 
     def outcomes(self) -> dict[str, float]:
         """Results of the episode so far, as `Terrain.outcome_quantities` names them."""
-        away = np.hypot(*(self.state.position[:, :2] - self._origin).T)
-        rolled, driven = self.travel[1:].sum(axis=1).tolist()
-        return {
-            "path_length": float(self.path_length.mean()),
-            "distance": float(away.mean()),
-            "slip": 1.0 - driven / rolled if rolled > 0.0 else np.nan,
-            "rut_depth": float(np.max(self.ground.initial - self.ground.heights)),
-            "overturned": float(self.overturned),
-            "reached": np.nan if self.goals is None else float(self.goals.reached.mean()),
-            "goal_left": np.nan if self.goals is None else float(self.goals.left.mean()),
-        }
+        ruts = np.array([np.max(self.ground.initial - self.ground.heights)])
+        found = outcomes_of(self.state, self._origin, self.travel, self.goals, ruts)
+        return {name: float(value[0]) for name, value in found.items()}
+
+
+def outcomes_of(
+    state: RoverState, origin: Array, travel: Array, goals: Goals | None, rut_depths: Array
+) -> dict[str, Array]:
+    """Results of episodes so far, as `Terrain.outcome_quantities` names them: (members,) each.
+
+    Args:
+        state: Of the rovers of all members, as many of each.
+        origin: (rovers, 2) where they started [m].
+        travel: (3, rovers) as of `TerrainTask`.
+        goals: Of the rovers, if they have any.
+        rut_depths: (members,) [m]
+    """
+    members = len(rut_depths)
+
+    def of_members(values: NDArray[Any]) -> NDArray[Any]:
+        return values.reshape(members, -1)
+
+    away = np.hypot(*(state.position[:, :2] - origin).T)
+    rolled, driven = (of_members(each).sum(axis=1) for each in travel[1:])
+    nothing = np.full(members, np.nan)
+    return {
+        "path_length": of_members(travel[0]).mean(axis=1),
+        "distance": of_members(away).mean(axis=1),
+        "slip": np.where(rolled > 0.0, 1.0 - driven / np.where(rolled > 0.0, rolled, 1.0), np.nan),
+        "rut_depth": rut_depths,
+        "overturned": of_members(state.overturned).any(axis=1).astype(np.float64),
+        "reached": nothing if goals is None else of_members(goals.reached).mean(axis=1),
+        "goal_left": nothing if goals is None else of_members(goals.left).mean(axis=1),
+    }
 
 
 def measure(

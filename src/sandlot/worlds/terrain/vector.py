@@ -37,7 +37,7 @@ class TerrainVector(CompiledVector[Seen]):
     task: TerrainMembers
 
     def _make(self, threads: int) -> tuple[Box, Box]:
-        self.metadata = {**self.metadata, "render_fps": 1.0 / self.settings.interval}
+        self.metadata = {**self.metadata, "render_fps": 1.0 / (self.settings.interval * self.settings.frame_skip)}
         self.task = TerrainMembers(self.settings, self.num_envs, threads)
         return spaces(self.settings, self.task.fleets.top_speeds)
 

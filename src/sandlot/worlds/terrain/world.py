@@ -34,7 +34,7 @@ class Terrain(World):
     ## Actions
     ``Box`` of shape (rovers, 2): the commanded forward speed [m/s] and turn rate to the left [rad/s] of each rover. The
     bounds are the highest speed without turning and the highest turn rate on the spot. If the motors cannot do both
-    together, the rover drives the same curve more slowly. One step is one frame, 0.01 s.
+    together, the rover drives the same curve more slowly. One step is one frame, 0.01 s, or ``frame_skip`` of them.
 
     ## Observations
     ``Box`` of shape (rovers, 11 and more), per rover: roll, pitch and yaw [rad], the angular rates about its own axes
@@ -112,7 +112,7 @@ class Terrain(World):
 
     def __init__(self, render_mode: str | None = None, **given: Any) -> None:
         super().__init__(render_mode, **given)
-        self.metadata = {**self.metadata, "render_fps": 1.0 / self.settings.interval}
+        self.metadata = {**self.metadata, "render_fps": 1.0 / (self.settings.interval * self.settings.frame_skip)}
         # Making the map finds out the size of an image, and what is wrong with it.
         self._map = self.settings.heights(np.random.default_rng(0))
         self.task = TerrainTask(self.settings, self._map.shape)
@@ -133,9 +133,8 @@ class Terrain(World):
         return self._observed, self._info()
 
     def step(self, action: NDArray[Any]) -> StepResult:
-        """Drive until the next frame."""
-        forward = self.task.drive(self.check(action))
-        return self.result(float(self.task.rewards(forward).sum()))
+        """Drive until the next frame, or for ``frame_skip`` of them unless the episode ends."""
+        return self.result(self.task.command(self.check(action)))
 
     def check(self, action: NDArray[Any]) -> Array:
         """Refuse an action that is not one of this world; returns it as float64."""

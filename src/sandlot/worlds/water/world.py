@@ -118,9 +118,10 @@ class Water(World):
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Array, dict[str, Any]]:
         """Begin an episode; ``options={"target": (x, y)}`` replaces the target of the settings."""
-        super().reset(seed=seed)
         target = (options or {}).get("target", self.settings.target)
-        mark = self.task.draw(self.np_random) if target is None else self.task.check(target)
+        given = None if target is None else self.task.check(target)  # before anything is changed
+        super().reset(seed=seed)
+        mark = self.task.draw(self.np_random) if given is None else given
         self.task.restart(np.array([0]), mark[None])
         return self.task.observe()[0], self._info()
 
