@@ -40,7 +40,7 @@ def open_world(lab: Lab, settings: dict[str, object], speed: float) -> Simulatio
 def drawn(page: Any) -> tuple[float, float]:
     """Updates that a page draws, and frames [1/s]."""
     before, began = page.evaluate("counted()"), time.monotonic()
-    page.wait_for_timeout(1e3 * SECONDS)
+    time.sleep(SECONDS)
     after, passed = page.evaluate("counted()"), time.monotonic() - began
     return (after["updates"] - before["updates"]) / passed, (after["frames"] - before["frames"]) / passed
 
@@ -68,7 +68,7 @@ def _frames(lab: Lab) -> Iterator[Comparison]:
     for fidelity, speed in CROWDS.items():
         open_world(lab, crowd(fidelity), speed)
         with browser(lab.address) as page:
-            page.wait_for_timeout(1e3 * SETTLE)
+            time.sleep(SETTLE)
             updates, _ = drawn(page)
         name = f"600 x 600 terrain with 32 rovers, {fidelity}, speed {speed:g}, updates drawn"
         yield Comparison(name, updates, "frames/s", at_least=15.0 if fidelity == "learned" else None)

@@ -10,11 +10,10 @@ NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"
 FLAGS = [
     "--disable-background-networking",
     "--no-sandbox",
-    "--use-angle=swiftshader",
+    "--disable-gpu",
     "--enable-unsafe-swiftshader",
-    "--ignore-gpu-blocklist",
 ]
-"""Draw without a graphics card, and talk to nobody but the page."""
+"""Draw without a graphics card, as a user's browser does that finds none, and talk to nobody but the page."""
 
 
 def find() -> str | None:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sandlot.lab.door import SCRIPT
+from sandlot.lab.door import KEY_LISTENER
 from sandlot.lab.keys import BACK, CODES, FORWARD, HINTS, LEFT, RIGHT, Driven, Keys
 from sandlot.worlds import load
 
@@ -70,5 +70,5 @@ def test_only_the_first_rover_is_driven():
 
 
 def test_the_script_of_the_page_knows_the_same_keys():
-    text = SCRIPT.read_text(encoding="utf-8")
+    text = KEY_LISTENER.read_text(encoding="utf-8")
     assert set(next(line for line in text.splitlines() if "ArrowUp" in line).split('"')[1].split()) == CODES

@@ -13,7 +13,7 @@ from sandlot.worlds.scene import Area, Colour, HeightField, Lines, Points, Scene
 
 LAYER = 0.002
 """Flat items lie this far above one another, relative to the size of what is seen, so that they do not flicker."""
-MANY, ROUND, ROUND_OF_MANY = 40, 20, 8
+MANY, ROUND, ROUND_OF_MANY = 40, 20, 6
 """Round shapes have this many corners around their axis; fewer if there are many, as triangles cost time."""
 VIVID = 1.5
 """By how much the saturation of solid shapes is increased."""

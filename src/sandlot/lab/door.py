@@ -27,7 +27,7 @@ KEYS = "/keys"
 """Path of the connection that tells which keys are held."""
 FILES = "/files/"
 """Below it are files that the lab shows, such as reports of studies."""
-SCRIPT = Path(__file__).with_name("page.js")
+SOFTWARE, KEY_LISTENER = (Path(__file__).with_name(name) for name in ("software.js", "keys.js"))
 TITLE = "<title>Viser</title>"
 SKY = """<style>
 canvas[data-engine] { background: linear-gradient(rgb(196 214 226), rgb(227 233 237) 50%, rgb(246 247 245)) }
@@ -146,8 +146,13 @@ def page() -> str:
     text = (folder / "client/build/index.html").read_text(encoding="utf-8")
     if TITLE not in text:
         raise SandlotError("this version of viser has another page than the lab knows; install the one of sandlot[lab]")
-    script = f"<title>Sandlot</title>\n{SKY}\n<script>\n{SCRIPT.read_text(encoding='utf-8')}</script>"
-    return text.replace(TITLE, script, 1)
+    return with_scripts(text, SOFTWARE, KEY_LISTENER)
+
+
+def with_scripts(text: str, *scripts: Path) -> str:
+    """A page of viser with the lab's title, sky and scripts."""
+    added = [f"<script>\n{each.read_text(encoding='utf-8')}</script>" for each in scripts]
+    return text.replace(TITLE, "\n".join(["<title>Sandlot</title>", SKY, *added]), 1)
 
 
 @contextmanager

@@ -25,13 +25,14 @@ TRIANGLES = 7_000
 """Of all tiles around the focus."""
 NEAR, FAR = (2, 3, 4, 5, 6, 10, 12, 15), 15
 """Nodes between two vertices of a tile around the focus, the first that keeps to `TRIANGLES`, and of any other tile."""
-AT_ONCE = 4
-"""Tiles that are drawn anew in one frame; the others wait for the next."""
+AT_ONCE = 1
+"""Tiles that are drawn anew in one frame; the others wait for the next. A browser that gets more than it can read shows
+holes."""
 HIDDEN = 0.4
 """For so long a new tile is prepared out of sight [s]."""
 DOWN = 2.0
 """A tile that was replaced lies this far below, relative to the spacing; a slow browser shows it instead of a hole."""
-BELOW = 0.15
+BELOW = 0.4
 """For so long it lies there [s]; then it is hidden, because a browser without a graphics card takes long to draw it."""
 SKIRT = 4.0
 """Edges of tiles are drawn down by this, relative to the spacing, to close gaps between fine and coarse tiles."""

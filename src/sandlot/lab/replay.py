@@ -14,7 +14,7 @@ from sandlot import recordings
 from sandlot.errors import RecordingError
 from sandlot.extras import need
 from sandlot.lab.canvas import Canvas
-from sandlot.lab.door import SKY, TITLE, Door, guarded
+from sandlot.lab.door import SOFTWARE, Door, guarded, with_scripts
 from sandlot.lab.drive_replay import drive_moments
 from sandlot.lab.keys import Keys, handle
 from sandlot.lab.stage import VIEWS, light
@@ -129,4 +129,4 @@ def to_html(kept: Sequence[Moment], line: Lines | None = None) -> str:
     finally:
         with contextlib.redirect_stdout(io.StringIO()):
             server.stop()
-    return html.replace(TITLE, f"<title>Sandlot</title>\n{SKY}", 1)
+    return with_scripts(html, SOFTWARE)

@@ -1,6 +1,6 @@
 """A world, or one at two fidelities, that runs in a thread of its own, at the pace of real time or faster.
 
-Viewers never touch the world: the thread makes a snapshot of it 16 times a second, and a page draws the latest one. A
+Viewers never touch the world: the thread makes a snapshot of it 18 times a second, and a page draws the latest one. A
 page that is slow misses snapshots; the simulation does not wait for it.
 """
 
@@ -17,7 +17,7 @@ from sandlot.recordings import Frame
 from sandlot.worlds.base import World
 from sandlot.worlds.scene import Scene
 
-RATE = 16.0
+RATE = 18.0
 """Snapshots a second, by the clock of the wall [1/s]."""
 BEHIND = 0.25
 """A simulation that is this late gives up catching up [s]."""

@@ -34,7 +34,7 @@ LABELLED = 0.62
 
 
 class Stage:
-    """Draws scenes as they come, up to 16 times a second.
+    """Draws scenes as they come, up to 18 times a second.
 
     Attributes:
         follow: Whether the camera follows what the scene looks at.

@@ -63,7 +63,7 @@ def _hint(name: str, known: list[str]) -> str:
 
     world = [each for each in known if each.partition(".")[0] == name.partition(".")[0]]
     if world and "." not in name.strip("."):
-        return f"it has several studies, which `sandlot studies {name}` explains: {', '.join(world)}"
+        return f"it is a group, which `sandlot studies {name}` explains: {', '.join(world)}"
     hint = nearest(name, known)
     if not hint.startswith("known"):
         return hint

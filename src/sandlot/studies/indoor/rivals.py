@@ -10,7 +10,7 @@ from matplotlib.ticker import LogLocator, NullFormatter
 from pydantic import AfterValidator, Field
 
 from sandlot.extras import need
-from sandlot.places.plans import SHIPPED
+from sandlot.places.plan_names import SHIPPED
 from sandlot.recordings import Quantity
 from sandlot.settings import distinct
 from sandlot.studies.base import Claim, Found, Job, Picture, Study, pick, study

@@ -6,7 +6,7 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from sandlot.places.plans import SHIPPED
+from sandlot.places.plan_names import SHIPPED
 from sandlot.robots.round_robot import RoundRobot
 from sandlot.robots.tracked_rover import TrackedRover
 from sandlot.sensing.laser import Laser

@@ -1,25 +1,5 @@
-// Runs on the lab's page before viser's own script: keys that drive, and less work without a graphics card.
+// Runs on the lab's page before viser's own script: keys that drive.
 (() => {
-  const query = new URLSearchParams(location.search);
-  const probe = document.createElement("canvas").getContext("webgl");
-  const about = probe && probe.getExtension("WEBGL_debug_renderer_info");
-  const renderer = about ? probe.getParameter(about.UNMASKED_RENDERER_WEBGL) : "";
-  if (/swiftshader|llvmpipe|software|basic render/i.test(renderer) && !query.has("smooth")) {
-    const original = HTMLCanvasElement.prototype.getContext;
-    HTMLCanvasElement.prototype.getContext = function (kind, options) {
-      const plain = kind.startsWith("webgl") ? { ...options, antialias: false, alpha: false } : options;
-      return original.call(this, kind, plain);
-    };
-    const clearColor = WebGL2RenderingContext.prototype.clearColor;
-    WebGL2RenderingContext.prototype.clearColor = function () {
-      clearColor.call(this, 0.9, 0.92, 0.93, 1.0); // a plain sky: what lies behind a transparent canvas is drawn again
-    };
-    if (!query.has("fixedDpr")) {
-      query.set("fixedDpr", "0.7");
-      history.replaceState(null, "", "?" + query);
-    }
-  }
-
   const codes = new Set(
     "ArrowUp ArrowDown ArrowLeft ArrowRight KeyW KeyA KeyS KeyD KeyR KeyF KeyT KeyG".split(" "),
   );
