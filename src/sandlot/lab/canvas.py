@@ -1,6 +1,7 @@
 """Draws scenes on the page: what was drawn before is moved, and only what has changed is sent."""
 
 from collections.abc import Iterable
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -225,13 +226,19 @@ class _Walls:
 
 def _alike(shapes: Iterable[Shape]) -> dict[str, list[Shape]]:
     """Shapes of the same form and opacity, in the order of their names."""
+    exactly: dict[tuple[str, tuple[float, ...], bytes, tuple[int, ...]], list[Shape]] = {}
+    for shape in sorted(shapes, key=attrgetter("name")):
+        form = b"" if shape.vertices is None else shape.vertices.tobytes()
+        exactly.setdefault((shape.kind, shape.size, form, shape.colour[3:]), []).append(shape)
     groups: dict[str, list[Shape]] = {}
-    for shape in sorted(shapes, key=lambda each: each.name):
-        form = "" if shape.vertices is None else f" {hash(shape.vertices.tobytes()):x}"
-        see_through = f" {shape.colour[3]}" if len(shape.colour) > 3 else ""
-        size = " ".join(f"{each:.6g}" for each in shape.size)
-        groups.setdefault(f"{shape.kind} {size}{form}{see_through}", []).append(shape)
+    for key, each in exactly.items():  # sizes that differ by rounding only are alike
+        groups.setdefault(_name(*key), []).extend(each)
     return groups
+
+
+def _name(kind: str, size: tuple[float, ...], form: bytes, opacity: tuple[int, ...]) -> str:
+    """Of a group of shapes."""
+    return " ".join([kind, *(f"{each:.6g}" for each in size), f"{hash(form):x}", *map(str, opacity)])
 
 
 def _up(height: float) -> Array:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from scipy.ndimage import gaussian_filter
@@ -187,16 +187,29 @@ def shade(heights: Array, initial: Array, low: float, span: float, tints: Array,
 
 def _rover(number: int, drawn: Sequence[DrawnShape], position: Array, rotation: Array) -> list[Shape]:
     """The shapes of a rover whose chassis has this pose."""
-    shapes = []
-    for k, each in enumerate(drawn):
-        solid = each.shape.moved(rotation, position)
-        size = np.array(solid.size) * HALF[solid.kind]
-        colour: Colour = ROBOTS[number % len(ROBOTS)] if each.role == "chassis" else TYRE
-        name, mesh = f"rover {number} {each.role} {k}", (solid.vertices, solid.faces.astype(np.int64))
-        shapes.append(Shape(name, solid.kind, tuple(size.tolist()), solid.position, solid.rotation, colour, *mesh))
-    reach, top = _extent(tuple(drawn))
+    positions, rotations, parts = _parts(number, tuple(drawn))
+    poses = zip(parts, positions @ rotation.T + position, rotation @ rotations, strict=True)
+    return [Shape(name, kind, size, place, turn, *looks) for (name, kind, size, *looks), place, turn in poses]
+
+
+@lru_cache(maxsize=256)
+def _parts(number: int, drawn: tuple[DrawnShape, ...]) -> tuple[Array, Array, list[tuple[Any, ...]]]:
+    """What does not change of the shapes of a rover: positions (n, 3) and rotations (n, 3, 3) on the chassis, and else.
+
+    The last one is a mark that points forward.
+    """
+    parts: list[tuple[Any, ...]] = []
+    for k, (solid, role) in enumerate((each.shape, each.role) for each in drawn):
+        size = tuple((np.array(solid.size) * HALF[solid.kind]).tolist())
+        colour: Colour = ROBOTS[number % len(ROBOTS)] if role == "chassis" else TYRE
+        parts.append(
+            (f"rover {number} {role} {k}", solid.kind, size, colour, solid.vertices, solid.faces.astype(np.int64))
+        )
+    reach, top = _extent(drawn)
     mark = reach * NOSE_CORNERS + (0.0, 0.0, top + 1e-3), np.array([[0, 1, 2]])
-    return [*shapes, Shape(f"rover {number} nose", "mesh", (), position, rotation, FRONT, *mark)]
+    parts.append((f"rover {number} nose", "mesh", (), FRONT, *mark))
+    positions = np.array([*(each.shape.position for each in drawn), np.zeros(3)])
+    return positions, np.array([*(each.shape.rotation for each in drawn), np.eye(3)]), parts
 
 
 @lru_cache(maxsize=256)
