@@ -1,6 +1,5 @@
 """Settings that are refused before anything is imported are those that the models refuse, with the same words."""
 
-import os
 import runpy
 from pathlib import Path
 
@@ -15,11 +14,6 @@ ODD = ("moon", "", -1, 0, 0.5, 3, 1e9, True, [], [1], [1.5, 2.5], ["moon"], [[1,
 WORDS = ("soft", "wheeled", "tracked", "units", "arena", "2", "yes")
 
 
-@pytest.fixture
-def _trusted(monkeypatch):
-    monkeypatch.setattr("sandlot.declared._worked_on", lambda: False)
-
-
 def said(refuse, *given):
     try:
         refuse(*given)
@@ -32,7 +26,6 @@ def test_the_schemas_are_up_to_date():
     assert declared.FILE.read_text(encoding="utf-8") == declared.declare(MODELS), "make docs-pages writes it"
 
 
-@pytest.mark.usefixtures("_trusted")
 def test_what_is_refused_early_is_refused_by_the_model_in_the_same_words():
     seen = set()
     for name, model in MODELS.items():
@@ -46,23 +39,11 @@ def test_what_is_refused_early_is_refused_by_the_model_in_the_same_words():
                 assert early in (None, said(build, model, {key: value})), (name, key, value)
 
 
-@pytest.mark.usefixtures("_trusted")
 @pytest.mark.parametrize("name", MODELS)
 def test_unknown_settings_and_those_of_another_type_are_refused_early(name):
     assert said(declared.check, name, {"moon": 1}) == said(build, MODELS[name], {"moon": 1})
     assert said(declared.check, name, {"moon": 1}).startswith("no setting 'moon'; ")
     assert said(declared.check, name, {"seeds" if name.startswith("study") else "sed": 1})
-
-
-def test_sources_that_are_younger_are_not_second_guessed(monkeypatch, tmp_path):
-    schemas, source = tmp_path / "declared.json", tmp_path / "study.py"
-    schemas.write_bytes(declared.FILE.read_bytes())
-    source.touch()
-    monkeypatch.setattr("sandlot.declared.FILE", schemas)
-    with pytest.raises(SettingError):
-        declared.check("world water", {"moon": 1})
-    os.utime(schemas, (0.0, 0.0))
-    declared.check("world water", {"moon": 1})
 
 
 def test_other_names_have_no_schema():

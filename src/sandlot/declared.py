@@ -14,8 +14,6 @@ from sandlot.errors import SettingError
 from sandlot.schema import Node, tagged, without_null
 
 FILE = Path(__file__).with_name("declared.json")
-LATER = 60.0
-"""Sources that are younger than the file by more than this are being worked on, so the file is not trusted [s]."""
 SAID = "said"
 """Marks nodes whose values a model changes before it checks them."""
 DROPPED = ("title", "description", "default", "fidelity")
@@ -38,7 +36,7 @@ def check(name: str, values: Mapping[str, Any]) -> None:
     """
     schema = _declared().get(name)
     found = None if schema is None else misfit(schema, schema, dict(values), ())
-    if schema is None or found is None or _worked_on():
+    if schema is None or found is None:
         return
     from sandlot.settings import explain  # pydantic takes longer to load than all else here
 
@@ -131,11 +129,6 @@ KINDS = {"object": _table, "array": _list, "number": _number, "integer": _number
 def _declared() -> dict[str, Node]:
     schemas: dict[str, Node] = json.loads(FILE.read_text(encoding="utf-8"))
     return schemas
-
-
-def _worked_on() -> bool:
-    """Whether a source is younger than the schemas."""
-    return max(each.stat().st_mtime for each in FILE.parent.rglob("*.py")) > FILE.stat().st_mtime + LATER
 
 
 def declare(models: Mapping[str, type]) -> str:

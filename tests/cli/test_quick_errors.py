@@ -8,8 +8,6 @@ import pytest
 
 from sandlot.worlds import CONTROLLERS, FIDELITIES, SHIPPED, load
 
-TRUSTED = "import sandlot.declared; sandlot.declared._worked_on = lambda: False"
-"""Sources that were just edited do not matter here."""
 HEAVY = ("numba", "xarray", "scipy", "torch", "matplotlib", "zarr", "mujoco", "cv2", "sklearn", "viser", "pandas")
 MISTAKES = (
     "worlds moon",
@@ -98,7 +96,7 @@ def test_mistakes_import_nothing_heavy(tmp_path, monkeypatch):
     (tmp_path / "text.txt").write_text("hello", encoding="ascii")
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
     done = subprocess.run(
-        [sys.executable, "-c", f"HEAVY = {HEAVY}\n{TRUSTED}\n{RUN}"],
+        [sys.executable, "-c", f"HEAVY = {HEAVY}\n{RUN}"],
         input=json.dumps(MISTAKES),
         capture_output=True,
         text=True,
