@@ -105,6 +105,30 @@ def test_no_tile_waits_forever(scene):
     assert all(f"/ground/{i} {j}/2" in scene.nodes for i in range(4) for j in range(4))
 
 
+def test_tiles_that_wait_are_drawn_while_nothing_new_comes(scene):
+    field = make_field()
+    ground = Ground(scene, "/ground", field)
+    ground.draw(field, MIDDLE, 1.0, 0.1)
+    ground.draw(press(field, slice(None), slice(None)), MIDDLE, 1.0, 1.0)
+    assert ground.sent == 12 + AT_ONCE
+    for k in range(1, 12 // AT_ONCE + 3):
+        ground.settle(1.0 + k * HIDDEN)
+    assert ground.sent == 24
+    assert shown(scene) == {f"/ground/{i} {j}/2" for i in range(4) for j in range(3)}
+
+
+def test_a_tile_that_changes_while_it_is_prepared_is_drawn_again(scene):
+    field = make_field()
+    ground = Ground(scene, "/ground", field)
+    ground.draw(field, MIDDLE, 1.0, 0.1)
+    pressed = press(field, 5, 5)
+    ground.draw(pressed, MIDDLE, 1.0, 1.0)
+    ground.draw(press(pressed, 5, 5), MIDDLE, 1.0, 1.1)
+    assert ground.sent == 13
+    ground.settle(1.1 + HIDDEN)
+    assert ground.sent == 14
+
+
 def test_ground_that_wraps_surrounds_the_focus(scene):
     field = make_field(wrap=True)
     ground = Ground(scene, "/ground", field)

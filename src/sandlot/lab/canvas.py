@@ -65,9 +65,10 @@ class Canvas:
             self._drawn.pop(key).remove()
 
     def settle(self, now: float) -> None:
-        """Show changes of the ground that were prepared; for times when nothing new is drawn."""
-        if self.ground is not None:
-            self.ground.settle(now)
+        """Show changes of the ground that were prepared or still wait; for times when nothing new is drawn."""
+        for each in self._drawn.values():
+            if isinstance(each, Ground):
+                each.settle(now)
 
     def clear(self) -> None:
         """Take everything off the page."""

@@ -61,6 +61,7 @@ class Ground:
         self._counts = np.array([-(-(len(each) - 1) // TILE) for each in (columns, rows)])
         self._middles = np.array([tile.middle for tile in self._tiles])
         self._offsets = np.zeros_like(self._middles)
+        self._last: tuple[HeightField, Array, float, float | None] | None = None  # drawn last, while tiles may wait
 
     def draw(self, field: HeightField, focus: Array, reach: float, now: float, crop: float | None = None) -> None:
         """Draw tiles that have changed.
@@ -87,9 +88,15 @@ class Ground:
             if drawn < AT_ONCE or not tile.shown:
                 drawn += tile.draw(field, fine if near[k] else FAR, now)
         self.sent += drawn
+        waits = drawn or any(tile.prepared for tile in self._tiles)
+        self._last = (field, focus, reach, crop) if waits else None
 
     def settle(self, now: float) -> None:
-        """Show tiles that were prepared."""
+        """Show tiles that were prepared, and draw those that still wait; for times when the field stays as it is."""
+        if self._last is not None:
+            field, focus, reach, crop = self._last
+            self.draw(field, focus, reach, now, crop)
+            return
         for tile in self._tiles:
             tile.swap(now)
 
@@ -140,6 +147,11 @@ class _Tile:
         self.shown, self.since, self._stride, self._ready, self._over = 0, 0.0, 0, 0.0, 0.0
         self._meshes: dict[int, Any] = {}
         self._drawn, self._painted = np.zeros((0, 0)), np.zeros((0, 0, 3), np.uint8)
+
+    @property
+    def prepared(self) -> bool:
+        """Whether a new mesh of it is still out of sight."""
+        return self._ready > 0.0
 
     def draw(self, field: HeightField, stride: int, now: float) -> bool:
         """Prepare it anew, if it has changed and no other change is under way; whether it did."""
