@@ -117,6 +117,14 @@ def test_tiles_that_wait_are_drawn_while_nothing_new_comes(scene):
     assert shown(scene) == {f"/ground/{i} {j}/2" for i in range(4) for j in range(3)}
 
 
+def test_without_a_limit_no_tile_waits(scene):
+    field = make_field()
+    ground = Ground(scene, "/ground", field, at_once=None)
+    ground.draw(field, MIDDLE, 1.0, 0.1)
+    ground.draw(press(field, slice(None), slice(None)), MIDDLE, 1.0, 1.0)
+    assert ground.sent == 24
+
+
 def test_a_tile_that_changes_while_it_is_prepared_is_drawn_again(scene):
     field = make_field()
     ground = Ground(scene, "/ground", field)

@@ -8,9 +8,12 @@ import numpy as np
 import pytest
 
 from sandlot.errors import RecordingError
+from sandlot.lab.canvas import Canvas
+from sandlot.lab.ground import TILE
 from sandlot.lab.replay import read_moments, to_html, trail
 from sandlot.worlds.record import record_world
-from sandlot.worlds.replay import moments
+from sandlot.worlds.replay import Moment, moments
+from sandlot.worlds.scene import HeightField, Scene
 
 
 @pytest.fixture(scope="module")
@@ -48,6 +51,28 @@ def test_one_file_holds_everything(recording):
     data = re.search(r'__VISER_EMBED_DATA__="([^"]+)"', page).group(1)
     assert len(base64.b64decode(data)) > 1000
     assert not re.search(r'<(script|link)[^>]+(src|href)="https?:', page)
+
+
+def test_a_file_ends_with_the_ground_of_the_last_moment(monkeypatch):
+    canvases, shape = [], (2 * TILE + 1, 2 * TILE + 1)
+
+    class Kept(Canvas):
+        def __init__(self, *given, **named):
+            super().__init__(*given, **named)
+            canvases.append(self)
+
+    def moment(number, height):
+        colours = np.full((*shape, 3), 150, np.uint8)
+        field = HeightField("ground", np.full(shape, height), 0.01, np.zeros(2), colours)
+        return Moment(number, 0.1 * number, 0, Scene((field,), np.zeros(2), np.full(2, 2.4), 100), {})
+
+    monkeypatch.setattr("sandlot.lab.replay.Canvas", Kept)
+    to_html([moment(number, 0.1 * number) for number in range(3)])
+    tiles = canvases[0].ground._tiles
+    assert len(tiles) == 4
+    for tile in tiles:
+        assert not tile.prepared
+        np.testing.assert_array_equal(tile._drawn, 0.2)
 
 
 def test_what_is_no_recording_is_explained(tmp_path):

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from sandlot.lab.ground import Ground
+from sandlot.lab.ground import AT_ONCE, Ground
 from sandlot.typing import Array, Image, IntArray
 from sandlot.worlds.meshes import fan, shape_triangles, walls
 from sandlot.worlds.scene import Area, Colour, HeightField, Lines, Points, Scene, Shape
@@ -30,9 +30,9 @@ class Canvas:
         ground: The height field of the scene, if it has one whose nodes are joined.
     """
 
-    def __init__(self, scene: Any, name: str) -> None:
-        """Draw into a scene of viser (``server.scene``), below ``name``."""
-        self._scene, self._name = scene, name
+    def __init__(self, scene: Any, name: str, at_once: int | None = AT_ONCE) -> None:
+        """Draw into a scene of viser (``server.scene``), below ``name``; of ground ``at_once`` tiles, all if None."""
+        self._scene, self._name, self._at_once = scene, name, at_once
         self.frame = scene.add_frame(name, show_axes=False)
         self.ground: Ground | None = None
         self._drawn: dict[str, Any] = {}
@@ -89,7 +89,8 @@ class Canvas:
             return self._cells(key, field)
         ground = self._drawn.get(key)
         if ground is None:
-            ground = self._drawn[key] = self.ground = Ground(self._scene, f"{self._name}/{field.name}", field)
+            name = f"{self._name}/{field.name}"
+            ground = self._drawn[key] = self.ground = Ground(self._scene, name, field, self._at_once)
         ground.draw(field, focus, reach, now, crop)
         return key
 

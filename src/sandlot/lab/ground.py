@@ -26,8 +26,8 @@ TRIANGLES = 7_000
 NEAR, FAR = (2, 3, 4, 5, 6, 10, 12, 15), 15
 """Nodes between two vertices of a tile around the focus, the first that keeps to `TRIANGLES`, and of any other tile."""
 AT_ONCE = 1
-"""Tiles that are drawn anew in one frame; the others wait for the next. A browser that gets more than it can read shows
-holes."""
+"""Tiles that are drawn anew in one frame while a browser watches; the others wait for the next. A browser that gets
+more than it can read shows holes."""
 HIDDEN = 0.4
 """For so long a new tile is prepared out of sight [s]."""
 DOWN = 2.0
@@ -45,9 +45,9 @@ class Ground:
         sent: Number of tiles that were drawn or drawn anew so far.
     """
 
-    def __init__(self, scene: Any, name: str, field: HeightField) -> None:
-        """Prepare to draw it below ``name``."""
-        self._spacing, self.sent = field.spacing, 0
+    def __init__(self, scene: Any, name: str, field: HeightField, at_once: int | None = AT_ONCE) -> None:
+        """Prepare to draw it below ``name``, at most ``at_once`` tiles anew in one frame; all if None."""
+        self._spacing, self._at_once, self.sent = field.spacing, at_once, 0
         ny, nx = field.heights.shape
         self._period = field.spacing * np.array([nx, ny]) if field.wrap else None
         self._corner = field.corner
@@ -85,7 +85,7 @@ class Ground:
             tile.swap(now)
             if crop is not None:
                 tile.frame.visible = bool(away[k] < crop)
-            if drawn < AT_ONCE or not tile.shown:
+            if self._at_once is None or drawn < self._at_once or not tile.shown:
                 drawn += tile.draw(field, fine if near[k] else FAR, now)
         self.sent += drawn
         waits = drawn or any(tile.prepared for tile in self._tiles)

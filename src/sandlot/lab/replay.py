@@ -16,6 +16,7 @@ from sandlot.extras import need
 from sandlot.lab.canvas import Canvas
 from sandlot.lab.door import SOFTWARE, Door, guarded, with_scripts
 from sandlot.lab.drive_replay import drive_moments
+from sandlot.lab.ground import HIDDEN
 from sandlot.lab.keys import Keys, handle
 from sandlot.lab.stage import VIEWS, light
 from sandlot.typing import Array
@@ -116,7 +117,7 @@ def to_html(kept: Sequence[Moment], line: Lines | None = None) -> str:
         reach = first.looked_at[1]
         server.initial_camera.position = tuple(1.75 * reach * np.array(VIEWS["side" if first.side else "3D"]))
         server.initial_camera.look_at = (0.0, 0.0, 0.0)
-        canvas = Canvas(server.scene, "/stage")
+        canvas = Canvas(server.scene, "/stage", at_once=None)  # no browser has to keep up
         canvas.draw(with_trail(first, line), kept[0].time)
         canvas.frame.position = tuple(-first.looked_at[0])
         serializer = server.get_scene_serializer()
@@ -124,6 +125,11 @@ def to_html(kept: Sequence[Moment], line: Lines | None = None) -> str:
             serializer.insert_sleep(max(moment.time - before.time, 0.0))
             canvas.draw(with_trail(moment.scene, line), moment.time)
             canvas.frame.position = tuple(-moment.scene.looked_at[0])
+        now = kept[-1].time
+        for _ in range(2):  # a tile that was being prepared may have changed since
+            now += HIDDEN
+            serializer.insert_sleep(HIDDEN)
+            canvas.settle(now)
         serializer.insert_sleep(1.0)
         html: str = serializer.as_html()
     finally:
