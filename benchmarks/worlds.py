@@ -18,7 +18,7 @@ REPETITIONS = 5
 BAR = 21_000.0
 """Steps a second of indoor worlds as one, on two cores."""
 LEARNERS = {"fidelity": "learned", "task": "goal", "terrain": "hills", "shape": (300, 300)}
-"""As `sandlot train terrain` has them."""
+"""As `sandlot train terrain` has them, but a step is one frame."""
 CASES: dict[str, tuple[str, dict[str, Any], int, int]] = {
     "indoor": ("Indoor", {}, 400, 64),
     "indoor, drive to a goal": ("Indoor", {"task": "goal"}, 400, 64),

@@ -143,6 +143,7 @@ def _model(settings: Training, worlds: Any) -> Any:
 
 def _log(model: Any, folder: Path) -> None:
     """Write ``progress.csv``, and a log for TensorBoard."""
+    need("tensorboard", "learn")
     logger = need("stable_baselines3.common.logger", "learn")
     model.set_logger(logger.configure(str(folder), ["csv", "tensorboard"]))
 

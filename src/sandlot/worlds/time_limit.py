@@ -11,7 +11,7 @@ def limit_of(world: gymnasium.Env[Any, Any]) -> int | None:
     """Steps after which a `TimeLimit` truncates a world that it is resetting now; None if there is none.
 
     ``gymnasium.make`` gives ``max_episode_steps`` to that wrapper only. Its ``reset`` calls that of the world, so it is
-    among the callers of this function.
+    among the callers of this function. Wrappers between the two that repeat steps are not taken into account.
     """
     found, frame = [], inspect.currentframe()
     while frame is not None:

@@ -99,6 +99,13 @@ def test_several_rovers_are_refused(tmp_path):
         read_drives([tmp_path / "two"], SHAPE)
 
 
+def test_skipped_frames_are_refused(tmp_path):
+    given = {"shape": (150, 150), "terrain": "flat", "frame_skip": 3}
+    record_world("terrain", tmp_path / "skipped", 3, settings=given)
+    with pytest.raises(RecordingError, match="every 3 frames"):
+        read_drives([tmp_path / "skipped"], SHAPE)
+
+
 def test_random_hills_without_a_map_are_refused(tmp_path):
     given = {"terrain": "hills", "shape": (150, 150), "map_every": 100}
     record_world("terrain", tmp_path / "hills", 10, settings=given)

@@ -41,7 +41,7 @@ def open_drives(path: Path) -> xr.Dataset:
     """Open a recording that has all that a learned rover is trained on.
 
     Raises:
-        RecordingError: If it cannot be read, or quantities are missing; the message names them.
+        RecordingError: If it cannot be read, has several rovers, lacks frames, or quantities, which the message names.
     """
     recording = recordings.open(path)
     missing = [name for name in (*MOTION, *COMMANDS, *GROUND) if name not in recording]
@@ -49,6 +49,11 @@ def open_drives(path: Path) -> xr.Dataset:
         raise RecordingError(f"{path} lacks {', '.join(missing)}; a model of a rover needs them in its recordings")
     if recording.sizes.get("rover", 1) > 1:
         raise RecordingError(f"{path} has {recording.sizes['rover']} rovers; a model is fitted to recordings of one")
+    skip = recordings.settings(recording).get("frame_skip", 1)
+    if skip > 1:
+        raise RecordingError(
+            f"{path} has one of every {skip} frames; a model is fitted to recordings with frame_skip=1"
+        )
     return recording
 
 

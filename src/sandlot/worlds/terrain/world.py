@@ -167,8 +167,8 @@ class Terrain(World):
 
     def passive_leveling(self, rule: PassiveRule) -> PassiveLeveling:
         """A controller that levels the ground by driving alone."""
-        rovers = self.task.rovers
-        return PassiveLeveling(rule, rovers.top_speeds, rovers.wheel_radius, rovers.poses, self.settings.interval)
+        rovers, period = self.task.rovers, self.settings.interval * self.settings.frame_skip
+        return PassiveLeveling(rule, rovers.top_speeds, rovers.wheel_radius, rovers.poses, period)
 
     def controller(self, name: str, steps: int | None = None) -> Controller:
         """Make one of the ready controllers; a session has as many frames as there will be steps."""
