@@ -71,6 +71,8 @@ def motion(
     need("torch", "learn").set_num_threads(1)  # its batches are small: more threads wait for each other
     shape = shape_of(_rover_of(recordings, rover))
     drives = read_drives(recordings, shape)
+    if test:
+        read_drives(test, shape)  # a mistake in them is found before the fit
     data = [
         TrainingData(path=str(path), digest=digest(each), frames=int(each.sizes["time"]))
         for path, each in zip(recordings, map(open_recording, recordings), strict=True)
@@ -80,9 +82,8 @@ def motion(
         model = fit_motion(drives, shape, given, data, lambda what, epoch, epochs, _: bars[what](epoch, epochs))
     errors = evaluate(model, test) if test else {}
     model = model.with_errors(errors)
-    page = motion_page(model, test or recordings, not test, out)
     model.save(out)
-    (out / REPORT).write_text(page, encoding="utf-8")
+    (out / REPORT).write_text(motion_page(model, test or recordings, not test, out), encoding="utf-8")
     if as_json:
         print_json({"model": str(out), "drives": len(drives), "errors": errors})
         return
@@ -129,10 +130,9 @@ def ground(
     with progress_bar("evaluation") as show:
         model, correlation = fit_ground(recordings, shape, seconds, show(f"fitting {out.name}"))
     errors = {"correlation of height changes in 1 s [1]": round(correlation, 4)}
-    compared = [(path.name, list(stretches_of(open_drives(path), seconds))) for path in recordings]
-    page = ground_page(model, shape, compared, out)
     model.save(out, Card(kind="ground", description="how a rover changes the ground", errors=errors))
-    report.write_text(page, encoding="utf-8")
+    compared = [(path.name, list(stretches_of(open_drives(path), seconds))) for path in recordings]
+    report.write_text(ground_page(model, shape, compared, out), encoding="utf-8")
     if as_json:
         print_json({"model": str(out), "correlation": correlation, "settings": model.model_dump()})
         return

@@ -16,7 +16,7 @@ from sandlot.surrogates.terrain.fit_ground import CHANGED, Stretch, correlation,
 from sandlot.surrogates.terrain.fit_motion import determination, one_step
 from sandlot.surrogates.terrain.ground_model import GroundModel
 from sandlot.surrogates.terrain.motion_model import MotionModel
-from sandlot.surrogates.terrain.recorded import read_drives
+from sandlot.surrogates.terrain.recorded import MIN_FRAMES, drives_of, open_drives
 from sandlot.surrogates.terrain.rollout import FreeRun, free_runs
 from sandlot.surrogates.terrain.shape import Shape
 from sandlot.typing import Array
@@ -30,6 +30,7 @@ BINS = 6
 """Of slopes and of speeds."""
 SECONDS = 10.0
 """Longest free run [s]."""
+TOO_SHORT = "too short"
 
 
 def motion_page(model: MotionModel, paths: Sequence[Path], fitted_to_them: bool, out: Path) -> str:
@@ -41,17 +42,14 @@ def motion_page(model: MotionModel, paths: Sequence[Path], fitted_to_them: bool,
         fitted_to_them: Whether it was fitted to them.
         out: Its directory.
     """
-    drives = [read_drives([path], model.shape) for path in paths]
-    shortest = min(len(drive.commands) for each in drives for drive in each)
-    seconds = min(SECONDS, 0.99 * (shortest - 3) * model.interval)
-    runs = [list(free_runs(model, GroundModel(), path, seconds)) for path in paths]
-    rows = []
-    for path, some, ends in zip(paths, drives, runs, strict=True):
-        shares = np.mean([determination(each, one_step(model, each)) for each in some], axis=0)
-        errors = [each.error.error / each.error.distance for each in ends]
-        off = f"{100.0 * np.median(errors):.1f}%" if errors else "did not drive"
-        rows.append((path.name, f"{some[0].soil[0]:.2f}", f"{shares[0]:.4f}", f"{shares[2]:.4f}", len(errors), off))
+    drives = [list(drives_of(open_drives(path), model.shape)) for path in paths]
     together = [drive for each in drives for drive in each]
+    # Half of all frames are in drives at least as long; one that ended early does not shorten the others' free runs.
+    lengths = np.sort([len(drive.commands) for drive in together])
+    usual = int(lengths[np.searchsorted(np.cumsum(lengths), 0.5 * lengths.sum())])
+    seconds = min(SECONDS, 0.99 * (usual - MIN_FRAMES) * model.interval)
+    runs = [list(free_runs(model, GroundModel(), path, seconds)) if seconds > 0.0 else [] for path in paths]
+    rows = [_motion_row(model, *each) for each in zip(paths, drives, runs, strict=True)]
     which = (
         "the recordings that it was fitted to; give others with --test"
         if fitted_to_them
@@ -82,6 +80,16 @@ def motion_page(model: MotionModel, paths: Sequence[Path], fitted_to_them: bool,
     )
 
 
+def _motion_row(model: MotionModel, path: Path, drives: Sequence[Drive], runs: Sequence[FreeRun]) -> tuple[Any, ...]:
+    """Of the table, about one recording."""
+    if not drives:
+        return path.name, "", "", "", 0, TOO_SHORT
+    shares = np.mean([determination(each, one_step(model, each)) for each in drives], axis=0)
+    errors = [each.error.error / each.error.distance for each in runs]
+    off = f"{100.0 * np.median(errors):.1f}%" if errors else "too short, or did not drive"
+    return path.name, f"{drives[0].soil[0]:.2f}", f"{shares[0]:.4f}", f"{shares[2]:.4f}", len(errors), off
+
+
 def ground_page(model: GroundModel, shape: Shape, stretches: Sequence[tuple[str, Sequence[Stretch]]], out: Path) -> str:
     """The page about how a rover changes the ground, as HTML.
 
@@ -91,7 +99,9 @@ def ground_page(model: GroundModel, shape: Shape, stretches: Sequence[tuple[str,
         stretches: Seconds of recorded drives that it is compared with, by the name of their recording.
         out: Its file.
     """
-    rows = [(name, len(some), f"{correlation(some, shape, model):.3f}") for name, some in stretches]
+    rows = [
+        (name, len(some), f"{correlation(some, shape, model):.3f}" if some else TOO_SHORT) for name, some in stretches
+    ]
     pairs = [(predicted(each, shape, model), each.change) for _, some in stretches for each in some]
     return _render(
         title=f"Fitted ground {out.stem}",

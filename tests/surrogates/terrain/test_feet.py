@@ -5,13 +5,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sandlot.geometry.planar import wrap
 from sandlot.geometry.rotations import rotation_matrix
 from sandlot.surrogates.terrain.feet import (
+    ADVANCE,
     FOOT,
+    SINK,
     STANCE,
     columns_below,
     cover,
     foot_of,
+    has_moved,
     make_ground,
     node_in,
     rows_below,
@@ -97,3 +101,28 @@ def test_feet_of_the_shipped_rovers(shape):
     # A plane is found as it is.
     heights = 0.1 * shape.samples[:, 0] - 0.2 * shape.samples[:, 1] + 0.3
     np.testing.assert_allclose(shape.plane @ heights, [0.1, -0.2, 0.3], atol=1e-12)
+
+
+poses = st.tuples(
+    *[st.floats(-0.004, 0.004)] * 2, *[st.floats(-4e-4, 4e-4)], *[st.floats(-0.002, 0.002)] * 2, st.floats(-0.05, 0.05)
+)
+
+
+@given(st.floats(-np.pi, np.pi), poses)
+def test_feet_have_moved_as_plain_numpy_says(yaw, moved):
+    lever, spacing, last = 0.2, 0.01, np.array([1.0, -2.0, 0.1, 0.02, -0.03, yaw])
+    now = last + np.array(moved)
+    now[5] = wrap(float(now[5]))
+    shift = now - last
+    shift[5] = np.angle(np.exp(1j * shift[5]))
+    level = np.linalg.norm(shift[:2]) + lever * abs(shift[5]) - ADVANCE * spacing
+    upright = abs(shift[2]) + lever * np.linalg.norm(shift[3:5]) - SINK
+    if min(abs(level), abs(upright)) > 1e-12:
+        assert has_moved(now[:3], now[3:], last[:3], last[3:], lever, spacing) == (level > 0.0 or upright > 0.0)
+
+
+def test_a_rover_that_crosses_the_heading_pi_has_not_moved():
+    place, before, after = np.zeros(3), np.array([0.0, 0.0, np.pi - 1e-3]), np.array([0.0, 0.0, 1e-3 - np.pi])
+    assert not has_moved(place, after, place, before, 0.2, 0.01)
+    assert not has_moved(place, before, place, after, 0.2, 0.01)
+    assert has_moved(place, -after, place, after, 30.0, 0.01)

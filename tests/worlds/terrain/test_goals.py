@@ -127,6 +127,22 @@ def test_a_step_with_skipped_frames_equals_so_many_steps():
     assert info["is_success"]
 
 
+def test_a_member_that_arrives_within_a_step_is_seen_as_in_a_single_world():
+    given = {**LEARNED, "task": "goal", "terrain": "flat", "goal": (0.26, 0.0), "frame_skip": 7}
+    vector, world = gymnasium.make_vec("sandlot/Terrain-v0", num_envs=2, **given), Terrain(**given)
+    vector.reset(seed=0)
+    world.reset(seed=0)
+    actions, ended = np.zeros((2, 1, 2)), False
+    actions[0] = world.action_space.high * (1.0, 0.0)
+    while not ended:
+        seen, reward, ended, _, info = world.step(actions[0])
+        all_seen, rewards, terminated, _, _ = vector.step(actions)
+        assert terminated.tolist() == [ended, False]  # the other one drives on
+        assert rewards[0] == reward
+        np.testing.assert_array_equal(all_seen[0], seen)
+    assert round(info["time"] / world.settings.interval) % 7, "it has to arrive between two actions"
+
+
 def test_a_member_that_explodes_stands_still_and_is_cut_off():
     vector = gymnasium.make_vec("sandlot/Terrain-v0", num_envs=2, autoreset_mode="Disabled", **LEARNED)
     vector.reset(seed=0)

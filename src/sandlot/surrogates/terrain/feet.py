@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from sandlot.geometry.planar import wrap_compiled
 from sandlot.kernels import kernel
 from sandlot.typing import Array, IntArray
 
@@ -119,7 +120,7 @@ def has_moved(
     """
     level = math.hypot(position[0] - last_position[0], position[1] - last_position[1])
     tilted = math.hypot(attitude[0] - last_attitude[0], attitude[1] - last_attitude[1])
-    level += lever * abs(attitude[2] - last_attitude[2])
+    level += lever * abs(wrap_compiled(attitude[2] - last_attitude[2]))
     return level > ADVANCE * spacing or abs(position[2] - last_position[2]) + lever * tilted > SINK
 
 

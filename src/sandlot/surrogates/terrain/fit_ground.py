@@ -138,9 +138,11 @@ def fit_ground(
         report: Called with how many evaluations are done, of how many.
 
     Raises:
-        RecordingError: If one cannot be read, or nothing changed in any.
+        RecordingError: If one cannot be read, all are too short, or nothing changed in any.
     """
     stretches = [each for path in paths for each in stretches_of(open_drives(path), count)]
+    if not stretches:
+        raise RecordingError(f"the recordings have no episode that is longer than {SECOND:g} s")
     if not any(np.abs(each.change).max() > CHANGED for each in stretches):
         raise RecordingError("the ground does not change in these recordings; record them on soil or particles")
     repose = "repose" if stretches[0].kind is None else "repose_share"

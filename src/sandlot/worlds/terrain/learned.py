@@ -125,13 +125,8 @@ class LearnedFleet:
         self.states["position"][some, :2], self.states["attitude"][some, 2] = self.poses[some, :2], self.poses[some, 2]
         self._advance(None, some)
         before, velocity = self.state, self._velocity
-        now = self._read(before, some)
-        if len(some) < self.count:  # the others keep the state of their last frame
-            began = np.isin(np.arange(self.count), some)
-            self._velocity = np.where(began[:, None], self._velocity, velocity)
-            both = ((getattr(now, each.name), getattr(before, each.name)) for each in fields(RoverState))
-            now = RoverState(*(np.where(began.reshape(-1, *[1] * (new.ndim - 1)), new, old) for new, old in both))
-        self.state = now
+        self.state = self._read(before, some)
+        self._keep_others(some, before, velocity)
 
     def drive(self, commands: Array, which: IntArray | None = None) -> None:
         """Drive until the next frame; commands (count, 2) forward speed [m/s] and turn rate to the left [rad/s].
@@ -140,8 +135,20 @@ class LearnedFleet:
             commands: Of all rovers.
             which: Rovers that drive; all if left out. The others stand still.
         """
-        self._advance(commands, np.arange(self.count) if which is None else which)
-        self.state = self._read(self.state)
+        some: IntArray = np.arange(self.count) if which is None else which
+        self._advance(commands, some)
+        before, velocity = self.state, self._velocity
+        self.state = self._read(before)
+        self._keep_others(some, before, velocity)
+
+    def _keep_others(self, some: IntArray, before: RoverState, velocity: Array) -> None:
+        """Give all rovers but some the state and velocity (count, 3) [m/s] of their last frame again."""
+        if len(some) == self.count:
+            return
+        new = np.isin(np.arange(self.count), some)
+        self._velocity = np.where(new[:, None], self._velocity, velocity)
+        both = ((getattr(self.state, each.name), getattr(before, each.name)) for each in fields(RoverState))
+        self.state = RoverState(*(np.where(new.reshape(-1, *[1] * (now.ndim - 1)), now, old) for now, old in both))
 
     def _advance(self, commands: Array | None, some: IntArray) -> None:
         """Drive some rovers for one frame; without commands, put them down."""
