@@ -33,7 +33,7 @@ class Points:
 
 def test_it_learns_a_tiny_task():
     updates = []
-    net = learn(Points(0), PPO, np.random.SeedSequence(0), updates.append)
+    net, _ = learn(Points(0), PPO, np.random.SeedSequence(0), updates.append)
     x = np.array([[-0.8], [0.8]])
     for _ in range(6):
         x = x + 0.3 * np.clip(forward(net, x), -1.0, 1.0)
@@ -44,7 +44,7 @@ def test_it_learns_a_tiny_task():
 
 def test_the_same_seed_gives_the_same_net():
     few = PPO.model_copy(update={"iterations": 3})
-    nets = [learn(Points(0), few, np.random.SeedSequence(seed)) for seed in (1, 1, 2)]
+    nets = [learn(Points(0), few, np.random.SeedSequence(seed)).policy for seed in (1, 1, 2)]
     np.testing.assert_array_equal(nets[0].weights, nets[1].weights)
     assert np.abs(nets[0].weights - nets[2].weights).max() > 1e-3
 
