@@ -19,11 +19,11 @@ from stable_baselines3.common.callbacks import BaseCallback
 import sandlot.worlds
 from _side_by_side import Comparison, best_rates, main
 from sandlot.learning.dqn import ALL, MODERN, Learner, Stage, shares_of
-from sandlot.models.dense import forward
+from sandlot.models.dense import Dense, forward
 from sandlot.studies.indoor.sweep import Sweep
 from sandlot.worlds.avoid.settings import AvoidSettings
 
-GOAL, MOST = 0.85, 150_000
+GOAL, MAX_MOVES = 0.85, 150_000
 """Share of goals at which learning ends, and moves after which it ends in any case."""
 TESTED, EVERY = 500, 2500
 """Situations of a test, and moves between two tests."""
@@ -80,7 +80,7 @@ def learn_peer(seed: int) -> Learned:
         gamma=OURS.discount,
         train_freq=4,
         target_update_interval=500,
-        exploration_fraction=15_000 / MOST,
+        exploration_fraction=15_000 / MAX_MOVES,
         exploration_final_eps=0.02,
         policy_kwargs={"net_arch": list(OURS.hidden)},
         seed=seed,
@@ -101,21 +101,26 @@ def learn_peer(seed: int) -> Learned:
             return self.share < GOAL
 
     tests, began = Tests(), time.process_time()
-    agent.learn(MOST, callback=tests)
+    agent.learn(MAX_MOVES, callback=tests)
     return Learned(agent.num_timesteps, time.process_time() - began - tests.seconds, tests.share)
+
+
+def best_moves(net: Dense, seen: NDArray[Any]) -> NDArray[Any]:
+    """The moves of which a net expects most: (n,)."""
+    return np.asarray(forward(net, seen.astype(np.float64)).argmax(axis=1))
 
 
 def learn_ours(seed: int) -> Learned:
     """Let an agent of ours learn."""
     agent = Learner(OURS, WORLD, np.random.SeedSequence(seed))
     share, seconds, tested = 0.0, 0.0, 0
-    while share < GOAL and agent.agent.counts[2] < MOST:
+    while share < GOAL and agent.agent.counts[2] < MAX_MOVES:
         began = time.process_time()
         agent.learn(shares_of(EASY, 10))
         seconds += time.process_time() - began
         if agent.agent.counts[2] >= tested + EVERY:
-            tested, net = int(agent.agent.counts[2]), agent.net
-            share = success(lambda seen, net=net: forward(net, seen.astype(np.float64)).argmax(axis=1))  # type: ignore[misc]
+            tested = int(agent.agent.counts[2])
+            share = success(partial(best_moves, agent.net))
     return Learned(float(agent.agent.counts[2]), seconds, share)
 
 

@@ -8,10 +8,13 @@ import functools
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sandlot.errors import SettingError
 from sandlot.schema import Node, tagged, without_null
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
 
 FILE = Path(__file__).with_name("declared.json")
 SAID = "said"
@@ -131,7 +134,7 @@ def _declared() -> dict[str, Node]:
     return schemas
 
 
-def declare(models: Mapping[str, type]) -> str:
+def declare(models: "Mapping[str, type[BaseModel]]") -> str:
     """The text of ``declared.json`` for pydantic models by name."""
     from pydantic.json_schema import GenerateJsonSchema
 
@@ -144,7 +147,7 @@ def declare(models: Mapping[str, type]) -> str:
         def function_wrap_schema(self, schema: Any) -> dict[str, Any]:
             return {**super().function_wrap_schema(schema), SAID: True}
 
-    schemas = {name: _slim(model.model_json_schema(schema_generator=Marked)) for name, model in models.items()}  # type: ignore[attr-defined]
+    schemas = {name: _slim(model.model_json_schema(schema_generator=Marked)) for name, model in models.items()}
     return "{\n" + ",\n".join(f"{json.dumps(name)}: {json.dumps(each)}" for name, each in schemas.items()) + "\n}\n"
 
 
