@@ -14,9 +14,9 @@ import numpy as np
 from _side_by_side import Comparison, best_rates, main
 from sandlot.physics.soil import PRESETS
 from sandlot.places.terrains import TERRAINS
+from sandlot.surrogates.terrain.contact import SEEN
 from sandlot.surrogates.terrain.ground_model import GroundModel
 from sandlot.surrogates.terrain.inputs import soil_inputs
-from sandlot.surrogates.terrain.looking import width_of
 from sandlot.surrogates.terrain.motion_model import SHIPPED, MotionModel, load_motion
 from sandlot.surrogates.terrain.rollout import drive_many
 from sandlot.surrogates.terrain.step import NEVER, STATE, make_maps, make_scratch, put_down
@@ -59,7 +59,7 @@ class Batch:
         self.states["since"] = NEVER
         self.states["position"][:, :2] = rng.uniform(-half, half, (count, 2))
         self.states["attitude"][:, 2] = rng.uniform(-np.pi, np.pi, count)
-        self.seen = np.zeros((count, width_of(len(shape.samples), len(shape.groups))))
+        self.seen = np.zeros((count, SEEN))
         put_down(
             self.learned,
             self.states,
@@ -69,7 +69,7 @@ class Batch:
             self.where,
             self.spreading,
             deforms,
-            make_scratch(self.learned),
+            make_scratch(self.learned, 0.01),
         )
 
     def drive(self, given: Array, threads: int) -> float:

@@ -21,8 +21,8 @@ from sandlot.surrogates.terrain.shape import shape_of
 from sandlot.surrogates.terrain.training import Training
 from sandlot.worlds.record import record_world
 
-RIGID, FLAT = 0.08, 0.15
-"""Shares of recordings on rigid ground, and on flat terrain."""
+RIGID, FLAT, SHORT, SOFT = 0.06, 0.1, 0.5, 0.3
+"""Shares of recordings on rigid ground, on flat terrain, on short hills, and on soil in which the rover drags."""
 HELD_OUT = 0.08
 """Share of the recordings that the ensemble's band is calibrated with, and that it is not fitted to."""
 REFERENCE_DEPTH = 0.02
@@ -41,7 +41,7 @@ class RoverTraining(Settings):
     """
 
     rover: str = "wheeled"
-    recordings: int = Field(320, ge=2)
+    recordings: int = Field(400, ge=2)
     frames: int = Field(1000, ge=100)
     seed: int = Field(0, ge=0)
     training: Training = Training()
@@ -58,14 +58,19 @@ def random_ground(rng: np.random.Generator, width: float) -> dict[str, Any]:
         return math.exp(rng.uniform(math.log(low), math.log(high)))
 
     settings: dict[str, Any] = {"shape": (200, 200), "terrain": "flat" if rng.random() < FLAT else "hills"}
-    size = between(0.07, 0.4)
-    settings |= {"hill_size": size, "relief": size * rng.uniform(0.1, 1.0), "roughness": rng.uniform(0.0, 0.4)}
+    if rng.random() < SHORT:
+        size = between(0.06, 0.12)
+        settings |= {"hill_size": size, "relief": size * rng.uniform(0.3, 1.2), "roughness": rng.uniform(0.0, 0.6)}
+    else:
+        size = between(0.07, 0.4)
+        settings |= {"hill_size": size, "relief": size * rng.uniform(0.1, 1.0), "roughness": rng.uniform(0.0, 0.4)}
     edge = 0.4 * 2.0
     settings["poses"] = ((rng.uniform(-edge, edge), rng.uniform(-edge, edge), rng.uniform(-math.pi, math.pi)),)
     if rng.random() < RIGID:
         return settings | {"ground": "rigid"}
     exponent = rng.uniform(0.6, 1.3)
-    modulus = between(1.5e3, 8e5) / REFERENCE_DEPTH**exponent
+    pressure = between(1.2e3, 8e3) if rng.random() < SOFT else between(3e3, 8e5)
+    modulus = pressure / REFERENCE_DEPTH**exponent
     cohesive = rng.uniform(0.0, 0.6) * float(rng.random() < 0.5)
     settings["soil"] = SoilKind(
         kphi=modulus * (1.0 - cohesive),

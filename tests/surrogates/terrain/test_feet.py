@@ -97,10 +97,9 @@ def test_nodes_beyond_the_edge():
 def test_feet_of_the_shipped_rovers(shape):
     wheels = shape.feet[shape.feet["radius"] > 0.0]
     assert np.all(wheels["z"] - wheels["radius"] < shape.feet["z"].min())
-    np.testing.assert_allclose(shape.groups.sum(axis=1), 1.0)
-    # A plane is found as it is.
-    heights = 0.1 * shape.samples[:, 0] - 0.2 * shape.samples[:, 1] + 0.3
-    np.testing.assert_allclose(shape.plane @ heights, [0.1, -0.2, 0.3], atol=1e-12)
+    np.testing.assert_allclose(shape.below.mean(axis=0), 0.0, atol=1e-12)
+    assert np.all(np.abs(shape.below) < np.hypot(*shape.corner) + shape.radius)
+    assert shape.weight == pytest.approx(9.81 * 2.0)
 
 
 poses = st.tuples(

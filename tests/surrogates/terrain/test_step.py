@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from sandlot.physics.soil import PRESETS
+from sandlot.surrogates.terrain.contact import SEEN
 from sandlot.surrogates.terrain.free_range import outside
 from sandlot.surrogates.terrain.ground_model import GroundModel
 from sandlot.surrogates.terrain.inputs import soil_inputs
-from sandlot.surrogates.terrain.looking import width_of
 from sandlot.surrogates.terrain.motion_model import SHIPPED, load_motion
 from sandlot.surrogates.terrain.recorded import drives_of, open_drives
 from sandlot.surrogates.terrain.rollout import drive_many
@@ -28,12 +28,12 @@ def fleet(count, maps=1, deforms=True):
     states = np.zeros(count, STATE)
     states["since"], states["position"][:, :2] = NEVER, rng.uniform(0.0, 0.9, (count, 2))
     states["attitude"][:, 2] = rng.uniform(-3.0, 3.0, count)
-    seen = np.zeros((count, width_of(len(MODEL.shape.samples), len(MODEL.shape.groups))))
+    seen = np.zeros((count, SEEN))
     kinds = [PRESETS[("soft", "mid")[k % 2]] for k in range(count)]
     soils = MODEL.soils(np.array([soil_inputs(kind, MODEL.shape.width) for kind in kinds]))
     spreading = np.array([GroundModel().spreading(kind) for kind in kinds])
     where = np.sort(np.arange(count) % maps)
-    put_down(LEARNED, states, seen, soils, ground, where, spreading, deforms, make_scratch(LEARNED))
+    put_down(LEARNED, states, seen, soils, ground, where, spreading, deforms, make_scratch(LEARNED, 0.01))
     return states, seen, soils, ground, where, spreading, deforms
 
 
@@ -72,11 +72,11 @@ def test_a_frame_is_the_net_of_the_recordings_inputs(recorded):
         maps = make_maps(flat.copy(), flat, 0.0, 0.0, 0.01, True)
         seen, command = drive.seen[k : k + 1].copy(), drive.commands[k + 1 : k + 2].copy()
         where, spreading = np.zeros(1, np.int64), GroundModel().spreading(drive.kind)[None]
-        scratch = make_scratch(LEARNED)
+        scratch = make_scratch(LEARNED, 0.01)
         advance(LEARNED, state, seen, MODEL.soils(drive.soil[None]), command, maps, where, spreading, False, scratch)
         found = np.concatenate([state[0]["motion"], state[0]["wheels"], state[0]["rest"]])
         np.testing.assert_allclose(found, expected[k], rtol=1e-5, atol=1e-6)  # 32-bit floats
-        assert state[0]["position"][2] == pytest.approx(found[5])  # the ground is flat, at height 0
+        assert state[0]["position"][2] == pytest.approx(state[0]["base"][0] + found[5])
         assert np.hypot(*state[0]["position"][:2]) == pytest.approx(0.01 * np.hypot(*found[:2]))
 
 

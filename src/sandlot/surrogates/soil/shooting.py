@@ -139,8 +139,9 @@ class Simulation:
 
     def _middle(self, place: Array, yaw: float) -> float:
         """Height of the plane through the ground under the wheels before the drive, below the chassis [m]."""
-        shape = self._vehicle.shape
-        return float(shape.plane[2] @ self._before(around(shape.samples, place, yaw)))
+        below = self._vehicle.shape.below
+        plane = np.linalg.pinv(np.column_stack([below, np.ones(len(below))]))
+        return float(plane[2] @ self._before(around(below, place, yaw)))
 
     def advance(self, frame: int) -> None:
         """Drive from a frame of the log to the next.
@@ -192,7 +193,7 @@ class Shooting:
         """Prepare to fit soil to a log of a rover; ``window`` is the time after which it is put back [s]."""
         self.log, self.vehicle = log, Vehicle(rover, log.interval, log.commands is None)
         shape = self.vehicle.shape
-        self.width, self._under = shape.width, shape.samples[shape.groups.any(axis=0)]
+        self.width, self._under = shape.width, shape.below
         self._span = max(round(window / log.interval), CHECKS)
         count = (len(log.yaw) - 1) // self._span
         self.frames = count * self._span

@@ -8,14 +8,15 @@ import numpy as np
 from sandlot.geometry.planar import wrap
 from sandlot.physics.soil import SoilKind
 from sandlot.robots.rover import wheel_speeds
+from sandlot.surrogates.terrain.contact import AHEAD, LEFT, QUARTERS, SEEN, SHIFT
 from sandlot.surrogates.terrain.feet import FOOT
-from sandlot.surrogates.terrain.grip import GRIPS, SPOTS, hold_along, spots_of
+from sandlot.surrogates.terrain.grip import GRIPS, SPOTS, hold_along, loads_of, spots_of
 from sandlot.surrogates.terrain.inputs import shear_of
 from sandlot.surrogates.terrain.shape import Shape
 from sandlot.typing import Array, IntArray
 
 SYMMETRIC = 1e-6
-"""Feet and samples of a symmetric rover agree to this [m]."""
+"""Feet of a symmetric rover agree to this [m]."""
 MOVES = 8
 """A net gives changes of three speeds, two wheel speeds, and of height, pitch and roll relative to the ground."""
 STATES = 11
@@ -31,9 +32,8 @@ class Drive:
         attitude: (T + 1, 3) roll, pitch and yaw [rad].
         wheels: (T + 1, 2) speeds of the left and the right wheels [rad/s].
         commands: (T, 2) forward speed [m/s] and turn rate [rad/s] until the next frame.
-        seen: (T, width) the ground of each frame below where the rover is one frame later, as `look` gives
-            it.
-        middles: (T,) height in the middle of the plane through the same ground [m].
+        seen: (T, SEEN) of the ground of each frame, where the rover is one frame later, as `look` gives it.
+        middles: (T,) height at which the rover would rest there [m].
         soil: (inputs,) as `soil_inputs` gives it.
         interval: Between frames [s].
         kind: Of soil; None for other ground.
@@ -62,7 +62,7 @@ class Drive:
 
     @property
     def rests(self) -> Array:
-        """Height above the plane [m], and pitch and roll relative to it [rad], one frame later: (T, 3)."""
+        """Height [m], pitch and roll [rad] relative to where the rover would rest, one frame later: (T, 3)."""
         ahead, left = self.seen[:, -2:].T
         roll, pitch, _ = self.attitude[1:].T
         return np.column_stack([self.position[1:, 2] - self.middles, pitch + np.arctan(ahead), roll - np.arctan(left)])
@@ -90,7 +90,8 @@ class Drive:
 
     def inputs(self, shape: Shape) -> Array:
         """All inputs of a net in frames 1 to T - 1, besides the soil: (T - 1, inputs)."""
-        return np.column_stack([self.rows(shape), self.states[:-1], self.grips(shape)[:-1]])
+        held = self.grips(shape)[:-1] * loads_of(self.seen[:-1])
+        return np.column_stack([self.rows(shape), self.states[:-1], held])
 
 
 class Symmetry(NamedTuple):
@@ -124,24 +125,12 @@ class Symmetry(NamedTuple):
         )
 
 
-def order_after(shape: Shape, signs: tuple[float, float]) -> IntArray | None:
-    """Where samples and groups are found after x and y were multiplied by signs; None if a rover is not symmetric.
-
-    Args:
-        shape: Of the rover.
-        signs: Of x and y.
-    """
-    away = np.abs(shape.samples[:, None] * signs - shape.samples[None]).sum(axis=2)
-    samples = away.argmin(axis=0)
+def is_symmetric(shape: Shape, signs: tuple[float, float]) -> bool:
+    """Whether a rover is the same after x and y were multiplied by signs."""
     feet = np.stack([shape.feet[name] for name in FOOT.names or ()], axis=1)
     moved = feet * (*signs, 1.0, 1.0, 1.0, 1.0)
-    if (
-        away.min(axis=0).max() > SYMMETRIC
-        or np.abs(moved[:, None] - feet[None]).sum(axis=2).min(axis=0).max() > SYMMETRIC
-    ):
-        return None
-    groups = np.abs(shape.groups[:, samples][:, None] - shape.groups[None]).sum(axis=2).argmin(axis=0)
-    return np.concatenate([samples, len(samples) + groups])
+    away = np.abs(moved[:, None] - feet[None]).sum(axis=2).min(axis=0).max()
+    return bool(away < SYMMETRIC and np.abs(shape.centre[:2] * signs - shape.centre[:2]).max() < SYMMETRIC)
 
 
 def symmetries(shape: Shape, soil: int) -> list[Symmetry]:
@@ -151,20 +140,21 @@ def symmetries(shape: Shape, soil: int) -> list[Symmetry]:
         shape: Of the rover.
         soil: How many inputs describe the soil.
     """
-    seen = len(shape.samples) + len(shape.groups)
-    rows = seen + 2 + soil + 2
+    rows = SEEN + soil + 2
     same = np.arange(rows), np.ones(rows), np.arange(STATES), np.ones(STATES), np.arange(GRIPS), np.ones(GRIPS)
     found, spots = [Symmetry(*same)], spots_of(shape)
     swapped = np.array([0, 1, 2, 4, 3, 5, 6, 7, 8, 9, 10])
     left_right = np.array([1, -1, -1, 1, 1, 1, 1, -1, 1, 1, -1], np.float64)
     front_back = np.array([-1, -1, 1, -1, -1, 1, -1, -1, 1, -1, -1], np.float64)
     for signs, of_states in (((1.0, -1.0), left_right), ((-1.0, -1.0), front_back)):
-        order = order_after(shape, signs)
-        if order is None:
+        if not is_symmetric(shape, signs):
             continue
-        whole = np.concatenate([order, np.arange(seen, rows - 2), [rows - 1, rows - 2]])
-        of_rows = np.concatenate([np.ones(seen), signs, np.ones(soil), [signs[0], signs[0]]])
         places = np.abs(spots[:, None] * signs - spots[None]).sum(axis=2).argmin(axis=0)
+        of_quarters = np.arange(0, SEEN - 2, QUARTERS)[:, None] + places[:QUARTERS]
+        of_seen = np.ones((SEEN - 2) // QUARTERS)
+        of_seen[[SHIFT // QUARTERS, AHEAD // QUARTERS]], of_seen[LEFT // QUARTERS] = signs[0], signs[1]
+        whole = np.concatenate([of_quarters.ravel(), np.arange(SEEN - 2, rows - 2), [rows - 1, rows - 2]])
+        of_rows = np.concatenate([np.repeat(of_seen, QUARTERS), signs, np.ones(soil), [signs[0], signs[0]]])
         of_grips = (2 * places[:, None] + np.arange(2)).ravel(), np.tile(signs, SPOTS)
         one = Symmetry(whole, of_rows, swapped, of_states, *of_grips)
         found += [each.then(one) for each in found]

@@ -3,9 +3,9 @@
 import numpy as np
 
 from sandlot.physics.soil import SoilKind
+from sandlot.surrogates.terrain.contact import SEEN
 from sandlot.surrogates.terrain.ground_model import GroundModel
 from sandlot.surrogates.terrain.inputs import soil_inputs
-from sandlot.surrogates.terrain.looking import width_of
 from sandlot.surrogates.terrain.motion_model import MotionModel
 from sandlot.surrogates.terrain.rollout import drive_many
 from sandlot.surrogates.terrain.step import NEVER, STATE, make_maps, make_scratch, put_down
@@ -54,10 +54,10 @@ def _outside(
         rng.uniform(0.0, size, (count, 2)),
         rng.uniform(-np.pi, np.pi, count),
     )
-    seen = np.zeros((count, width_of(len(shape.samples), len(shape.groups))))
+    seen = np.zeros((count, SEEN))
     soils = model.soils(np.tile(soil_inputs(kind, shape.width), (count, 1)))
     spreading, where = np.tile(GroundModel().spreading(kind), (count, 1)), np.zeros(count, np.int64)
-    put_down(learned, states, seen, soils, maps, where, spreading, False, make_scratch(learned))
+    put_down(learned, states, seen, soils, maps, where, spreading, False, make_scratch(learned, maps.spacing))
     top = shape.top_speed * shape.radius * np.array([1.0, 2.0 / shape.base])
     for low in range(0, steps, HOLD):
         given = np.repeat(rng.uniform(-1.0, 1.0, (1, count, 2)) * top, min(HOLD, steps - low), axis=0)

@@ -2,8 +2,8 @@
 
 Soil resists slip like a spring until it shears off: the resisting share of its strength follows slip as Janosi and
 Hanamoto describe, and is lost with the soil that the rover leaves behind. A rover therefore overshoots, and swings
-several times a second. Shares are kept at six spots: four corners, which stand for all wheels or belts, and two that
-stand for the front and the rear of its underside, which drags in soft soil.
+several times a second. Shares are kept at eight spots: four corners, which stand for all wheels or belts, and four that
+stand for the quarters of its underside, which drags in soft soil.
 """
 
 import math
@@ -11,10 +11,11 @@ import math
 import numpy as np
 
 from sandlot.kernels import kernel
+from sandlot.surrogates.terrain.contact import LOAD, QUARTERS, UNDER
 from sandlot.surrogates.terrain.shape import Shape
 from sandlot.typing import Array
 
-CORNERS, SPOTS = 4, 6
+CORNERS, SPOTS = QUARTERS, 2 * QUARTERS
 GRIPS = 2 * SPOTS
 """Shares ahead and to the left, of each spot."""
 ENTRY, ASIDE = (0.004, 0.01), (0.01, 0.01)
@@ -25,11 +26,15 @@ SLOWEST = 1e-12
 
 
 def spots_of(shape: Shape) -> Array:
-    """Where grip is kept, in the axes of the chassis: (SPOTS, 2) [m]; left and right corners, then the underside."""
-    below, under = shape.groups @ shape.samples, shape.feet["x"][shape.feet["radius"] == 0.0]
-    x, y = float(np.sqrt((below[:, 0] ** 2).mean())), float(np.abs(below[:, 1]).mean())
-    middle = float(np.sqrt((under**2).mean())) if under.any() else 0.5 * x
-    return np.array([[x, y], [-x, y], [x, -y], [-x, -y], [middle, 0.0], [-middle, 0.0]])
+    """Where grip is kept, in the axes of the chassis: (SPOTS, 2) [m]; the quarters of wheels, then of the underside."""
+    signs = np.array([[1.0, 1.0], [-1.0, 1.0], [1.0, -1.0], [-1.0, -1.0]])
+    return np.concatenate([signs * shape.corner, signs * shape.middle])
+
+
+def loads_of(seen: Array) -> Array:
+    """The load on each grip (..., GRIPS), from what is seen of the ground (..., SEEN)."""
+    both = np.concatenate([seen[..., LOAD : LOAD + QUARTERS], seen[..., UNDER : UNDER + QUARTERS]], axis=-1)
+    return np.asarray(np.repeat(both, 2, axis=-1))
 
 
 @kernel(error_model="numpy", allocates=False)

@@ -11,13 +11,13 @@ from sandlot.errors import ModelError
 from sandlot.models.card import Card
 from sandlot.models.dense import Dense, forward, layers_of, make_dense, single
 from sandlot.models.store import Model, load, save
+from sandlot.surrogates.terrain.contact import SEEN, spring
 from sandlot.surrogates.terrain.drives import MOVES, STATES, Drive
 from sandlot.surrogates.terrain.feet import FOOT
 from sandlot.surrogates.terrain.grip import GRIPS, spots_of
 from sandlot.surrogates.terrain.inputs import FRICTION, SOIL_INPUTS, shear_of
-from sandlot.surrogates.terrain.looking import Support, width_of
 from sandlot.surrogates.terrain.shape import Shape
-from sandlot.surrogates.terrain.step import RESTS, SHEAR, Learned
+from sandlot.surrogates.terrain.step import GAINS, RESTS, Learned
 from sandlot.typing import Array
 
 SHIPPED = Path(__file__).parent / "shipped"
@@ -45,7 +45,7 @@ class MotionModel:
         scales: (inputs,) the same is divided by these.
         settle: Net that puts it on the ground at first.
         limits: (SPEEDS,) largest speeds [m/s, rad/s].
-        ranges: (RESTS, 2) of height above the ground [m], pitch and roll relative to it [rad].
+        ranges: (RESTS, 2) of height [m], pitch and roll [rad] relative to where it would rest.
         interval: Between frames [s].
         card: What it was fitted to.
     """
@@ -65,8 +65,7 @@ class MotionModel:
         """One member of the ensemble, for kernels."""
         shape = self.shape
         return Learned(
-            Support(shape.samples, shape.groups, shape.plane),
-            shape.feet,
+            shape.body,
             spots_of(shape),
             self.means,
             single(self.drives[member]),
@@ -90,12 +89,16 @@ class MotionModel:
         found, count = forward(self.gains[member], np.ascontiguousarray(inputs)), len(self.means)
         gains = (1.0 + found[:, :count]) / self.scales
         gains[:, -GRIPS:] *= inputs[:, FRICTION, None]
-        shear = np.array([[shear_of(each)] for each in inputs])
-        return np.concatenate([inputs, shear, gains, found[:, count:]], axis=1)
+        shape = self.shape
+        springs = [
+            (shear_of(each), *spring(each, shape.weight, shape.radius, shape.width))
+            for each in inputs.astype(np.float64)
+        ]
+        return np.concatenate([inputs, springs, gains, found[:, count:]], axis=1)
 
     def changes(self, inputs: Array, soil: Array, member: int = 0) -> Array:
         """Changes of the state (rows, MOVES), from inputs (rows, inputs) on a soil (soil inputs,)."""
-        values = self.soils(soil[None], member)[0, SHEAR + 1 :]
+        values = self.soils(soil[None], member)[0, GAINS:]
         count = len(self.means)
         more = np.broadcast_to(values[count:], (len(inputs), len(values) - count))
         return np.asarray(forward(self.drives[member], np.column_stack([(inputs - self.means) * values[:count], more])))
@@ -122,9 +125,7 @@ class MotionModel:
         shape = self.shape
         arrays: dict[str, Array] = {
             "feet": np.stack([shape.feet[name] for name in FOOT.names or ()], axis=1),
-            "samples": shape.samples,
-            "groups": shape.groups,
-            "plane": shape.plane,
+            "centre": shape.centre,
             "limits": self.limits,
             "ranges": self.ranges,
             "means": self.means,
@@ -161,19 +162,17 @@ def load_motion(path: Path) -> MotionModel:
 def _motion(model: Model) -> MotionModel:
     given = model.card.settings
     feet = model.array("feet", (None, len(FOOT.names or ())))
-    samples = model.array("samples", (None, 2))
-    groups = model.array("groups", (None, len(samples)))
-    plane = model.array("plane", (3, len(samples)))
+    centre = model.array("centre", (3,))
     numbers = {each: float(given[each]) for each in NUMBERS}
-    shape = Shape(np.array([tuple(row) for row in feet], FOOT), samples, groups, plane, **numbers)
-    seen, soil, members = width_of(len(samples), len(groups)), len(SOIL_INPUTS), int(given["members"])
-    inputs = seen + 2 + STATES + GRIPS
+    shape = Shape(np.array([tuple(row) for row in feet], FOOT), centre, **numbers)
+    soil, members = len(SOIL_INPUTS), int(given["members"])
+    inputs = SEEN + 2 + STATES + GRIPS
     gains = tuple(_net(model, f"gains.{k}", SOIL_LAYERS, soil) for k in range(members))
     wide = [int(net.sizes[-1]) for net in gains]
     drives = tuple(_net(model, f"drive.{k}", LAYERS, wide[k], MOVES) for k in range(members))
     if min(wide) < inputs:
         raise ModelError(f"the nets of the soil have {min(wide)} outputs; expected at least {inputs}")
-    settle = _net(model, "settle", LAYERS, seen + soil, RESTS)
+    settle = _net(model, "settle", LAYERS, SEEN + soil, RESTS)
     limits, ranges = model.array("limits", (SPEEDS,)), model.array("ranges", (RESTS, 2))
     means, scales = model.array("means", (inputs,)), model.array("scales", (inputs,))
     interval = float(given["interval"])

@@ -14,11 +14,11 @@ from sandlot.errors import RecordingError
 from sandlot.kernels import kernel
 from sandlot.physics.soil import PRESETS, SoilKind
 from sandlot.settings import build
+from sandlot.surrogates.terrain.contact import REACH, SEEN, Body, Springs, look, make_springs, spring
 from sandlot.surrogates.terrain.drives import Drive
 from sandlot.surrogates.terrain.feet import STANCE, Ground, make_ground, stand
 from sandlot.surrogates.terrain.imprint import MAX_FEET, come_over_all
 from sandlot.surrogates.terrain.inputs import NO_SOIL, soil_inputs
-from sandlot.surrogates.terrain.looking import Support, look, width_of
 from sandlot.surrogates.terrain.shape import Shape
 from sandlot.typing import Array, IntArray
 
@@ -78,8 +78,10 @@ def add_window(heights: Array, row: int, column: int, change: NDArray[np.float32
 
 @kernel(error_model="numpy")
 def follow(
-    support: Support,
-    feet: NDArray[np.void],
+    body: Body,
+    springs: Springs,
+    stiffness: float,
+    ratio: float,
     ground: Ground,
     initial: Array,
     position: Array,
@@ -89,13 +91,15 @@ def follow(
     changes: NDArray[np.float32],
     number: int,
     seen: Array,
-    middles: Array,
+    rests: Array,
 ) -> None:
     """Follow a recorded drive: in each frame, look at the ground below the rover, and then change it as was recorded.
 
     Args:
-        support: Where to look.
-        feet: (feet,) of FOOT.
+        body: The rover.
+        springs: Room for those below it.
+        stiffness: As of `look` [Pa/m].
+        ratio: As of `look`.
         ground: As it was in the frame before the first; changed in place.
         initial: (ny, nx) before anything touched it [m].
         position: (frames, 3) of the rover [m].
@@ -104,27 +108,33 @@ def follow(
         columns: (frames,) of the same.
         changes: (frames, rows, columns) [m].
         number: Of the first frame, at least 2.
-        seen: (frames, width) to be filled, as of `look`.
-        middles: (frames,) height of the plane through the samples [m], to be filled.
+        seen: (frames, SEEN) to be filled, as of `look`.
+        rests: (frames, 3) height [m], pitch and roll [rad] at which the rover would rest, to be filled.
     """
-    stances = np.zeros(len(feet), STANCE)
+    stances = np.zeros(len(body.feet), STANCE)
     for k in range(len(position)):
         since = (number + k - 1) * MAX_FEET
-        middles[k] = look(
-            support, ground, since, initial, True, position[k, 0], position[k, 1], attitude[k, 2], seen[k]
-        )
-        stand(feet, position[k], attitude[k], stances)
-        come_over_all(ground, feet, stances, since + MAX_FEET, since)
+        look(body, ground, initial, position[k], attitude[k], stiffness, ratio, REACH, springs, seen[k])
+        rests[k] = springs.rest
+        stand(body.feet, position[k], attitude[k], stances)
+        come_over_all(ground, body.feet, stances, since + MAX_FEET, since)
         add_window(ground.heights, rows[k], columns[k], changes[k])
 
 
 def follow_recording(
-    recording: xr.Dataset, shape: Shape, ground: Ground, initial: Array, drive: Drive | Poses, frames: range, first: int
+    recording: xr.Dataset,
+    shape: Shape,
+    soil: Array,
+    ground: Ground,
+    initial: Array,
+    drive: Drive | Poses,
+    frames: range,
+    first: int,
 ) -> tuple[Array, Array]:
-    """`follow` some frames of an episode; ``first`` is its first. Returns what is seen, and heights of planes [m]."""
-    support = Support(shape.samples, shape.groups, shape.plane)
-    seen = np.zeros((len(frames), width_of(len(shape.samples), len(shape.groups))))
-    middles = np.zeros(len(frames))
+    """`follow` some frames of an episode; ``first`` is its first. Returns what is seen, and heights at rest [m]."""
+    seen, rests = np.zeros((len(frames), SEEN)), np.zeros((len(frames), 3))
+    springs = make_springs(shape.feet, ground.spacing)
+    stiffness, ratio = spring(soil, shape.weight, shape.radius, shape.width)
     for low in range(0, len(frames), CHUNK):
         part = frames[low : low + CHUNK]
         some = recording[["window_row", "window_column", "height_change"]].isel(
@@ -132,8 +142,10 @@ def follow_recording(
         )
         at, done = slice(part.start - first + 1, part.stop - first + 1), slice(low, low + len(part))
         follow(
-            support,
-            shape.feet,
+            shape.body,
+            springs,
+            stiffness,
+            ratio,
             ground,
             initial,
             drive.position[at],
@@ -143,9 +155,9 @@ def follow_recording(
             np.ascontiguousarray(some["height_change"].values),
             number_of(part.start, first),
             seen[done],
-            middles[done],
+            rests[done],
         )
-    return seen, middles
+    return seen, rests[:, 0]
 
 
 def number_of(frame: int, first: int) -> int:
@@ -185,12 +197,12 @@ def _episode(recording: xr.Dataset, shape: Shape, first: int, end: int) -> Drive
     # One frame before the first: the rover is where it will be, and nothing has touched the ground.
     position, attitude = np.vstack([position[:1], position]), np.vstack([attitude[:1], attitude])
     initial = heights.copy()
+    soil = NO_SOIL if kind is None else soil_inputs(kind, shape.width)
     seen, middles = follow_recording(
-        recording, shape, ground, initial, Poses(position, attitude), range(first, end), first
+        recording, shape, soil, ground, initial, Poses(position, attitude), range(first, end), first
     )
     commands = np.column_stack([column[name] for name in COMMANDS])
     commands[0] = 0.0
-    soil = NO_SOIL if kind is None else soil_inputs(kind, shape.width)
     wheels = np.column_stack([column["wheel_speed_left"], column["wheel_speed_right"]])
     wheels = np.vstack([wheels[:1], wheels])
     deforms = given.get("ground", "soil") != "rigid"

@@ -143,7 +143,7 @@ def drive_many(
             where[part],
             spreading[part],
             deforms,
-            make_scratch(learned),
+            make_scratch(learned, maps.spacing),
             np.zeros((0, 0, 0)),
         )
 
@@ -192,6 +192,7 @@ def free_run(
         maps = make_maps(start.heights[None].copy(), initial[None], start.x0, start.y0, start.spacing, start.wrap)
         maps.above[0], maps.untouched[0], maps.frames[0] = start.above, start.untouched, number
         states["since"] = number * MAX_FEET
+        states["looked"] = np.nan  # nowhere yet
         learned = model.learned(member)
         poses = np.zeros((frames, 1, 6))
         drive_on(
@@ -204,7 +205,7 @@ def free_run(
             np.zeros(1, np.int64),
             spreading,
             deforms,
-            make_scratch(learned),
+            make_scratch(learned, maps.spacing),
             poses,
         )
         found[member] = poses[:, 0]
@@ -241,7 +242,9 @@ def free_runs(
         start = initial._replace(heights=initial.heights.copy())
         # Frame k of the recording is frame k + 1 of the drive, which begins before the rover settles.
         for begin in range(first, end - span - 1, every):
-            follow_recording(recording, model.shape, start, initial.heights, drive, range(now, begin + 1), first)
+            follow_recording(
+                recording, model.shape, drive.soil, start, initial.heights, drive, range(now, begin + 1), first
+            )
             now, frame, number = begin + 1, begin - first + 1, number_of(begin, first)
             runs = free_run(model, ground, drive, start, initial.heights, frame, span, number)
             truth = drive.position[frame : frame + span + 1, :2]

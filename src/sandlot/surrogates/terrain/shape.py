@@ -1,4 +1,4 @@
-"""The shape of a rover as its learned model sees it: its feet, and where it looks at the ground under them."""
+"""The shape of a rover as its learned model sees it: its feet, and the weight on them."""
 
 from dataclasses import dataclass
 
@@ -7,27 +7,23 @@ from numpy.typing import NDArray
 
 from sandlot.robots.rover import load_rover
 from sandlot.robots.rover_layout import Layout, find_layout
+from sandlot.robots.rover_motors import GRAVITY
+from sandlot.surrogates.terrain.contact import Body
 from sandlot.surrogates.terrain.feet import FOOT
 from sandlot.typing import Array
 
-EDGE = 0.6
-"""Ground below a wheel is sampled below its middle, and this share of its radius ahead and behind."""
-BESIDE = 1.6
-"""It is also sampled on both sides, at this many times half its width from its middle."""
-BELT_SAMPLES = 5
-"""Ground is sampled at this many points along a belt."""
+WHEEL = np.array([-0.6, 0.0, 0.6])
+"""Places below a wheel, in shares of its radius."""
 
 
 @dataclass(frozen=True, eq=False)
 class Shape:
-    """What touches the ground, and where the ground is sampled.
+    """What touches the ground, and what it carries.
 
     Attributes:
         feet: (feet,) of FOOT: wheels or belts first, then the undersides of the other parts.
-        samples: (samples, 2) x and y in the axes of the chassis [m].
-        groups: (groups, samples) weights that average the samples under a wheel, or under one half of a belt.
-        plane: (3, samples) weights that give the slopes ahead and to the left, and the height in the middle, of the
-            plane through the samples under wheels or belts.
+        centre: (3,) of mass, in the axes of the chassis [m].
+        weight: [N]
         radius: Of the wheels [m].
         base: Distance of the left from the right wheels [m].
         top_speed: Of the motors, at the wheel [rad/s].
@@ -35,13 +31,42 @@ class Shape:
     """
 
     feet: NDArray[np.void]
-    samples: Array
-    groups: Array
-    plane: Array
+    centre: Array
+    weight: float
     radius: float
     base: float
     top_speed: float
     width: float
+
+    @property
+    def body(self) -> Body:
+        """The same, for kernels that look at the ground."""
+        return Body(self.feet, self.centre, self.weight, float(self.corner[0]), self.radius)
+
+    @property
+    def below(self) -> Array:
+        """Places below wheels and belts, in the axes of the chassis: (places, 2) [m]."""
+        found = []
+        for foot in self.feet[self.feet["radius"] > 0.0]:
+            along = np.linspace(-1.0, 1.0, 5) * foot["straight"] if foot["straight"] > 0.0 else WHEEL * foot["radius"]
+            found += [(foot["x"] + each, foot["y"]) for each in along]
+        return np.array(found)
+
+    @property
+    def corner(self) -> Array:
+        """Mean distances of wheels or belts from the middle, ahead and to the side: (2,) [m]."""
+        feet = self.feet[self.feet["radius"] > 0.0]
+        ahead = np.maximum(np.abs(feet["x"]), 0.5 * feet["straight"])
+        return np.array([ahead.mean(), np.abs(feet["y"]).mean()])
+
+    @property
+    def middle(self) -> Array:
+        """Mean distances of the quarters of the underside from the middle, ahead and to the side: (2,) [m]."""
+        under = self.feet[self.feet["radius"] == 0.0]
+        if not len(under):
+            return 0.5 * self.corner
+        ahead = np.maximum(np.abs(under["x"]), 0.5 * under["straight"])
+        return np.array([ahead.mean(), np.maximum(np.abs(under["y"]), 0.5 * under["half_width"]).mean()])
 
     @property
     def reach(self) -> float:
@@ -67,58 +92,31 @@ def shape_of(rover: str) -> Shape:
 
 def measure(layout: Layout) -> Shape:
     """The shape of a rover."""
-    feet, samples, groups = _belts(layout) if layout.belts else _wheels(layout)
-    feet += _undersides(layout)
-    spots = np.array(samples)
-    weights = np.zeros((max(max(each, default=0) for each in groups) + 1, len(spots)))
-    for k, each in enumerate(groups):
-        weights[list(each), k] = 1.0
-    weights /= weights.sum(axis=1, keepdims=True)
-    below = weights.any(axis=0)
-    plane = np.zeros((3, len(spots)))
-    plane[:, below] = np.linalg.pinv(np.column_stack([spots[below], np.ones(below.sum())]))
+    feet = np.array((_belts(layout) if layout.belts else _wheels(layout)) + _undersides(layout), FOOT)
+    masses = [part.inertial.mass for part in layout.parts]
+    centres = [
+        rotation @ part.inertial.centre + position
+        for part, (rotation, position) in zip(layout.parts, layout.poses, strict=True)
+    ]
+    centre = np.average(centres, axis=0, weights=masses)
     width = 2.0 * float(np.mean([wheel.half_width for wheel in layout.wheels]))
-    return Shape(np.array(feet, FOOT), spots, weights, plane, layout.radius, layout.base, layout.top_speed, width)
+    return Shape(feet, centre, GRAVITY * float(sum(masses)), layout.radius, layout.base, layout.top_speed, width)
 
 
 Feet = list[tuple[float, ...]]
-Samples = list[tuple[float, float]]
-Groups = list[tuple[int, ...]]
 
 
-def _wheels(layout: Layout) -> tuple[Feet, Samples, Groups]:
+def _wheels(layout: Layout) -> Feet:
+    return [(*wheel.middle.tolist(), 0.0, wheel.radius, wheel.half_width) for wheel in layout.wheels]
+
+
+def _belts(layout: Layout) -> Feet:
     feet: Feet = []
-    samples: Samples = []
-    groups: Groups = []
-    for k, wheel in enumerate(layout.wheels):
-        x, y, z = wheel.middle.tolist()
-        feet.append((x, y, z, 0.0, wheel.radius, wheel.half_width))
-        for along in (-EDGE, 0.0, EDGE):
-            samples.append((x + along * wheel.radius, y))
-            groups.append((k,))
-        for across in (-BESIDE, BESIDE):
-            samples.append((x, y + across * wheel.half_width))
-            groups.append(())
-    return feet, samples, groups
-
-
-def _belts(layout: Layout) -> tuple[Feet, Samples, Groups]:
-    feet: Feet = []
-    samples: Samples = []
-    groups: Groups = []
-    for k, belt in enumerate(layout.belts):
+    for belt in layout.belts:
         rotation, position = layout.poses[belt.parent]
         x, y, z = (rotation @ belt.position + position).tolist()
-        wheel = belt.driver
-        feet.append((x, y, z, belt.half_length, wheel.radius, wheel.half_width))
-        for along in np.linspace(-1.0, 1.0, BELT_SAMPLES).tolist():
-            samples.append((x + along * belt.half_length, y))
-            groups.append((2 * k, 2 * k + 1) if along == 0.0 else (2 * k + (along < 0.0),))
-        for along in (-0.5, 0.5):
-            for across in (-BESIDE, BESIDE):
-                samples.append((x + along * belt.half_length, y + across * wheel.half_width))
-                groups.append(())
-    return feet, samples, groups
+        feet.append((x, y, z, belt.half_length, belt.driver.radius, belt.driver.half_width))
+    return feet
 
 
 def _undersides(layout: Layout) -> Feet:

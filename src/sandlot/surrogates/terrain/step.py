@@ -9,11 +9,23 @@ from numpy.typing import NDArray
 from sandlot.geometry.planar import wrap_compiled
 from sandlot.kernels import kernel
 from sandlot.models.dense import BLOCK, Dense, forward_block, forward_one
+from sandlot.surrogates.terrain.contact import (
+    FAR,
+    LOAD,
+    PUT_DOWN,
+    QUARTERS,
+    REACH,
+    SEEN,
+    UNDER,
+    Body,
+    Springs,
+    look,
+    make_springs,
+)
 from sandlot.surrogates.terrain.feet import STANCE, Ground, has_moved, stand
 from sandlot.surrogates.terrain.grip import GRIPS, hold
 from sandlot.surrogates.terrain.imprint import MAX_FEET, Spreading, imprint
 from sandlot.surrogates.terrain.inputs import SOIL_INPUTS
-from sandlot.surrogates.terrain.looking import Support, look
 from sandlot.typing import Array, IntArray
 
 STATE = np.dtype(
@@ -31,15 +43,20 @@ STATE = np.dtype(
         ("waited", np.int64),
         ("last_position", np.float64, 3),
         ("last_attitude", np.float64, 3),
+        ("looked", np.float64, 3),
+        ("base", np.float64, 3),
     ]
 )
 """A learned rover: position [m]; roll, pitch and yaw [rad]; its horizontal speed ahead and to the left [m/s] and its
-turn rate [rad/s]; speeds [rad/s] and angles [rad] of its left and its right wheels; its height above the plane through
-the ground below its feet [m], its pitch and roll relative to it [rad], and their last changes; its grip; 1 if it stands
+turn rate [rad/s]; speeds [rad/s] and angles [rad] of its left and its right wheels; its height [m], pitch and roll
+[rad] relative to where it would rest, and their last changes; its grip; 1 if it stands
 still, else 0; least mark of the nodes below it; frames since it last changed the ground, and its
-position and attitude then."""
+position and attitude then; place [m] and yaw [rad] where it last looked at the ground, and height [m], pitch and roll
+[rad] at which it would rest there."""
+LOOK = 2e-3
+"""A rover looks at the ground again when its feet have moved by this [m]."""
 RESTS = 3
-"""Height above the plane, pitch and roll relative to it."""
+"""Height, pitch and roll relative to where it would rest."""
 STILL_WHEELS, STILL_SPEED = 0.02, 0.003
 """A rover whose motors and wheels turn by less than this [rad/s], and that is slower than this [m/s], stays as it is:
 small errors of the nets would let it creep and sink."""
@@ -48,8 +65,11 @@ ABOVE = 1.0
 NEVER = 2**62
 """``since`` of a rover that is above no node yet."""
 SHEAR = len(SOIL_INPUTS)
-"""Of the values of a soil, this is its shear length [m]. Soil inputs come before it; gains of the inputs of the net,
-and further inputs, come after it."""
+"""Of the values of a soil, this is its shear length [m]; soil inputs come before it."""
+SPRING = SHEAR + 1
+"""Stiffness of springs [Pa/m], and how many times stiffer they are when they do not yield."""
+GAINS = SPRING + 2
+"""Gains of the inputs of the net, and further inputs."""
 MAX_PUSHED = 200
 """Nodes of which one foot can push soil aside in a frame."""
 
@@ -58,14 +78,13 @@ class Learned(NamedTuple):
     """A learned rover, for kernels.
 
     Attributes:
-        support: Where it looks at the ground.
-        feet: (feet,) of FOOT.
+        body: What touches the ground, and what it carries.
         spots: (SPOTS, 2) where its grip is kept [m].
         means: (inputs,) of what the net gets that moves it, besides the soil.
         drive: Net that moves it.
         settle: Net that puts it on the ground at first.
         limits: (5,) largest speeds [m/s, rad/s].
-        ranges: (RESTS, 2) of height above the plane, and pitch and roll relative to it [m, rad].
+        ranges: (RESTS, 2) of height, pitch and roll relative to the rest [m, rad].
         interval: Between frames [s].
         radius: Of the wheels [m].
         base: Distance of the left from the right wheels [m].
@@ -73,8 +92,7 @@ class Learned(NamedTuple):
         lever: As of `has_moved` [m].
     """
 
-    support: Support
-    feet: NDArray[np.void]
+    body: Body
     spots: Array
     means: Array
     drive: Dense
@@ -126,6 +144,7 @@ class Scratch(NamedTuple):
         after: (feet,) of STANCE.
         work: (feet, 3).
         pushed: (feet, MAX_PUSHED, 3).
+        springs: Below a rover.
     """
 
     block: NDArray[np.float32]
@@ -134,11 +153,12 @@ class Scratch(NamedTuple):
     after: NDArray[np.void]
     work: Array
     pushed: Array
+    springs: Springs
 
 
-def make_scratch(learned: Learned) -> Scratch:
-    """Room for one thread."""
-    most, feet = int(max(learned.drive.sizes.max(), learned.settle.sizes.max())), len(learned.feet)
+def make_scratch(learned: Learned, spacing: float) -> Scratch:
+    """Room for one thread, on maps with nodes so far apart [m]."""
+    most, feet = int(max(learned.drive.sizes.max(), learned.settle.sizes.max())), len(learned.body.feet)
     return Scratch(
         np.zeros((2, most + 1, BLOCK), np.float32),
         np.zeros((2, most), np.float32),
@@ -146,6 +166,7 @@ def make_scratch(learned: Learned) -> Scratch:
         np.zeros(feet, STANCE),
         np.zeros((feet, 3)),
         np.zeros((feet, MAX_PUSHED, 3)),
+        make_springs(learned.body.feet, spacing),
     )
 
 
@@ -162,7 +183,7 @@ def fill_inputs(
     learned: Learned, state: np.void, seen: Array, soil: Array, command: Array, values: NDArray[np.float32]
 ) -> None:
     """Fill the inputs of the net that moves a rover: values (inputs or more,); its grip changes."""
-    means, k, gain = learned.means, seen.size, soil[SHEAR + 1 :]
+    means, k, gain = learned.means, SEEN, soil[GAINS:]
     half = 0.5 * learned.base * command[1]
     left, right = (command[0] - half) / learned.radius, (command[0] + half) / learned.radius
     slower = min(1.0, learned.top_speed / max(abs(left), abs(right), 1e-12))
@@ -183,8 +204,11 @@ def fill_inputs(
     for m in range(2):
         values[k + 3 + m] = (wheels[m] - means[k + 3 + m]) * gain[k + 3 + m]
     k += 11
-    for m in range(GRIPS):
-        values[k + m] = (grip[m] - means[k + m]) * gain[k + m]
+    for quarter in range(QUARTERS):
+        for m in range(2):
+            wheel, under = k + 2 * quarter + m, k + 2 * (QUARTERS + quarter) + m
+            values[wheel] = (grip[2 * quarter + m] * seen[LOAD + quarter] - means[wheel]) * gain[wheel]
+            values[under] = (grip[2 * (QUARTERS + quarter) + m] * seen[UNDER + quarter] - means[under]) * gain[under]
     for m in range(means.size, gain.size):
         values[m] = gain[m]
 
@@ -215,19 +239,53 @@ def move(learned: Learned, state: np.void, changes: NDArray[np.float32]) -> None
 
 
 @kernel(error_model="numpy", allocates=False)
-def stand_up(state: np.void, seen: Array, middle: float) -> None:
-    """Height, pitch and roll of a rover, from what it sees of the ground, and the height of the ground's plane [m]."""
-    rest = state["rest"]
-    state["position"][2] = middle + rest[0]
-    state["attitude"][1] = rest[1] - math.atan(seen[seen.size - 2])
-    state["attitude"][0] = rest[2] + math.atan(seen[seen.size - 1])
+def stand_up(state: np.void) -> None:
+    """Height, pitch and roll of a rover, from those at which it would rest."""
+    state["position"][2] = state["base"][0] + state["rest"][0]
+    state["attitude"][1] = state["base"][1] + state["rest"][1]
+    state["attitude"][0] = state["base"][2] + state["rest"][2]
 
 
 @kernel(error_model="numpy", allocates=False)
-def look_below(learned: Learned, state: np.void, maps: Maps, at: int, yields: bool, seen: Array) -> float:
-    """`look` at one of the maps below a rover."""
-    x, y, yaw = state["position"][0], state["position"][1], state["attitude"][2]
-    return look(learned.support, ground_of(maps, at), state["since"], maps.initial[at], yields, x, y, yaw, seen)
+def look_below(
+    learned: Learned, state: np.void, soil: Array, maps: Maps, at: int, reach: float, springs: Springs, seen: Array
+) -> None:
+    """`look` at one of the maps below a rover; its ``rest`` is where the search begins."""
+    ground, initial = ground_of(maps, at), maps.initial[at]
+    stiffness, ratio, position, attitude = soil[SPRING], soil[SPRING + 1], state["position"], state["attitude"]
+    for m in range(3):
+        springs.shift[m] = -state["rest"][m]
+    look(learned.body, ground, initial, position, attitude, stiffness, ratio, reach, springs, seen)
+    for m in range(3):
+        state["base"][m] = springs.rest[m]
+    state["looked"][0], state["looked"][1], state["looked"][2] = position[0], position[1], attitude[2]
+
+
+@kernel(error_model="numpy", allocates=False)
+def has_left(learned: Learned, state: np.void) -> bool:
+    """Whether a rover has moved so far that it looks at the ground again."""
+    position, looked = state["position"], state["looked"]
+    moved = math.hypot(position[0] - looked[0], position[1] - looked[1])
+    moved += learned.lever * abs(wrap_compiled(state["attitude"][2] - looked[2]))
+    return not moved <= LOOK  # NaN where it has not looked yet
+
+
+@kernel(error_model="numpy", allocates=False)
+def lay_down(learned: Learned, state: np.void, soil: Array, maps: Maps, at: int, springs: Springs, seen: Array) -> None:
+    """Let a rover rest where its position and yaw say; it may be at any height before."""
+    x, y = (state["position"][0] - maps.x0) / maps.spacing, (state["position"][1] - maps.y0) / maps.spacing
+    heights, (ny, nx) = maps.heights[at], maps.heights[at].shape
+    column, row = math.floor(x + 0.5), math.floor(y + 0.5)
+    column = column % nx if maps.wrap else min(max(column, 0), nx - 1)
+    row = row % ny if maps.wrap else min(max(row, 0), ny - 1)
+    foot = learned.body.feet[0]
+    state["position"][2] = heights[row, column] + foot["radius"] - foot["z"]
+    state["attitude"][0] = state["attitude"][1] = 0.0
+    for m in range(3):
+        state["rest"][m] = 0.0
+    for _ in range(PUT_DOWN):
+        look_below(learned, state, soil, maps, at, FAR, springs, seen)
+        stand_up(state)
 
 
 @kernel(error_model="numpy", nogil=True, allocates=False)
@@ -246,16 +304,15 @@ def put_down(
     line, ranges = scratch.line, learned.ranges
     for k in range(len(states)):
         state = states[k]
-        middle = look_below(learned, state, maps, where[k], deforms, seen[k])
-        width = seen.shape[1]
-        for m in range(width):
+        lay_down(learned, state, soils[k], maps, where[k], scratch.springs, seen[k])
+        for m in range(SEEN):
             line[0, m] = seen[k, m]
         for m in range(SHEAR):
-            line[0, width + m] = soils[k, m]
+            line[0, SEEN + m] = soils[k, m]
         found = line[forward_one(learned.settle, line)]
         for m in range(3):
             state["rest"][m] = min(max(found[m], ranges[m, 0]), ranges[m, 1])
-        stand_up(state, seen[k], middle)
+        stand_up(state)
         for m in range(3):
             state["last_position"][m], state["last_attitude"][m] = state["position"][m], state["attitude"][m]
         state["last_position"][2] += ABOVE
@@ -281,7 +338,7 @@ def advance(
     Args:
         learned: What they are like.
         states: (n,) of STATE; changed in place.
-        seen: (n, width) what each saw of the ground last; changed in place.
+        seen: (n, SEEN) what each saw of the ground last; changed in place.
         soils: (n, values) of the soil under each, as `MotionModel.soils` gives them.
         commands: (n, 2) forward speed [m/s] and turn rate to the left [rad/s].
         maps: Changed in place.
@@ -305,8 +362,9 @@ def advance(
                 move(learned, states[low + r], found[:, r])
         for k in range(low, low + count):
             if states[k]["still"] == 0.0:
-                middle = look_below(learned, states[k], maps, where[k], deforms, seen[k])
-                stand_up(states[k], seen[k], middle)
+                if has_left(learned, states[k]):
+                    look_below(learned, states[k], soils[k], maps, where[k], REACH, scratch.springs, seen[k])
+                stand_up(states[k])
     if deforms:
         deform(learned, states, maps, where, spreading, scratch)
 
@@ -325,12 +383,12 @@ def deform(
         state["waited"] += 1
         if not has_moved(position, attitude, before, turned, learned.lever, maps.spacing):
             continue
-        stand(learned.feet, before, turned, scratch.before)
-        stand(learned.feet, position, attitude, scratch.after)
+        stand(learned.body.feet, before, turned, scratch.before)
+        stand(learned.body.feet, position, attitude, scratch.after)
         maps.frames[at] += 1
         imprint(
             ground_of(maps, at),
-            learned.feet,
+            learned.body.feet,
             scratch.before,
             scratch.after,
             learned.interval * state["waited"],

@@ -9,9 +9,10 @@ from pydantic import Field
 from sandlot.extras import need
 from sandlot.models.dense import Dense
 from sandlot.settings import Settings
+from sandlot.surrogates.terrain.contact import SEEN
 from sandlot.surrogates.terrain.drives import MOVES, STATES, Drive
 from sandlot.surrogates.terrain.ensemble import Ensemble, Scaling, Tensor, annealed
-from sandlot.surrogates.terrain.grip import GRIPS, SPOTS, left_behind, slips
+from sandlot.surrogates.terrain.grip import GRIPS, SPOTS, left_behind, loads_of, slips
 from sandlot.surrogates.terrain.shape import Shape
 from sandlot.surrogates.terrain.stretches import Stretches
 from sandlot.typing import Array
@@ -79,6 +80,8 @@ class Driver:
         self.speeds = torch.tensor(scale[:5, None] * speeds).float(), torch.tensor(mean[:5] @ speeds).float()
         self.factor = torch.tensor(data.step_scale / scale[:MOVES]).float()
         self.change_factor = torch.tensor(scale[5:8] / scale[8:11]).float()
+        self.loads = loads_of(np.arange(SEEN, dtype=np.float64)).astype(np.int64)
+        self.load_scaling = Scaling(*(torch.tensor(each[self.loads]).float() for each in data.row_scaling))
         self.interval, self.lost = interval, torch.tensor(interval * left_behind()).float()
 
     def hold(self, state: Tensor, grip: Tensor, per_shear: Tensor) -> Tensor:
@@ -104,9 +107,10 @@ class Driver:
         gains = torch.cat([gains[..., width:-GRIPS], gains[..., -GRIPS:] * friction], -1)
         weights, per_shear = first[:, width : self.width], (self.interval / self.data.shears[drive])[..., None, None]
         grip, found = grip.unflatten(-1, (SPOTS, 2)), []
-        for each in given.unbind(2):
+        loads = rows[..., self.loads] * self.load_scaling.scale + self.load_scaling.mean
+        for each, load in zip(given.unbind(2), loads.unbind(2), strict=True):
             grip = self.hold(state, grip, per_shear)
-            sums = torch.baddbmm(each, torch.cat([state, grip.flatten(-2)], -1) * gains, weights)
+            sums = torch.baddbmm(each, torch.cat([state, grip.flatten(-2) * load], -1) * gains, weights)
             change = self.factor * self.net.after(sums)
             state = torch.cat([state[..., :MOVES] + change, change[..., 5:8] * self.change_factor], -1)
             found.append(state[..., :MOVES])

@@ -16,9 +16,9 @@ from sandlot.robots.rover_layout import find_layout
 from sandlot.robots.rover_shapes import DrawnShape, drawn_shapes
 from sandlot.robots.rover_state import RoverState
 from sandlot.surrogates.terrain import motion_model
+from sandlot.surrogates.terrain.contact import SEEN
 from sandlot.surrogates.terrain.ground_model import GroundModel
 from sandlot.surrogates.terrain.inputs import NO_SOIL, SOIL_INPUTS, soil_inputs
-from sandlot.surrogates.terrain.looking import width_of
 from sandlot.surrogates.terrain.motion_model import MotionModel, load_motion
 from sandlot.surrogates.terrain.shape import Shape, measure
 from sandlot.surrogates.terrain.step import NEVER, STATE, advance, make_maps, make_scratch, put_down
@@ -104,7 +104,7 @@ class LearnedFleet:
         }
         self._spreading = np.tile(model.spreading(kind), (self.count, 1))
         self._learned = {name: self.models[name].learned() for name in self.models}
-        self._scratch = {name: make_scratch(each) for name, each in self._learned.items()}
+        self._scratch = {name: make_scratch(each, ground.grid.spacing) for name, each in self._learned.items()}
         self._interval = settings.interval
         # From the chassis, whose own place is one of them; rovers with fewer wheels have it more than once.
         wheels = [np.stack([s.feet["x"], s.feet["y"]])[:, s.feet["radius"] > 0.0] for s in each]
@@ -112,8 +112,7 @@ class LearnedFleet:
         for k, found in enumerate(wheels):
             self._wheels[:, k, : found.shape[1]] = found
         self.states = np.zeros(self.count, STATE)
-        seen = max(width_of(len(shape.samples), len(shape.groups)) for shape in each)
-        self._seen = np.zeros((self.count, seen))
+        self._seen = np.zeros((self.count, SEEN))
         self._velocity = np.zeros((self.count, 3))
         self.state = self._read(None)
 
@@ -155,9 +154,8 @@ class LearnedFleet:
         for name, group in self._groups.items():
             which = group if len(some) == self.count else np.intersect1d(group, some)
             learned, whole = self._learned[name], len(which) == self.count
-            width = width_of(len(learned.support.samples), len(learned.support.groups))
             states = self.states if whole else self.states[which]
-            seen = np.ascontiguousarray(self._seen[which, :width])
+            seen = self._seen[which]
             maps, where = self.ground.maps, self._where[which]
             spreading, scratch = self._spreading[which], self._scratch[name]
             soils = np.repeat(self._soils[name], len(which), axis=0)
@@ -166,7 +164,7 @@ class LearnedFleet:
             else:
                 given = np.ascontiguousarray(commands[which], np.float64)
                 advance(learned, states, seen, soils, given, maps, where, spreading, self._deforms, scratch)
-            self._seen[which, :width] = seen
+            self._seen[which] = seen
             if not whole:
                 self.states[which] = states
 

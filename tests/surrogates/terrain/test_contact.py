@@ -1,0 +1,184 @@
+"""How a rover lies on the ground, and what carries it."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sandlot.physics.soil import PRESETS
+from sandlot.surrogates.terrain.contact import (
+    AHEAD,
+    DEPTH,
+    FAR,
+    GAP,
+    LEFT,
+    LOAD,
+    NEAR,
+    POINTS,
+    QUARTERS,
+    RUT,
+    SEEN,
+    SHIFT,
+    SIZE,
+    UNDER,
+    X,
+    Y,
+    gather,
+    look,
+    make_springs,
+    resist,
+    spring,
+)
+from sandlot.surrogates.terrain.feet import make_ground, stand
+from sandlot.surrogates.terrain.inputs import NO_SOIL, soil_inputs
+from sandlot.surrogates.terrain.shape import shape_of
+
+WHEELED, TRACKED = shape_of("wheeled"), shape_of("tracked")
+CLEARANCE = 0.051
+"""Height of the middle of the rover's box above the lowest point of its wheels [m]."""
+
+
+class Scene:
+    """A rover above ground of nodes 1 cm apart, whose middle is at 0, 0."""
+
+    def __init__(self, heights, initial=None, shape=WHEELED, soil="mid", wrap=False):
+        self.heights = np.asarray(heights, float)
+        self.initial = self.heights if initial is None else initial
+        self.ground = make_ground(self.heights, tuple(-0.005 * (n - 1) for n in self.heights.shape[::-1]), 0.01, wrap)
+        self.shape, self.springs = shape, make_springs(shape.feet, 0.01)
+        self.inputs = soil_inputs(PRESETS[soil], shape.width)
+        self.spring = spring(self.inputs, shape.weight, shape.radius, shape.width)
+
+    def look(self, place=(0.0, 0.0), yaw=0.0, searches=4):
+        """What is seen where the rover comes to rest."""
+        seen, body = np.zeros(SEEN), self.shape.body
+        position, attitude = np.array([*place, self.heights.mean() + CLEARANCE]), np.array([0.0, 0.0, yaw])
+        for _ in range(searches):
+            self.springs.shift[:] = 0.0
+            look(body, self.ground, self.initial, position, attitude, *self.spring, FAR, self.springs, seen)
+            position[2], attitude[1], attitude[0] = self.springs.rest
+        self.position, self.attitude = position, attitude
+        return seen
+
+    def unbalanced(self):
+        """Force less the weight, and moments about the centre of mass, as shares of the weight and of it on a wheel."""
+        count = gather(self.shape.body, self.ground, self.initial, self.position, self.attitude, FAR, self.springs)
+        self.springs.shift[:] = 0.0
+        resist(self.springs, count, self.spring[1])
+        forces = self.springs.sums[:3] * self.spring[0] * 1e-4 / self.shape.weight
+        return np.abs(forces - (1.0, 0.0, 0.0)) / (1.0, self.shape.corner[0], self.shape.corner[0])
+
+
+def hills(seed, relief=0.02, shape=(60, 70)):
+    y, x = np.indices(shape) * 0.01
+    a, b, c, d = np.random.default_rng(seed).uniform(0.0, 6.0, 4)
+    return 0.5 * relief * np.sin((8.0 + a) * x + b) * np.cos((8.0 + c) * y + d)
+
+
+@settings(max_examples=20)
+@given(st.integers(0, 99), st.floats(-0.1, 0.1), st.floats(-0.1, 0.1), st.floats(-3.1, 3.1), st.booleans())
+def test_forces_equal_those_of_a_plain_twin(seed, x, y, yaw, wrap):
+    """The twin asks every node of the map how far it is below the wheels, without looking for those that are near."""
+    rng = np.random.default_rng(seed)
+    initial = hills(seed)
+    scene = Scene(initial - 0.004 * rng.random(initial.shape), initial, wrap=wrap)
+    body, shape = scene.shape.body, scene.shape
+    position, attitude = np.array([x, y, CLEARANCE - 0.02]), np.array([0.05, -0.04, yaw])
+    stances = scene.springs.stances
+    stand(shape.feet, position, attitude, stances)
+    rows, columns = np.indices(initial.shape)
+    px, py = scene.ground.x0 + 0.01 * columns, scene.ground.y0 + 0.01 * rows
+    total = 0.0
+    for foot, at in zip(shape.feet[:4], stances[:4], strict=True):
+        u = (px - at["x"]) * at["ahead_x"] + (py - at["y"]) * at["ahead_y"]
+        v = (py - at["y"]) * at["ahead_x"] - (px - at["x"]) * at["ahead_y"]
+        part = np.clip(0.5 + (foot["half_width"] - np.abs(v)) / 0.01, 0.0, 1.0)
+        for point in range(POINTS):
+            along = u + ((point + 0.5) / POINTS - 0.5) * 0.01
+            inside = np.abs(along) < foot["radius"]
+            drop = np.sqrt(np.maximum(foot["radius"] ** 2 - along**2, 0.0))
+            gap = at["z"] + v * at["tilt"] - drop - scene.heights
+            depth = gap + scene.heights - np.maximum(initial, scene.heights)
+            force = np.clip(np.minimum(-scene.spring[1] * gap, -depth), 0.0, None)
+            total += (inside * part * force).sum() / POINTS
+    count = gather(body, scene.ground, initial, position, attitude, FAR, scene.springs)
+    scene.springs.below[count:], scene.springs.rows[SIZE, count:] = False, 0.0
+    wheels = scene.springs.rows[:, :count][:, scene.springs.below[:count]]
+    found = wheels[SIZE] * np.clip(np.minimum(-scene.spring[1] * wheels[GAP], -wheels[DEPTH]), 0.0, None)
+    assert found.sum() == pytest.approx(total, rel=1e-9)
+    assert np.abs(wheels[[X, Y]]).max() < 0.16
+
+
+@pytest.mark.parametrize("shape", [WHEELED, TRACKED], ids=["wheeled", "tracked"])
+@pytest.mark.parametrize("soil", ["mid", "LETE sand", "rigid"])
+def test_on_level_ground_each_quarter_carries_a_quarter(shape, soil):
+    seen = Scene(np.zeros((61, 61)), shape=shape, soil=soil).look()
+    np.testing.assert_allclose(seen[LOAD : LOAD + QUARTERS], 1.0, atol=0.02)
+    np.testing.assert_allclose(seen[AHEAD:NEAR], 0.0, atol=1e-9)
+    np.testing.assert_allclose(seen[-2:], 0.0, atol=1e-6)
+
+
+@pytest.mark.parametrize("soil", ["soft", "mid", "LETE sand", "rigid"])
+@pytest.mark.parametrize("shape", [WHEELED, TRACKED], ids=["wheeled", "tracked"])
+@pytest.mark.parametrize("seed", range(4))
+def test_at_rest_the_ground_carries_the_weight(soil, shape, seed):
+    scene = Scene(hills(seed), shape=shape, soil=soil)
+    seen = scene.look((0.02, -0.03), 0.7 * seed, searches=8)
+    assert scene.unbalanced().max() < 0.02
+    assert seen[LOAD : LOAD + QUARTERS].sum() + seen[UNDER : UNDER + QUARTERS].sum() == pytest.approx(4.0, abs=0.08)
+
+
+def test_a_slope_is_seen_from_any_direction():
+    y, x = np.mgrid[-40:41, -40:41] * 0.01
+    yaw = 0.5
+    seen = Scene(0.1 * x - 0.05 * y).look((0.05, -0.02), yaw)
+    ahead, left = 0.1 * np.cos(yaw) - 0.05 * np.sin(yaw), -0.1 * np.sin(yaw) - 0.05 * np.cos(yaw)
+    assert seen[-2:] == pytest.approx([ahead, left], abs=0.02)
+    loads = seen[LOAD : LOAD + QUARTERS]
+    np.testing.assert_allclose(seen[AHEAD : AHEAD + QUARTERS], loads * ahead, atol=1e-9)
+    np.testing.assert_allclose(seen[LEFT : LEFT + QUARTERS], loads * left, atol=1e-9)
+    assert loads[[1, 3]].sum() > loads[[0, 2]].sum()  # uphill is ahead: the rear carries more
+
+
+def test_a_twisted_ground_loads_two_wheels():
+    y, x = np.mgrid[-40:41, -40:41] * 0.01
+    loads = Scene(0.5 * x * y, soil="rigid").look()[LOAD : LOAD + QUARTERS]
+    assert loads[[0, 3]].min() > 1.9  # front left and rear right
+    assert loads[[1, 2]].max() < 0.1
+
+
+def test_a_rover_on_a_bump_lies_on_its_underside():
+    y, x = np.mgrid[-40:41, -40:41] * 0.01
+    flat = Scene(np.zeros(x.shape)).look()
+    assert flat[UNDER : UNDER + QUARTERS].sum() == 0.0
+    bump = Scene(0.06 * ((np.abs(x) < 0.06) & (np.abs(y) < 0.05))).look(searches=8)
+    assert bump[UNDER : UNDER + QUARTERS].sum() > 2.0
+    assert bump[NEAR : NEAR + QUARTERS].min() > flat[NEAR : NEAR + QUARTERS].max()
+
+
+def test_ground_that_was_pressed_does_not_yield_again():
+    """A rover rests in its own ruts as deep as it made them, not deeper."""
+    fresh = Scene(np.zeros((61, 61)))
+    fresh.look()
+    depth = CLEARANCE - fresh.position[2]
+    rutted = np.zeros((61, 61))
+    for y in (-0.0955, 0.0955):
+        rows = np.abs(np.arange(-30, 31) * 0.01 - y) < 0.03
+        rutted[rows] = -depth
+    scene = Scene(rutted, np.zeros((61, 61)))
+    seen = scene.look()
+    assert CLEARANCE - scene.position[2] == pytest.approx(depth, rel=0.3)
+    np.testing.assert_allclose(seen[RUT : RUT + QUARTERS], depth, rtol=0.05)
+    assert np.abs(seen[SHIFT : SHIFT + QUARTERS]).max() < 0.1
+
+
+def test_springs_yield_as_deep_as_the_soil():
+    """Bekker's plate under a quarter of the weight, at the depth that springs of this stiffness have."""
+    for name in ("soft", "mid"):
+        kind = PRESETS[name]
+        stiffness, ratio = spring(soil_inputs(kind, WHEELED.width), WHEELED.weight, WHEELED.radius, WHEELED.width)
+        depth = (stiffness / kind.kphi) ** (1.0 / (kind.exponent - 1.0))
+        carried = 0.67 * stiffness * depth * WHEELED.width * np.sqrt(2.0 * WHEELED.radius * depth)
+        assert carried == pytest.approx(WHEELED.weight / 4.0, rel=1e-3)
+        assert ratio == 30.0
+    assert spring(NO_SOIL, 20.0, 0.03, 0.04) == (1e6, 30.0)
