@@ -21,8 +21,11 @@ from sandlot.learning.avoider import AvoiderTraining
 from sandlot.learning.climber import ClimberTraining
 from sandlot.learning.rover import RoverTraining
 from sandlot.learning.training_settings import Training
+from sandlot.sensing.rplidar.faults import Faults
 from sandlot.studies import all_studies
 from sandlot.studies.catalogue import Entry, entry, write
+from sandlot.surrogates.soil.fit import FitSettings
+from sandlot.surrogates.terrain.training import Training as Fitting
 from sandlot.worlds import SHIPPED
 from sandlot.worlds import load as load_world
 
@@ -174,6 +177,9 @@ def models() -> dict[str, type[BaseModel]]:
         **{f"study {name}": each for name, each in all_studies().items()},
         **{f"world {name}": load_world(name).Settings for name in SHIPPED},
         **{f"train {name}": each for name, each in trained.items()},
+        "fit motion": Fitting,
+        "fit soil": FitSettings,
+        "fault of a lidar": Faults,
     }
 
 

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sandlot.errors import SettingError
-from sandlot.schema import Node, tagged, without_null
+from sandlot.errors import SettingError, quote
+from sandlot.schema import KNOWN, MODEL, Node, tagged, without_null
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -28,11 +28,23 @@ TRUTHS = {"0", "off", "f", "false", "n", "no", "1", "on", "t", "true", "y", "yes
 
 
 def check(name: str, values: Mapping[str, Any]) -> None:
-    """Refuse values that cannot be the settings of this study, world or training.
+    """Refuse values that cannot be the settings of this study, world, training or fit, and files that do not exist.
 
     Args:
-        name: Such as ``study leveling.memetic``, ``world water``, ``train climber``.
+        name: Such as ``study leveling.memetic``, ``world water``, ``train climber``, ``fit motion``.
         values: Plain values.
+
+    Raises:
+        SandlotError: The same line that the model would give, or what uses the file.
+    """
+    check_values(name, values)
+    for key, node in _declared().get(name, {}).get("properties", {}).items():
+        if isinstance(values.get(key), str | list):
+            _check_files(node, values[key])
+
+
+def check_values(name: str, values: Mapping[str, Any]) -> None:
+    """Refuse values alone; see `check`.
 
     Raises:
         SettingError: The same line that the model would give.
@@ -46,6 +58,21 @@ def check(name: str, values: Mapping[str, Any]) -> None:
     raise SettingError(explain(schema, *found))
 
 
+def _check_files(node: Node, value: Any) -> None:
+    """Refuse a file or model that does not exist."""
+    if KNOWN in node.get("items", {}):
+        for each in value if isinstance(value, list) else [value]:
+            _check_files(node["items"], each)
+    elif not isinstance(value, str):
+        return
+    elif MODEL in node:
+        from sandlot.models.store import load_card
+
+        load_card(Path(value))
+    elif KNOWN in node and value not in node[KNOWN]["names"] and not Path(value).exists():
+        raise SettingError(f"cannot read {quote(value)}: No such file or directory")
+
+
 def misfit(node: Node, schema: Node, value: Any, place: tuple[int | str, ...]) -> tuple[Any, ...] | None:
     """The first part of a value that is certainly not allowed: its kind of error, place, message and value.
 
@@ -55,8 +82,10 @@ def misfit(node: Node, schema: Node, value: Any, place: tuple[int | str, ...]) -
         value: To check.
         place: Keys and indices that lead to the value.
     """
+    if KNOWN in node and isinstance(value, str):
+        return _misspelt(node, value, place)
     if SAID in node:
-        return None
+        return _short_form(node, schema, value, place)
     node = without_null(node, schema)
     wrong = "", place, "", value
     if SAID in node or "anyOf" in node:
@@ -69,6 +98,27 @@ def misfit(node: Node, schema: Node, value: Any, place: tuple[int | str, ...]) -
         return wrong if value not in node.get("enum", [node.get("const")]) else None
     check_kind = KINDS.get(node.get("type", ""))
     return None if check_kind is None else check_kind(node, schema, value, place)
+
+
+def _misspelt(node: Node, value: str, place: tuple[int | str, ...]) -> tuple[Any, ...] | None:
+    if value in node[KNOWN]["names"]:
+        return None
+    from sandlot.settings import Named
+
+    problem = Named(**node[KNOWN]).misspelt(value)
+    return None if problem is None else ("value_error", place, problem, value)
+
+
+def _short_form(node: Node, schema: Node, value: Any, place: tuple[int | str, ...]) -> tuple[Any, ...] | None:
+    """A value that a model changes before it checks it: a text stands for a list of one, or a table of that kind."""
+    texts = [value] if isinstance(value, str) else value
+    if KNOWN in node.get("items", {}) and isinstance(texts, list):
+        found = (misfit(node["items"], schema, text, (*place, k)) for k, text in enumerate(texts))
+        return next(filter(None, found), None)
+    kinds = tagged(node, schema)
+    if kinds and isinstance(value, str) and value not in kinds:
+        return "", place, "", {node["discriminator"]["propertyName"]: value}
+    return None
 
 
 def _table(node: Node, schema: Node, value: Any, place: tuple[int | str, ...]) -> tuple[Any, ...] | None:

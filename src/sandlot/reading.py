@@ -9,6 +9,7 @@ import json
 import re
 import stat
 import tomllib
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,11 @@ def check_recording(path: Path) -> None:
         raise RecordingError(f"{quote(path)} is a file; a recording is a directory")
     if not (path / "zarr.json").exists():
         raise RecordingError(f"{path} is not a Zarr store, as it has no zarr.json; give the directory of a recording")
+
+
+def lacking(path: Path, names: Iterable[str]) -> list[str]:
+    """Those of the quantities that a recording does not hold, found without libraries that read recordings."""
+    return [name for name in names if not (path / name / "zarr.json").exists()]
 
 
 def check_log(path: Path) -> None:

@@ -11,6 +11,10 @@ WORDS = {
     "object": ("a table", "tables"),
 }
 """JSON type to singular and plural."""
+KNOWN = "known"
+"""Key of a node that is a known name or a file (`sandlot.settings.Named`)."""
+MODEL = "model"
+"""Key of a node that is the path of a model, which must exist when it is used."""
 LIMITS = {"minimum": "at least", "exclusiveMinimum": "above", "maximum": "at most", "exclusiveMaximum": "below"}
 
 

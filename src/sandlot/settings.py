@@ -12,16 +12,16 @@ import math
 import re
 import types
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Self, TypeVar, Union, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
-from pydantic_core import PydanticUndefined, to_jsonable_python
+from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, GetJsonSchemaHandler, ValidationError, model_validator
+from pydantic_core import CoreSchema, PydanticUndefined, core_schema, to_jsonable_python
 
 from sandlot.errors import QUOTED, SettingError, quote
 from sandlot.reading import MAX_NESTING, parse_toml, read_toml
-from sandlot.schema import Node, allowed, inside, tagged, without_null
+from sandlot.schema import KNOWN, Node, allowed, inside, tagged, without_null
 
 MAX_NUMBER = 1e12
 """Largest magnitude of a setting that is a float; with larger ones, squares and products overflow."""
@@ -85,6 +85,48 @@ def distinct(values: tuple[V, ...]) -> tuple[V, ...]:
     if len(set(values)) < len(values):
         raise ValueError("the values must all differ")
     return values
+
+
+@dataclass(frozen=True)
+class Named:
+    """Annotation of a setting that is a known name or a file. `sandlot.declared` knows it from the schema.
+
+    Attributes:
+        what: What has such names.
+        names: The known ones.
+        files: Suffix of the files; any if empty. Then a path without a suffix that does not exist is a misspelt name.
+    """
+
+    what: str
+    names: tuple[str, ...]
+    files: str = ""
+
+    def check(self, value: V) -> V:
+        """Refuse a misspelt name.
+
+        Raises:
+            ValueError: With the nearest name, for pydantic.
+        """
+        if isinstance(value, str | Path) and (problem := self.misspelt(str(value))):
+            raise ValueError(problem)
+        return value
+
+    def misspelt(self, value: str) -> str | None:
+        """What is wrong with a text; None for a known name or a file."""
+        if value in self.names or (self.files and value.endswith(self.files)):
+            return None
+        if not self.files and (Path(value).suffix or Path(value).exists()):
+            return None
+        no_file = "" if self.files else ", and no such file"
+        return f"no such {self.what}{no_file}; {nearest(value, list(self.names))}"
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """The schema of the type, and this check after it."""
+        return core_schema.no_info_after_validator_function(self.check, handler(source))
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> Node:
+        """The JSON schema of the type, which says what is known."""
+        return {**handler(schema), KNOWN: asdict(self)}
 
 
 def nearest(word: str, known: list[str], prefix: str = "") -> str:

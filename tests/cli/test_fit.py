@@ -248,9 +248,9 @@ def test_fit_soil_finds_bekkers_curve_of_a_plate_and_names_the_rest(fit, tmp_pat
     ("words", "message"),
     [
         (("a", "--out", "new"), "a lacks wheel_speed_left, wheel_speed_right; to fit soil, a log needs"),
-        (("a", "--out", "b"), "b already exists"),
-        (("none.csv", "--out", "new"), "cannot read none.csv"),
-        (("a", "--out", "new", "--set", "rouns=3"), "no setting 'rouns'; did you mean 'rounds'?"),
+        (("d", "--out", "b"), "b already exists"),
+        (("none.csv", "--out", "new"), "there is no table at none.csv"),
+        (("d", "--out", "new", "--set", "rouns=3"), "no setting 'rouns'; did you mean 'rounds'?"),
     ],
 )
 def test_mistakes_of_fit_soil_get_one_line(fit, words, message):

@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from sandlot.recordings.needs import ROVER
 from sandlot.worlds import CONTROLLERS, FIDELITIES, SHIPPED, load
 
 HEAVY = ("numba", "xarray", "scipy", "torch", "matplotlib", "zarr", "mujoco", "cv2", "sklearn", "viser", "pandas")
@@ -76,6 +77,48 @@ MISTAKES = (
     "shape",
     "shape 1 2 moon",
     "rover drive --keys nowhere",
+    "run leveling.probabilities --out text.txt",
+    "record terrain --set soil=mud",
+    "record terrain --set soil=nowhere.toml",
+    "record terrain --set rovers=tank",
+    "record terrain --set rovers=nowhere.toml",
+    "record terrain --set terrain=moon",
+    "record terrain --fidelity learned --set motion_model=nowhere",
+    "record terrain --controller nowhere.toml",
+    "record water --controller models/nowhere",
+    "record indoor --set plan=appartment",
+    "record indoor --set plan=nowhere.toml",
+    "record indoor --set robot=tank",
+    "record indoor --fidelity learned --set model=nowhere",
+    "record obstacles --set robot=tank",
+    "record leveling --set terrain=moon",
+    "lab --host 0.0.0.0",
+    "lab --host 0.0.0.0 --token short",
+    "lab --rover nowhere",
+    "play terrain --host 0.0.0.0",
+    "gap leveling",
+    "export numbers --out scans.csv",
+    "map numbers --out new",
+    "locate numbers --map text.txt",
+    "fit sensor numbers --out new",
+    "fit motion numbers --out new",
+    "fit motion rover --out new --set epochs=0",
+    "fit motion rover --out new --rover tank",
+    "fit ground numbers --out new.toml",
+    "fit ground rover --out new",
+    "fit ground rover --out new.toml --rover tank",
+    "fit soil numbers --out new",
+    "fit soil rover --out new --set moon=1",
+    "fit soil rover --out new --rover tank",
+    "fit soil nowhere.csv --out new",
+    "lidar --recording text.txt",
+    "lidar --recording numbers",
+    "lidar --emulate apartment --kind C1",
+    "lidar --emulate apartment --fault moon=1",
+    "lidar --emulate apartment --fault lost=2",
+    "shape 10 20 --out picture.xyz",
+    "train climber --out new --start nowhere",
+    "train rover --out new --set rover=tank",
 )
 RUN = """
 import json, sys
@@ -94,6 +137,10 @@ print(json.dumps(found))
 def test_mistakes_import_nothing_heavy(tmp_path, monkeypatch):
     (tmp_path / "exists").mkdir()
     (tmp_path / "text.txt").write_text("hello", encoding="ascii")
+    for name, quantities in {"numbers": ("x",), "rover": ROVER}.items():
+        for part in (".", *quantities):
+            (tmp_path / name / part).mkdir(parents=True, exist_ok=True)
+            (tmp_path / name / part / "zarr.json").touch()
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
     done = subprocess.run(
         [sys.executable, "-c", f"HEAVY = {HEAVY}\n{RUN}"],

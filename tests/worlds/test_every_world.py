@@ -222,8 +222,8 @@ def test_a_recording_holds_every_frame(name, fidelity, tmp_path):
 @every_fidelity
 @pytest.mark.parametrize("again", [False, True])
 def test_a_rollout_of_a_vector_equals_rollouts_of_single_worlds(name, fidelity, again):
-    """Bit for bit, for every controller, also when episodes end and the next ones begin."""
-    for controller in make(name, fidelity).controllers():
+    """Bit for bit, for every controller, when episodes end and the next ones begin; for the first, also when not."""
+    for controller in list(make(name, fidelity).controllers())[: None if again else 1]:
         limit = {"max_episode_steps": 12}
         vector = make_vector(name, fidelity, count=3, **limit)
         chosen = make(name, fidelity).controller(controller, STEPS)

@@ -14,7 +14,7 @@ from sandlot.cli import fit_rover, fit_soil
 from sandlot.cli.show import Json, print_json
 from sandlot.cli.work import progress_bar
 from sandlot.errors import ModelError, SandlotError
-from sandlot.reading import check_recording
+from sandlot.recordings.needs import SENSOR, check_needs
 from sandlot.writing import PICTURES, check_suffix, refuse_existing
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def sensor(
     saved. Use it in place of the laser with: sandlot record indoor --fidelity learned --set model=MODEL
     """
     for each in recordings:
-        check_recording(each)
+        check_needs(each, SENSOR)
     refuse_existing(out, ModelError)
     if figure is not None:
         check_suffix(figure, "a picture", PICTURES, SandlotError)

@@ -8,10 +8,11 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from sandlot import declared
 from sandlot.cli.show import Json, print_json
 from sandlot.cli.work import Set, SettingsFile, progress_bar
 from sandlot.errors import ModelError
-from sandlot.reading import check_recording
+from sandlot.recordings.needs import ROVER, check_needs
 from sandlot.writing import refuse_existing
 
 REPORT = "report.html"
@@ -20,6 +21,12 @@ Recordings = Annotated[list[Path], typer.Argument(metavar="RECORDING...", help="
 RoverName = Annotated[
     str | None, typer.Option(help="wheeled, tracked, or a TOML file.", show_default="that of the recordings")
 ]
+
+
+def _check_rover(given: str | None) -> None:
+    """Refuse a rover that is not known, before anything heavy is imported."""
+    if given is not None:
+        declared.check("train rover", {"rover": given})
 
 
 def _rover_of(recordings: list[Path], given: str | None) -> str:
@@ -53,13 +60,17 @@ def motion(
     sandlot record terrain --fidelity learned --set motion_model=OUT
     """
     for each in (*recordings, *(test or ())):
-        check_recording(each)
+        check_needs(each, ROVER)
     refuse_existing(out, ModelError)
+    from sandlot.settings import build, read_settings
+
+    values = read_settings(settings, assignments or ())
+    declared.check("fit motion", values)
+    _check_rover(rover)
     from sandlot.extras import need
     from sandlot.models.card import TrainingData
     from sandlot.recordings import open as open_recording
     from sandlot.recordings.digests import digest
-    from sandlot.settings import build, read_settings
     from sandlot.studies.rover_page import motion_page
     from sandlot.surrogates.terrain.evaluation import evaluate
     from sandlot.surrogates.terrain.fit_motion import fit_motion
@@ -67,7 +78,7 @@ def motion(
     from sandlot.surrogates.terrain.shape import shape_of
     from sandlot.surrogates.terrain.training import Training
 
-    given = build(Training, read_settings(settings, assignments or ()))
+    given = build(Training, values)
     need("torch", "learn").set_num_threads(1)  # its batches are small: more threads wait for each other
     shape = shape_of(_rover_of(recordings, rover))
     drives = read_drives(recordings, shape)
@@ -113,19 +124,20 @@ def ground(
     the model shows both. Use it with:
     sandlot record terrain --fidelity learned --set ground_model=OUT
     """
-    from sandlot.errors import ModelError
-    from sandlot.models.card import Card
-    from sandlot.studies.rover_page import ground_page
-    from sandlot.surrogates.terrain.fit_ground import fit_ground, stretches_of
-    from sandlot.surrogates.terrain.recorded import open_drives
-    from sandlot.surrogates.terrain.shape import shape_of
-    from sandlot.writing import refuse_existing
-
     if out.suffix != ".toml":
         raise ModelError(f"--out {out} is not a .toml file; a model of the ground is one")
     report = out.with_suffix(".html")
     for each in (out, report):
         refuse_existing(each, ModelError)
+    for each in recordings:
+        check_needs(each, ROVER)
+    _check_rover(rover)
+    from sandlot.models.card import Card
+    from sandlot.studies.rover_page import ground_page
+    from sandlot.surrogates.terrain.fit_ground import fit_ground, stretches_of
+    from sandlot.surrogates.terrain.recorded import open_drives
+    from sandlot.surrogates.terrain.shape import shape_of
+
     shape = shape_of(_rover_of(recordings, rover))
     with progress_bar("evaluation") as show:
         model, correlation = fit_ground(recordings, shape, seconds, show(f"fitting {out.name}"))

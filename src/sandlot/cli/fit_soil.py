@@ -9,10 +9,11 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from sandlot import declared
 from sandlot.cli.show import Json, print_json
 from sandlot.cli.work import Set, SettingsFile, Workers, progress_bar
-from sandlot.errors import ModelError
-from sandlot.reading import check_recording
+from sandlot.errors import ModelError, RecordingError, quote
+from sandlot.recordings.needs import SOIL, check_needs
 from sandlot.writing import refuse_existing
 
 if TYPE_CHECKING:
@@ -46,15 +47,21 @@ def soil(
     """
     for each in recordings:
         if each.suffix != ".csv":
-            check_recording(each)
+            check_needs(each, SOIL)
+        elif not each.exists():
+            raise RecordingError(f"there is no table at {quote(each)}; check the path")
     refuse_existing(out, ModelError)
     from sandlot.settings import build, read_settings
+
+    chosen = {"workers": workers or os.cpu_count() or 1, **read_settings(settings, assignments or ())}
+    declared.check("fit soil", chosen)
+    if rover is not None:
+        declared.check("train rover", {"rover": rover})
     from sandlot.studies.soil_page import soil_page
     from sandlot.surrogates.soil.fit import FitSettings, fit
     from sandlot.surrogates.soil.reading import ReadSettings, read_evidence, training_data
     from sandlot.surrogates.soil.result import FittedSoil
 
-    chosen = {"workers": workers or os.cpu_count() or 1, **read_settings(settings, assignments or ())}
     given = build(FitSettings, chosen)
     read = build(ReadSettings, {"rover": rover, "soil": soil, "seconds": seconds, "window": window})
     evidence = read_evidence(recordings, read)

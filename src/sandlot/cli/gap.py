@@ -37,10 +37,14 @@ def gap(
     reported, and not counted.
     """
     from sandlot import declared
+    from sandlot.errors import SettingError
     from sandlot.settings import read_settings
-    from sandlot.worlds import check_controller, check_name
+    from sandlot.worlds import FIDELITIES, check_controller, check_name
 
     check_name(world)
+    offered = FIDELITIES.get(world, ())
+    if len(offered) == 1:
+        raise SettingError(f"{world} has only one fidelity, {offered[0]}: there is no gap to measure")
     check_controller(world, controller)
     values = read_settings(settings, assignments or ())
     declared.check(f"world {world}", values)

@@ -37,6 +37,11 @@ def lab(
 
     It is served on this machine only, until Ctrl-C. To let others in, give --host and --token.
     """
+    from sandlot.lab.door import check_token
+
+    check_token(host, token)
+    if rover is not None:
+        _host_and_port(rover)
     from sandlot.lab.lab import Lab
 
     page = Lab(port, host, token, runs, connect=lambda address: connect(address, keys))
@@ -52,10 +57,14 @@ def connect(address: str, keys: Path | None) -> "RemoteRover":
     from sandlot.cli.rover import open_client
     from sandlot.link.remote import Remote
 
+    return Remote(open_client(*_host_and_port(address), keys))
+
+
+def _host_and_port(address: str) -> tuple[str, int]:
     host, _, port = address.rpartition(":")
     if not (host and port.isdecimal() and int(port) < 65536):
         raise SettingError(f"{quote(address)} is no address of a rover; write HOST:PORT")
-    return Remote(open_client(host, int(port), keys))
+    return host, int(port)
 
 
 def play(
@@ -77,9 +86,11 @@ def play(
     Other worlds, and all else of the lab, are on the same page.
     """
     from sandlot import declared
+    from sandlot.lab.door import check_token
     from sandlot.settings import read_settings
     from sandlot.worlds import check_controller, check_fidelity, check_name
 
+    check_token(host, token)
     check_name(world)
     check_fidelity(world, fidelity)
     check_controller(world, controller, ("keys",))

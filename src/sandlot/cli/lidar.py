@@ -12,6 +12,8 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
+from sandlot import declared
+from sandlot.cli.maps import check_has_scans
 from sandlot.cli.show import Json, print_json
 from sandlot.errors import MapError, RecordingError, SandlotError, SettingError
 from sandlot.reading import check_log
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
     from sandlot.link.live_scans import LiveScans, Source
     from sandlot.recordings.scans import Scan
 
+KINDS = ("A1", "A2", "S2")
+"""Of emulated lidars."""
 MAX_COLUMNS, MAX_ROWS = 120, 48
 """Of the picture in the terminal."""
 EVERY = 0.1
@@ -103,6 +107,7 @@ def lidar(
 
 def _recorded(path: Path) -> "Source":
     check_log(path)
+    check_has_scans(path)
     from sandlot.link.live_scans import RecordedSource
 
     return RecordedSource(path)
@@ -115,15 +120,17 @@ def _emulated(
     from sandlot.places.plan_names import check_plan
 
     check_plan(plan)
-    from sandlot.link.lidar_emulator import emulate
-    from sandlot.sensing.rplidar.device import KINDS
-    from sandlot.sensing.rplidar.faults import Faults
-    from sandlot.sensing.rplidar.serving import serve_tcp, serve_terminal
     from sandlot.settings import build, read_settings
 
+    given = read_settings(None, faults)
+    declared.check("fault of a lidar", given)
     if kind.upper() not in KINDS:
         raise SettingError(f"--kind {kind} is not possible; allowed: {', '.join(KINDS)}")
-    device = emulate(plan, kind.upper(), seed, faults=build(Faults, read_settings(None, faults)))
+    from sandlot.link.lidar_emulator import emulate
+    from sandlot.sensing.rplidar.faults import Faults
+    from sandlot.sensing.rplidar.serving import serve_tcp, serve_terminal
+
+    device = emulate(plan, kind.upper(), seed, faults=build(Faults, given))
     try:
         return stack.enter_context(serve_terminal(device)).address, None
     except SandlotError:  # no pseudo-terminals here

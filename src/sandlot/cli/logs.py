@@ -16,6 +16,7 @@ from sandlot.cli.show import Json, print_json
 from sandlot.cli.work import progress_bar
 from sandlot.errors import RecordingError, SettingError
 from sandlot.reading import check_log, check_recording
+from sandlot.recordings.needs import SCANS, check_needs
 from sandlot.writing import check_suffix, refuse_existing
 
 if TYPE_CHECKING:
@@ -133,7 +134,7 @@ def export(
     if out is None:
         raise SettingError(f"say what to write: --to {', '.join(Viewer)}; or --out FILE.mcap or FILE.csv for scans")
     check_suffix(out, "an export of scans", (".mcap", ".csv"), RecordingError)
-    check_recording(recording)
+    check_needs(recording, SCANS)
     refuse_existing(out, RecordingError)
     from sandlot.recordings.logs import export_log
 

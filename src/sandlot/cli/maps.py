@@ -13,6 +13,7 @@ from sandlot.cli.show import Json, print_json
 from sandlot.cli.work import progress_bar
 from sandlot.errors import MapError, quote
 from sandlot.reading import check_log
+from sandlot.recordings.needs import SCANS, check_needs
 from sandlot.writing import refuse_existing
 
 if TYPE_CHECKING:
@@ -21,6 +22,16 @@ if TYPE_CHECKING:
 Log = Annotated[Path, typer.Argument(help="Log, directory of a ROS 2 bag, or recording.")]
 Topic = Annotated[str | None, typer.Option(help="Topic of the scans in a bag.", show_default="the first")]
 Odometry = Annotated[bool, typer.Option(help="Use the odometry and the inertial unit of the log, or scans alone.")]
+
+
+def check_has_scans(path: Path, kind: str | None = None) -> None:
+    """Refuse a recording without scans, or a log of no known format, before libraries that read them are loaded."""
+    if (path / "zarr.json").exists():
+        check_needs(path, SCANS)
+        return
+    from sandlot.recordings.logs.formats import check_format
+
+    check_format(path, kind)
 
 
 def _read(path: Path, kind: str | None, topic: str | None) -> "ScanLog":
@@ -49,12 +60,10 @@ def map_(
     """
     check_log(recording)
     refuse_existing(out, MapError)
-    from sandlot.recordings.logs.formats import check_format
-
-    check_format(recording, kind)
+    check_has_scans(recording, kind)
+    log = _read(recording, kind, topic)
     from sandlot.mapping.map_logs import map_log, write_result
 
-    log = _read(recording, kind, topic)
     with progress_bar("scan") as show:
         mapper, seconds = map_log(log, odometry, show(f"mapping {recording.name}"))
     report = write_result(mapper, log, out, seconds, resolution)
@@ -91,13 +100,14 @@ def locate(
         raise MapError(f"there is no map at {quote(chart)}; give a map.yaml that `sandlot map` or ROS has written")
     if out is not None:
         refuse_existing(out, MapError)
-    from sandlot.recordings.logs.formats import check_format
+    check_has_scans(recording, kind)
+    from sandlot.mapping.grids.files import read_map
 
-    check_format(recording, kind)
+    read_map(chart)  # a mistake in it shows before the scans are read
+    log = _read(recording, kind, topic)
     from sandlot.mapping.map_logs import locate_log
     from sandlot.recordings.scans import Pose
 
-    log = _read(recording, kind, topic)
     with progress_bar("scan") as show:
         begin = None if start is None else Pose(*start)
         found = locate_log(log, chart, begin, odometry, show(f"locating {recording.name}"))

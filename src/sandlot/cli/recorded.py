@@ -52,7 +52,8 @@ def show(
         f"{facts['duration']:,.1f} s{seed}",
         soft_wrap=True,
     )
-    columns = list(dict.fromkeys(key for row in found.episodes for key in row))[:COLUMNS]
+    every = list(dict.fromkeys(key for row in found.episodes for key in row))
+    columns = every[:COLUMNS]
     table = Table(box=None, header_style="bold", pad_edge=False)
     for name in columns:
         unit = f" [{found.units[name]}]" if name in found.units else ""
@@ -60,11 +61,21 @@ def show(
     for row in found.episodes[:ROWS]:
         table.add_row(*(_number(row.get(name, math.nan)) for name in columns))
     console.print(table)
+    if more := every[COLUMNS:]:
+        said = [f"{name.replace('_', ' ')} {_mean(found.episodes, name)}" for name in more]
+        mean = "mean of " if len(found.episodes) > 1 else ""
+        console.print(escape(f"Also, {mean}{', '.join(said)}"), style="dim")
     if len(found.episodes) > ROWS:
         console.print(f"... and {len(found.episodes) - ROWS:,} more episodes; --json has all", style="dim")
     console.print(f"Picture: [bold]{escape(str(path))}[/bold]", soft_wrap=True)
     for purpose, command in found.next_commands:
         console.print(escape(f"To {purpose}: {command}"), style="dim", soft_wrap=True)
+
+
+def _mean(rows: list[dict[str, float]], name: str) -> str:
+    """Over the episodes that have it."""
+    values = [row[name] for row in rows if not math.isnan(row.get(name, math.nan))]
+    return _number(sum(values) / len(values) if values else math.nan)
 
 
 def _number(value: float) -> str:

@@ -8,7 +8,8 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from sandlot.errors import SettingError, quote
+from sandlot.errors import SandlotError, SettingError, quote
+from sandlot.writing import PICTURES, check_suffix
 
 CONTEXT = {"ignore_unknown_options": True}
 """Without it, negative angles would be taken for options."""
@@ -35,6 +36,7 @@ def shape(
     """
     if sum((bool(angles), circle, amplitude is not None)) != 1:
         raise SettingError("give the angles of all joints [deg], or --circle, or --amplitude; one of them")
+    check_suffix(out, "a picture", PICTURES, SandlotError)
     degrees = [_angle(word) for word in angles or ()]
     from sandlot.studies.water.posture import bent_body, draw_posture
 

@@ -56,6 +56,10 @@ def climber(
     controller further. Use it with: sandlot record obstacles --controller OUT
     """
     values = _checked("climber", out, settings, assignments)
+    if start is not None:
+        from sandlot.models.store import load_card
+
+        load_card(start)
     from sandlot.extras import need
     from sandlot.learning.climber import ClimberTraining
     from sandlot.learning.climber import train as train_climber

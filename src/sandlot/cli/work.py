@@ -96,6 +96,8 @@ def run(
 
     values = read_settings(settings, assignments or ())
     declared.check(f"study {study}", values)
+    if out is not None and out.exists() and not out.is_dir():
+        raise RunError(f"cannot keep a run in {quote(out)}: it is a file")
     chosen = build(find(study), values)
     from sandlot.studies.runner import run as run_study
 

@@ -33,8 +33,22 @@ SKY = """<style>
 canvas[data-engine] { background: linear-gradient(rgb(196 214 226), rgb(227 233 237) 50%, rgb(246 247 245)) }
 </style>"""
 """Behind what is drawn. In the scene it would cost a sixth of the time that a browser without a graphics card draws."""
+SHORTEST = 8
+"""Of a token [characters]."""
 STARTING = threading.Lock()
 """One server at a time is started: `guarded` replaces a function of a library."""
+
+
+def check_token(host: str, token: str | None) -> None:
+    """Refuse a token that is too weak, and an address of others without any.
+
+    Raises:
+        SandlotError: It says what is needed.
+    """
+    if token is None and host not in LOCAL[:2]:
+        raise SandlotError(f"--host {host} lets others in; give them a secret with --token, or leave --host out")
+    if token is not None and (not token.isalnum() or not token.isascii() or len(token) < SHORTEST):
+        raise SandlotError(f"--token needs at least {SHORTEST} letters and digits, and nothing else")
 
 
 class Door:

@@ -9,7 +9,7 @@ from typing import Any
 
 from sandlot.errors import SandlotError
 from sandlot.extras import need
-from sandlot.lab.door import Door, guarded
+from sandlot.lab.door import Door, check_token, guarded
 from sandlot.lab.keys import Keys, handle
 from sandlot.lab.maps_tab import MapsTab
 from sandlot.lab.replay_tab import ReplayTab
@@ -19,8 +19,6 @@ from sandlot.lab.studies_tab import StudiesTab
 from sandlot.lab.worlds_tab import WorldsTab
 
 PORT = 8080
-SHORTEST = 8
-"""Of a token [characters]."""
 BRAND = (47, 102, 144)
 WIDTH = 380
 """Of the panel [pixel]."""
@@ -63,10 +61,7 @@ class Lab:
         Raises:
             SandlotError: If the port is in use, the token is missing, or viser is not installed.
         """
-        if token is None and host not in ("127.0.0.1", "localhost"):
-            raise SandlotError(f"--host {host} lets others in; give them a secret with --token, or leave --host out")
-        if token is not None and (not token.isalnum() or not token.isascii() or len(token) < SHORTEST):
-            raise SandlotError(f"--token needs at least {SHORTEST} letters and digits, and nothing else")
+        check_token(host, token)
         viser = need("viser", "lab")
         _check_free(host, port)
         keys = Keys()

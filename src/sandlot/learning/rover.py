@@ -11,6 +11,7 @@ import numpy as np
 from pydantic import Field
 
 from sandlot.physics.soil import SoilKind
+from sandlot.robots.rover import RoverName
 from sandlot.settings import Settings
 from sandlot.surrogates.terrain.drives import Drive
 from sandlot.surrogates.terrain.evaluation import calibrated
@@ -40,7 +41,7 @@ class RoverTraining(Settings):
         training: Settings of the fit.
     """
 
-    rover: str = "wheeled"
+    rover: RoverName = "wheeled"
     recordings: int = Field(400, ge=2)
     frames: int = Field(1000, ge=100)
     seed: int = Field(0, ge=0)

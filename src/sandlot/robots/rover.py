@@ -14,7 +14,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from sandlot.errors import SettingError, quote
 from sandlot.robots.urdf import DENSITY, Assembly, read_urdf
-from sandlot.settings import Settings, build, distinct, nearest, read_settings
+from sandlot.settings import Named, Settings, build, distinct, nearest, read_settings
 from sandlot.typing import Array
 
 BODIES = Path(__file__).parent / "bodies"
@@ -74,6 +74,10 @@ class Rover(Settings):
         """
         path = BODIES / f"{self.urdf}.urdf" if self.urdf in SHIPPED else self.urdf
         return read_urdf(path, self.density, self.freeze)
+
+
+RoverName = Annotated[str, Named("rover", SHIPPED)]
+"""A shipped rover, or the path of a TOML file."""
 
 
 def load_rover(path: str | Path) -> Rover:

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from sandlot.errors import ModelError, RecordingError
 from sandlot.geometry.planar import rotate, wrap, wrap_below_pi
 from sandlot.recordings import settings
+from sandlot.recordings.needs import SENSOR
 from sandlot.typing import Array, IntArray
 
 SEGMENTS = 6
@@ -45,10 +46,9 @@ class Sensorgraph:
         Raises:
             RecordingError: If the recording has no scans or no poses, or is damaged.
         """
-        missing = {"x", "y", "yaw", "ranges", "bearings"} - set(recording.variables)
+        missing = [name for name in SENSOR if name not in recording.variables]
         if missing:
-            names = ", ".join(sorted(missing))
-            raise RecordingError(f"the recording has no {names}; a sensor model needs scans and poses")
+            raise RecordingError(f"the recording has no {', '.join(missing)}; a sensor model needs scans and poses")
         try:
             poses = np.column_stack([recording[name].values for name in ("x", "y", "yaw")])
             ranges, bearings = recording["ranges"].values, recording["bearings"].values

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import gymnasium
 
-from sandlot.errors import SettingError, quote
+from sandlot.errors import ModelError, SettingError, quote
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -113,22 +113,25 @@ def check_fidelity(world: str, name: str | None) -> None:
 
 
 def check_controller(world: str, name: str | None, more: Sequence[str] = ()) -> None:
-    """Refuse the name of a controller that a world does not have, before anything heavy is imported.
+    """Refuse a controller that a world does not have, or a path where there is none, before anything heavy is imported.
 
     Args:
         world: Its name.
-        name: Of a controller; a path, or where your own is, is not checked here. None for the default.
+        name: Of a controller; of a path only whether it exists. None for the default.
         more: Further names that are possible.
 
     Raises:
         SettingError: If there is no such controller.
+        ModelError: If there is nothing at the path.
     """
     known = [*CONTROLLERS.get(world, ()), *more]
     file = Path((name or "").partition(":")[0])
     if file.suffix == ".py" and not file.exists():
         raise SettingError(f"cannot make the controller {quote(name)}: there is no file {quote(file)}")
-    if name is None or world not in CONTROLLERS or name in known or set(name) & set("/:.") or Path(name).exists():
+    if name is None or world not in CONTROLLERS or name in known or ":" in name or Path(name).exists():
         return
+    if set(name) & set("/."):
+        raise ModelError(f"no controller at {quote(name)}; ready controllers: {', '.join(known)}")
     from sandlot.settings import nearest
 
     raise SettingError(f"no controller {quote(name)!r}; {nearest(name, known)}")

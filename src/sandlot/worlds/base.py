@@ -4,7 +4,7 @@ import copy
 import functools
 import inspect
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Self, TypeAlias, TypeVar, cast
 
@@ -357,22 +357,6 @@ def take_settings(kind: type[S], settings: WorldSettings | None, values: Mapping
     if not isinstance(settings, kind):
         raise SettingError(f"settings of type {type(settings).__name__} are not possible here; give {kind.__name__}")
     return settings
-
-
-def name_or_file(value: str | Path, what: str, names: Sequence[str]) -> str | Path:
-    """Refuse a path without a suffix that does not exist: it is a misspelt name.
-
-    Args:
-        value: A known name, or a path.
-        what: What has such names.
-        names: The known names, for the message.
-
-    Raises:
-        ValueError: With the nearest name, for a validator.
-    """
-    if isinstance(value, Path) and not value.suffix and not value.exists():
-        raise ValueError(f"no such {what}, and no such file; {nearest(str(value), list(names))}")
-    return value
 
 
 def check_render_mode(mode: str | None, allowed: list[str]) -> None:

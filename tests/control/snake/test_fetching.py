@@ -136,8 +136,13 @@ def test_the_same_observations_give_the_same_actions():
         np.testing.assert_array_equal(one(seen), other(seen))
 
 
-def test_it_delivers_from_every_quadrant():
-    when, fetchers = fetch([(30.0, 30.0), (-30.0, 30.0), (-30.0, -30.0), (30.0, -30.0)], CAREFUL, 240.0)
+@pytest.mark.parametrize(
+    "places",
+    [[(30.0, 30.0), (-30.0, -30.0)], pytest.param([(-30.0, 30.0), (30.0, -30.0)], marks=pytest.mark.slow)],
+    ids=["left and right", "the other quadrants"],
+)
+def test_it_delivers_from_every_quadrant(places):
+    when, fetchers = fetch(places, CAREFUL, 240.0)
     assert np.isfinite(when).all()
     assert all(each.attempts >= 1 for each in fetchers)
 

@@ -7,7 +7,7 @@ import pytest
 
 from lidar_streams import MODES, room, samples_of, stream
 from sandlot.sensing.rplidar import Turns
-from sandlot.sensing.rplidar.clock import SLOWER, Arrivals, steady
+from sandlot.sensing.rplidar.clock import FASTER, SLOWER, Arrivals, steady
 from sandlot.sensing.rplidar.device import KINDS
 from sandlot.sensing.rplidar.turns import MAX_SAMPLES, even_bearings
 
@@ -129,9 +129,18 @@ def plain_steady(arrived, fresh, duration, before):
     times, last = [], before
     for now, new in zip(arrived, fresh, strict=True):
         expected = last + SLOWER * duration
-        last = now if new or not expected < now else max(expected, now - 0.1)
+        now = now if new or not expected < now else max(expected, now - 0.1)
+        last = now if math.isnan(last) else max(now, last + FASTER * duration)
         times.append(last)
     return times
+
+
+def test_times_increase_when_a_late_reader_finds_several_pieces_at_once():
+    """Each piece holds 0.3 s, and is read after a pause: by the line's rate, it began before the last."""
+    piece = 0.008 * np.arange(-37, 1)
+    arrived, times = np.concatenate([1.0 + piece, 1.001 + piece, 1.002 + piece]), np.empty(114)
+    steady(arrived, np.zeros(114, np.int64), 0.008, math.nan, times)
+    assert (np.diff(times) > 0.0).all()
 
 
 def test_times_are_steady():
@@ -141,5 +150,7 @@ def test_times_are_steady():
     times = np.empty(200)
     steady(arrived, fresh, 0.008, math.nan, times)
     np.testing.assert_allclose(times, plain_steady(arrived, fresh, 0.008, math.nan))
-    assert (times <= arrived).all()
+    share = FASTER * 0.008 * np.arange(200)
+    assert (np.diff(times) >= FASTER * 0.008 - 1e-12).all()
+    assert (times <= np.maximum.accumulate(arrived - share) + share + 1e-12).all(), "no later than needed to increase"
     assert np.std(times - np.arange(200) * 0.008) < 0.6 * np.std(arrived - np.arange(200) * 0.008)

@@ -19,7 +19,7 @@ FEW = Genetic(population=8, generations=3)
 SMALL = {
     "water.evolve": {"replicates": 2, "seconds": 1.0, "genetic": FEW},
     "water.neat": {"replicates": 2, "seconds": 1.0, "neat": Neat(population=8, generations=3)},
-    "water.turn": {"seconds": 4.0},
+    "water.turn": {"seconds": 1.0},
     "water.drift": {"frequencies": [1.0, 2.0], "swims": 2.0, "seconds": 4.0},
     "water.stop": {"durations": [0.0, 0.1], "seconds": 12.0},
     "water.spin": {"seconds": 1.0, "snake": Snake(links=9, mass=100.0)},

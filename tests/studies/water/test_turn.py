@@ -38,7 +38,7 @@ def test_targets_in_all_quadrants_are_reached():
 
 
 def test_a_body_that_stays_bent_swims_a_circle():
-    study = Turn(snake=STRONG)
+    study = Turn(snake=STRONG, seconds=15.0)
     wide, narrow = (study.circle("fast", veer) for veer in study.veers)
     assert 5.0 < narrow["radius"] < wide["radius"] < 30.0
     x, y = wide["middle"]

@@ -191,7 +191,7 @@ def test_the_session_has_as_many_frames_as_steps():
         ({"terrain": "no/such.png"}, "no image at"),
         ({"ground": "sand"}, "one of soil, particles, rigid"),
         ({"ground": "particles", "wrap": True}, "which lie in a container"),
-        ({"rovers": ("wheeld",)}, "there is no rover 'wheeld', and no such file; did you mean 'wheeled'"),
+        ({"rovers": ("wheeld",)}, r"rovers\[0\]=wheeld: no such rover, and no such file; did you mean 'wheeled'"),
         ({"rovers": ()}, "a list of one or more texts"),
         ({"poses": [(0, 0, 0), (1, 1, 1)]}, "poses has 2 for 1 rovers"),
         ({"rovers": ("wheeled", "tracked"), "poses": [(0, 0, 0), (0.1, 0, 0)]}, "rovers 0 and 1 start inside"),

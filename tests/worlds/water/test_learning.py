@@ -96,7 +96,7 @@ def test_motors_that_do_not_follow_cost_reward():
 def test_the_reference_survives_random_actions(interface):
     """Uniform random actions, new at every command or kept for four, with balls near and far."""
     for distance in (15.0, 60.0):
-        world = WaterVector(8, fidelity="reference", distance=distance, interface=interface, max_episode_steps=120)
+        world = WaterVector(4, fidelity="reference", distance=distance, interface=interface, max_episode_steps=120)
         world.action_space.seed(0)
         world.reset(seed=0)
         for _ in range(150):

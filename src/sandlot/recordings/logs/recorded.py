@@ -9,6 +9,7 @@ import numpy as np
 import xarray as xr
 
 from sandlot.errors import RecordingError, quote
+from sandlot.recordings.needs import MESSAGES, SCANS
 from sandlot.recordings.reader import settings
 from sandlot.recordings.scans import quantities
 from sandlot.typing import Array
@@ -23,7 +24,7 @@ def check_scans(dataset: xr.Dataset, recording: str | Path) -> None:
     """Raise a `RecordingError` unless a recording holds scans."""
     missing = [name for name in quantities(0) if name not in dataset.variables and name not in OPTIONAL]
     if missing:
-        raise RecordingError(f"{recording} is not a recording of scans: it has no {', '.join(missing)}")
+        raise RecordingError(MESSAGES[SCANS].format(path=recording, missing=", ".join(missing)))
     if dataset.sizes["time"] == 0:
         raise RecordingError(f"{recording} has no frames")
 

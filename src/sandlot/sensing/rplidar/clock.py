@@ -15,6 +15,9 @@ BITS = 10
 """Of a byte on the line, with start and stop bit."""
 SLOWER = 1.02
 """A device may take so many times the nominal time for a sample."""
+FASTER = 0.5
+"""Samples that waited for a late reader come with a later time than the ones after them. Times still go on, by at least
+this share of the nominal time, until they are right again."""
 MAX_DELAY = 0.1
 """Arrivals are late by at most this [s]; what seems later was lost or is from a slower device."""
 
@@ -53,7 +56,7 @@ class Arrivals:
 
 @kernel(allocates=False)
 def steady(arrived: Array, fresh: IntArray, duration: float, before: float, times: Array) -> None:
-    """Remove delays from the times of packets.
+    """Remove delays from the times of packets, which always increase.
 
     Args:
         arrived: (n,) when each packet arrived [s].
@@ -67,4 +70,6 @@ def steady(arrived: Array, fresh: IntArray, duration: float, before: float, time
         now = arrived[k]
         if fresh[k] == 0 and last + SLOWER * duration < now:  # false for NaN
             now = max(last + SLOWER * duration, now - MAX_DELAY)
+        elif now < last + FASTER * duration:
+            now = last + FASTER * duration
         times[k] = last = now

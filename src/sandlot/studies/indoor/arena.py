@@ -7,7 +7,6 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure
 from pydantic import AfterValidator, Field
-from scipy import stats
 
 from sandlot.kernels.randomness import children
 from sandlot.places.plans import load_plan
@@ -119,6 +118,8 @@ class Arena(Study):
         """Mann-Whitney p-values: errors against those of uniform guesses from the range of readings, (segments,)."""
         guesses = rng.uniform(np.nanmin(actual, 0), np.nanmax(actual, 0), actual.shape)
         pairs = zip(np.abs(predicted - actual).T, np.abs(guesses - actual).T, strict=True)
+        from scipy import stats  # loaded when needed: it takes a second, in each worker
+
         tests = [stats.mannwhitneyu(a, b, alternative="less", nan_policy="omit") for a, b in pairs]
         return np.array([test.pvalue for test in tests])
 
@@ -191,6 +192,8 @@ class Arena(Study):
             )
             for k in (0, 1)
         ]
+        from scipy import stats  # loaded when needed: it takes a second, in each worker
+
         critical = stats.t.ppf(0.975, self.validation - 2)
         least = critical / np.sqrt(self.validation - 2 + critical**2)
         return [

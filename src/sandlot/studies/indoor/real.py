@@ -10,7 +10,6 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure
 from pydantic import AfterValidator, Field
-from scipy import stats
 from scipy.spatial import cKDTree
 
 from sandlot.errors import SandlotError
@@ -299,6 +298,8 @@ def alike_rays(first: Sensorgraph, later: Sensorgraph) -> BoolArray:
 def _wilcoxon(ours: Array, theirs: Array) -> float:
     """One-sided p-value of paired errors: ours less than theirs; 1 if no pair differs."""
     gap = (ours - theirs)[np.isfinite(ours - theirs)]
+    from scipy import stats  # loaded when needed: it takes a second, in each worker
+
     return float(stats.wilcoxon(gap, alternative="less").pvalue) if gap.any() else 1.0
 
 

@@ -4,7 +4,6 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
-from scipy import stats
 
 from sandlot.extras import need
 from sandlot.places.plans import Plan
@@ -84,6 +83,8 @@ def look(settings: IndoorSettings, plan: Plan, poses: Array, rng: np.random.Gene
 
 def errors(predicted: Array, actual: Array) -> tuple[Array, Array, Array]:
     """Mean absolute error, its standard error [m], and Spearman's rank correlation of each segment: (segments,)."""
+    from scipy import stats  # loaded when needed: it takes a second, in each worker
+
     wrong = np.abs(predicted - actual)
     counts = np.isfinite(wrong).sum(0)
     with warnings.catch_warnings():

@@ -7,7 +7,6 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure
 from pydantic import AfterValidator, Field
-from scipy import stats
 
 from sandlot.recordings import Quantity
 from sandlot.settings import distinct
@@ -142,6 +141,8 @@ class Fleet(Study):
         tests = {}
         for soil in SOILS:
             lost = np.concatenate([self._lost(results, soil, rule) for rule in RULES if rule != "walk"])
+            from scipy import stats  # loaded when needed: it takes a second, in each worker
+
             tests[soil] = stats.spearmanr(np.tile(self.rovers, len(RULES) - 1), lost)
         return Claim(
             "At the same robot time, the size of the swarm does not matter.",
@@ -156,4 +157,6 @@ class Fleet(Study):
 
 def _signed_rank(differences: Array) -> float:
     """Wilcoxon's signed-rank test, two-sided; 1 if all differences are zero."""
+    from scipy import stats  # loaded when needed: it takes a second, in each worker
+
     return float(stats.wilcoxon(differences).pvalue) if np.any(differences) else 1.0

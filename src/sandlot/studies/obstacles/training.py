@@ -9,7 +9,6 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure
 from pydantic import AfterValidator, Field
-from scipy.stats import spearmanr
 
 from sandlot.learning.descent import (
     MOMENTUM,
@@ -165,6 +164,8 @@ class Training(Study):
             text = "Gradient descent at a constant rate, with momentum and without, is worst."
             claims.append(Claim(text, "gdm, gd", ", ".join(worst), set(worst) == {"gd", "gdm"}))
         if len(found) > 2:
+            from scipy.stats import spearmanr  # loaded when needed: it takes a second, in each worker
+
             rank = float(spearmanr(list(errors.values()), [SOURCE[name][0] for name in errors]).statistic)
             text = "Methods are ordered as in table 4 by their error."
             claims.append(Claim(text, "rank correlation 1", round(rank, 2), rank >= ALIKE, f"holds from {ALIKE} on"))

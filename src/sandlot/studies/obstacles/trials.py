@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 import numpy as np
-from scipy import stats
 
 from sandlot.places.course_kinds import Kind
 from sandlot.robots.climber import load_climber
@@ -47,6 +46,8 @@ def endings(name: str, kinds: Sequence[Kind], fidelity: str, seed: int) -> Array
 def rate_interval(passed: BoolArray, confidence: float = 0.95) -> Interval:
     """A success rate with its confidence interval (Wilson 1927)."""
     count = int(passed.sum())
+    from scipy import stats  # loaded when needed: it takes a second, in each worker
+
     found = stats.binomtest(count, passed.size).proportion_ci(confidence, "wilson")
     return Interval(count / passed.size, float(found.low), float(found.high))
 

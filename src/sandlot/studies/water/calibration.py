@@ -8,7 +8,6 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from pydantic import AfterValidator, Field
-from scipy import stats
 from scipy.interpolate import RegularGridInterpolator
 
 from sandlot.control.snake.gaits import Gait, Schedule, fold, round_head, square_head
@@ -172,6 +171,8 @@ class Calibration(Study):
     def confident(self) -> float:
         """Likelihood at the edge of the 68% confidence region of two constants, with an estimated variance."""
         free = int(FITTED.sum()) - 2
+        from scipy import stats  # loaded when needed: it takes a second, in each worker
+
         return float(np.exp(-stats.f.ppf(0.68, 2, free)))
 
     def at_constants(self, levels: Array) -> float:

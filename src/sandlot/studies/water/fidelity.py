@@ -7,7 +7,6 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure
 from pydantic import Field
-from scipy import stats
 
 from sandlot.recordings import Quantity
 from sandlot.robots.fast_swimmers import FastSwimmers
@@ -179,6 +178,8 @@ class Fidelity(SwimStudy):
         """Agreement where the reference has converged, why it does not converge, and conservation of momentum."""
         every, some = self.table(results, "random"), self.trusted(results, "random")
         counts = f"{some.sizes['row']} of {every.sizes['row']} gaits; {int(every['exploded'].sum())} exploded"
+        from scipy import stats  # loaded when needed: it takes a second, in each worker
+
         rank = float(stats.spearmanr(some["fast"], some["halved"]).statistic)
         median = float(np.median(some["difference"]))
         return [

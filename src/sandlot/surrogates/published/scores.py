@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-from scipy import stats
 
 from sandlot.typing import Array
 
@@ -35,4 +34,6 @@ class Score:
 
 def rank_correlation(one: Array, other: Array) -> float:
     """Spearman's rank correlation of two series (n,)."""
+    from scipy import stats  # loaded when needed: it takes a second, in each worker
+
     return float(stats.spearmanr(one, other).statistic)

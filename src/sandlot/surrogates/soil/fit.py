@@ -13,7 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.linalg
 import scipy.optimize
-import scipy.stats
 from pydantic import Field
 
 from sandlot.errors import RecordingError
@@ -172,8 +171,10 @@ def fit(
 
     misfit = Misfit(evidence, given.workers, count)
     size = len(COORDINATES)
-    drawn = scipy.stats.qmc.LatinHypercube(size, rng=np.random.default_rng(given.seed)).random(given.first)
-    points = np.clip(scipy.stats.norm.ppf(drawn), LOW, HIGH)
+    from scipy import stats  # loaded when needed: it takes a second
+
+    drawn = stats.qmc.LatinHypercube(size, rng=np.random.default_rng(given.seed)).random(given.first)
+    points = np.clip(stats.norm.ppf(drawn), LOW, HIGH)
     points[0] = np.clip(0.0, LOW, HIGH)
     predicted = misfit.predict(points)
     # Twice: typical errors depend on which soil is the best, and the other way round.
@@ -226,4 +227,6 @@ def deviations(covariance: Array) -> Array:
 
 def quantile(freedom: int, share: float) -> float:
     """Half the width of an interval with a share of all, in standard deviations (Student's t)."""
-    return float(scipy.stats.t.ppf(0.5 + 0.5 * share, freedom))
+    from scipy import stats
+
+    return float(stats.t.ppf(0.5 + 0.5 * share, freedom))

@@ -12,15 +12,13 @@ import xarray as xr
 
 from sandlot import recordings
 from sandlot.errors import RecordingError
+from sandlot.recordings.needs import COMMANDS, GROUND, MESSAGES, SOIL
 from sandlot.surrogates.terrain.recorded import episodes_of, ground_before, replay
 from sandlot.typing import Array
 
 WHEELS = ("wheel_speed_left", "wheel_speed_right")
-NEEDED = ("x", "y", "yaw", *WHEELS)
 SHIFT = ("dx", "dy")
 TILT = ("z", "roll", "pitch")
-COMMANDS = ("command_speed", "command_turn_rate")
-GROUND = ("heights", "height_change", "window_row", "window_column")
 TERRAIN = "sandlot/Terrain-v0"
 SPACING = 0.01
 """Of nodes of level ground, where none was recorded [m]."""
@@ -102,7 +100,7 @@ def read_logs(path: Path, seconds: float, window: float) -> list[RoverLog]:
             continue
         part = recording.isel(time=slice(first, end))
         part = part.isel(rover=0) if "rover" in part.dims else part
-        names = [name for name in (*NEEDED, *SHIFT, *TILT, *COMMANDS) if name in part]
+        names = [name for name in (*SOIL, *SHIFT, *TILT, *COMMANDS) if name in part]
         columns = {name: part[name].values.astype(np.float64) for name in names}
         ground = _recorded_ground(recording, first, end, round(window / interval)) if has_ground else None
         found.append(make_log(path, interval, columns, simulated, ground))
@@ -115,9 +113,9 @@ def check_quantities(names: Container[Any], path: Path) -> None:
     Raises:
         RecordingError: The message names them.
     """
-    missing = [name for name in ("time", *NEEDED) if name not in names]
+    missing = [name for name in ("time", *SOIL) if name not in names]
     if missing:
-        raise RecordingError(f"{path} lacks {', '.join(missing)}; to fit soil, a log needs time, {', '.join(NEEDED)}")
+        raise RecordingError(MESSAGES[SOIL].format(path=path, missing=", ".join(missing), all=", ".join(SOIL)))
 
 
 def interval_of(times: Array, path: Path) -> float:
@@ -143,7 +141,7 @@ def make_log(
     Args:
         path: For its name, and for messages.
         interval: Between frames [s].
-        columns: At least `NEEDED`.
+        columns: At least `SOIL`.
         simulated: Whether the terrain world made it, whose motors follow commands as simulated here.
         ground: Fields of `RoverLog` about the ground; level ground if left out.
 

@@ -13,6 +13,7 @@ from sandlot import recordings
 from sandlot.errors import RecordingError
 from sandlot.kernels import kernel
 from sandlot.physics.soil import PRESETS, SoilKind
+from sandlot.recordings.needs import COMMANDS, MESSAGES, MOTION, ROVER
 from sandlot.settings import build
 from sandlot.surrogates.terrain.contact import REACH, SEEN, Body, Springs, look, make_springs, spring
 from sandlot.surrogates.terrain.drives import Drive
@@ -22,9 +23,6 @@ from sandlot.surrogates.terrain.inputs import NO_SOIL, soil_inputs
 from sandlot.surrogates.terrain.shape import Shape
 from sandlot.typing import Array, IntArray
 
-MOTION = ("x", "y", "z", "roll", "pitch", "yaw", "dx", "dy", "wheel_speed_left", "wheel_speed_right")
-COMMANDS = ("command_speed", "command_turn_rate")
-GROUND = ("heights", "height_change", "window_row", "window_column")
 CHUNK = 256
 """Frames whose height changes are read at once."""
 MIN_FRAMES = 3
@@ -44,9 +42,9 @@ def open_drives(path: Path) -> xr.Dataset:
         RecordingError: If it cannot be read, has several rovers, lacks frames, or quantities, which the message names.
     """
     recording = recordings.open(path)
-    missing = [name for name in (*MOTION, *COMMANDS, *GROUND) if name not in recording]
+    missing = [name for name in ROVER if name not in recording]
     if missing:
-        raise RecordingError(f"{path} lacks {', '.join(missing)}; a model of a rover needs them in its recordings")
+        raise RecordingError(MESSAGES[ROVER].format(path=path, missing=", ".join(missing)))
     if recording.sizes.get("rover", 1) > 1:
         raise RecordingError(f"{path} has {recording.sizes['rover']} rovers; a model is fitted to recordings of one")
     skip = recordings.settings(recording).get("frame_skip", 1)

@@ -2,17 +2,19 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
 from sandlot.places.plan_names import SHIPPED
 from sandlot.robots.round_robot import RoundRobot
 from sandlot.robots.tracked_rover import TrackedRover
+from sandlot.schema import MODEL
 from sandlot.sensing.laser import Laser
 from sandlot.sensing.spinning_lidar import SpinningLidar
 from sandlot.sensing.track_encoders import TrackEncoders
-from sandlot.worlds.base import WorldSettings, name_or_file
+from sandlot.settings import Named
+from sandlot.worlds.base import WorldSettings
 
 ONLY = {"laser": "round", "interval": "round", "model": "round", "lidar": "tracked", "encoders": "tracked"}
 """Settings that only one kind of robot uses, and which."""
@@ -53,7 +55,10 @@ class IndoorSettings(WorldSettings):
     """
 
     fidelity: Literal["fast", "learned"] = "fast"
-    plan: Literal["arena", "cluttered", "office", "flat", "apartment", "warehouse", "random"] | Path = "arena"
+    plan: Annotated[
+        Literal["arena", "cluttered", "office", "flat", "apartment", "warehouse", "random"] | Path,
+        Named("plan", (*SHIPPED, "random")),
+    ] = "arena"
     plan_seed: int = Field(0, ge=0, lt=2**63)
     furniture: int | None = Field(None, ge=0, lt=2**63)
     people: int = Field(0, ge=0, le=1000)
@@ -74,12 +79,7 @@ class IndoorSettings(WorldSettings):
     observe_coverage: bool = False
     time_limit: float = Field(900.0, gt=0.0)
     interval: float = Field(0.25, gt=0.0, le=10.0)
-    model: Path | None = Field(None, json_schema_extra={"fidelity": "learned"})
-
-    @field_validator("plan")
-    @classmethod
-    def _known_plan(cls, plan: str | Path) -> str | Path:
-        return name_or_file(plan, "plan", (*SHIPPED, "random"))
+    model: Path | None = Field(None, json_schema_extra={"fidelity": "learned", MODEL: True})
 
     @field_validator("robot", mode="before")
     @classmethod

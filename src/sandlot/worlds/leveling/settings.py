@@ -5,11 +5,12 @@ from typing import Annotated, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, model_validator
 
 from sandlot.physics.swarm import CEILING
 from sandlot.places.terrains import from_image, heap, hills
-from sandlot.worlds.base import WorldSettings, name_or_file
+from sandlot.settings import Named
+from sandlot.worlds.base import WorldSettings
 
 MAX_SIDE = 16384
 """Maximum number of cells along a side."""
@@ -36,7 +37,7 @@ class LevelingSettings(WorldSettings):
     """
 
     fidelity: Literal["fast"] = "fast"
-    terrain: Literal["hills", "heap"] | Path = "hills"
+    terrain: Annotated[Literal["hills", "heap"] | Path, Named("terrain", ("hills", "heap"))] = "hills"
     shape: tuple[Cells, Cells] = (32, 32)
     hill_size: float = Field(8.0, gt=0.0)
     relief: int = Field(12, ge=0, le=CEILING)
@@ -45,11 +46,6 @@ class LevelingSettings(WorldSettings):
     sensing: float = Field(0.01, ge=0.0, le=1.0)
     flatness: Literal["range", "gradient"] = "range"
     slope: float = Field(1.0, ge=0.0)
-
-    @field_validator("terrain")
-    @classmethod
-    def _known_terrain(cls, terrain: str | Path) -> str | Path:
-        return name_or_file(terrain, "terrain", ["hills", "heap"])
 
     @model_validator(mode="after")
     def _agents_fit(self) -> Self:

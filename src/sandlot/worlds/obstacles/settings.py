@@ -3,12 +3,13 @@
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, model_validator
 
 from sandlot.places.course_kinds import CourseKind, Flat, Kind, Mixed
 from sandlot.robots.climber import SHIPPED, load_climber
 from sandlot.sensing.panned_laser import PannedLaser
-from sandlot.worlds.base import WorldSettings, name_or_file
+from sandlot.settings import Named
+from sandlot.worlds.base import WorldSettings
 
 Friction = Annotated[float, Field(ge=0.0, le=10.0)]
 
@@ -34,7 +35,7 @@ class ObstaclesSettings(WorldSettings):
     """
 
     fidelity: Literal["fast", "reference"] = "fast"
-    robot: Literal["climber"] | Path = "climber"
+    robot: Annotated[Literal["climber"] | Path, Named("climbing robot", SHIPPED)] = "climber"
     course: CourseKind = Mixed()
     start: tuple[float, float] = (-0.1, 0.1)
     yaw: float = Field(0.0, ge=0.0, le=0.5, json_schema_extra={"fidelity": "reference"})
@@ -45,11 +46,6 @@ class ObstaclesSettings(WorldSettings):
     rows: Literal[1, 5, 19] = 1
     patience: float = Field(10.0, gt=0.0)
     seconds: float = Field(60.0, gt=0.0)
-
-    @field_validator("robot")
-    @classmethod
-    def _robot_exists(cls, value: str | Path) -> str | Path:
-        return name_or_file(value, "climbing robot", SHIPPED)
 
     @model_validator(mode="after")
     def _starts_before_the_obstacle(self) -> Self:

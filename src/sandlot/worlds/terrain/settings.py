@@ -11,11 +11,13 @@ from sandlot.errors import SandlotError
 from sandlot.physics.soil import PRESETS, SoilKind
 from sandlot.physics.soil.files import SUFFIX, load_soil
 from sandlot.places.terrains import TERRAINS, from_image, hills
+from sandlot.robots.rover import RoverName
+from sandlot.schema import MODEL
 from sandlot.sensing.encoders import Encoders
 from sandlot.sensing.imu import Imu
-from sandlot.settings import Settings, build, nearest
+from sandlot.settings import Named, Settings, build
 from sandlot.typing import Array
-from sandlot.worlds.base import WorldSettings, name_or_file
+from sandlot.worlds.base import WorldSettings
 
 Nodes = Annotated[int, Field(ge=8, le=8192)]
 
@@ -109,13 +111,13 @@ class TerrainSettings(WorldSettings):
 
     fidelity: Literal["reference", "learned"] = "reference"
     ground: Literal["soil", "particles", "rigid"] = "soil"
-    soil: str | SoilKind = "mid"
+    soil: Annotated[str | SoilKind, Named("soil", tuple(PRESETS), SUFFIX)] = "mid"
     particles: ParticleSettings = ParticleSettings()
     task: Literal["drive", "goal"] = "drive"
     goal: tuple[float, float] | None = None
     goal_distance: float = Field(0.2, gt=0.0)
     goal_range: float = Field(2.0, gt=0.0, le=1000.0)
-    terrain: Literal["A", "B", "hills", "flat"] | Path = "A"
+    terrain: Annotated[Literal["A", "B", "hills", "flat"] | Path, Named("terrain", (*TERRAINS, "hills", "flat"))] = "A"
     redraw: bool = False
     relief: float = Field(0.3, ge=0.0, le=8.0)
     hill_size: float = Field(0.3, gt=0.0)
@@ -123,13 +125,13 @@ class TerrainSettings(WorldSettings):
     shape: tuple[Nodes, Nodes] | None = None
     spacing: float = Field(0.01, gt=0.0)
     wrap: bool | None = None
-    rovers: Annotated[tuple[str, ...], Field(min_length=1)] = ("wheeled",)
+    rovers: Annotated[tuple[RoverName, ...], Field(min_length=1)] = ("wheeled",)
     poses: tuple[tuple[float, float, float], ...] | None = None
     interval: float = Field(0.01, ge=1e-5, le=1.0)
     frame_skip: int = Field(1, ge=1, le=100)
     step: float = Field(0.001, ge=1e-5, le=0.1)
-    motion_model: Path | None = None
-    ground_model: Path | None = None
+    motion_model: Path | None = Field(None, json_schema_extra={MODEL: True})
+    ground_model: Path | None = Field(None, json_schema_extra={MODEL: True})
     imu: Imu = Imu()
     encoders: Encoders = Encoders()
     patch: int = Field(0, ge=0, le=512)
@@ -154,18 +156,6 @@ class TerrainSettings(WorldSettings):
             return build(SoilKind, soil) if isinstance(soil, Mapping) else soil
         except SandlotError as error:
             raise ValueError(str(error)) from None
-
-    @field_validator("soil")
-    @classmethod
-    def _known_soil(cls, soil: str | SoilKind) -> str | SoilKind:
-        if isinstance(soil, str) and soil not in PRESETS:
-            raise ValueError(f"no such soil; {nearest(soil, list(PRESETS))}")
-        return soil
-
-    @field_validator("terrain")
-    @classmethod
-    def _known_terrain(cls, terrain: str | Path) -> str | Path:
-        return name_or_file(terrain, "terrain", [*TERRAINS, "hills", "flat"])
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
