@@ -75,7 +75,7 @@ def world_id(name: str) -> str:
 
 
 def register() -> None:
-    """Register every world with Gymnasium; may be called more than once."""
+    """Register every world with Gymnasium, at the interface for learners; may be called more than once."""
     for name, entry_point in WORLDS.items():
         if world_id(name) not in gymnasium.registry:
             gymnasium.register(
@@ -83,6 +83,7 @@ def register() -> None:
                 entry_point=entry_point,
                 vector_entry_point=VECTORS.get(name),
                 max_episode_steps=LIMITS.get(name),
+                kwargs={"usual_interface": "normalised"},  # what learners assume; our own controllers take units
             )
 
 
