@@ -47,7 +47,9 @@ def compare() -> list[Comparison]:
     sandlot.worlds.register()
     found = []
     for name, (world, settings, steps, many) in CASES.items():
-        worlds: list[Any] = [gymnasium.make(f"sandlot/{world}-v0", disable_env_checker=True, interface="units", **settings)]
+        worlds: list[Any] = [
+            gymnasium.make(f"sandlot/{world}-v0", disable_env_checker=True, interface="units", **settings)
+        ]
         if many:
             worlds.append(gymnasium.make_vec(f"sandlot/{world}-v0", num_envs=many, interface="units", **settings))
         works = []

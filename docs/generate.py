@@ -48,8 +48,9 @@ ROOMS = (
 )
 """From the bottom to the top: a room imports only from rooms before it."""
 LEARNERS = """## Interface
-Actions and observations above are those of `interface="units"`. `gymnasium.make` gives [learners](../training.md#what-learners-assume)
-`interface="normalised"` unless told otherwise: one row of float32, with actions in [-1, 1]; discrete actions stay as they are."""
+Actions and observations above are those of `interface="units"`. `gymnasium.make` gives
+[learners](../training.md#what-learners-assume) `interface="normalised"` unless told otherwise: one row of float32, with
+actions in [-1, 1]; discrete actions stay as they are."""
 GUIDES = {
     "Soil": "soil.md",
     "Your robot": "your-robot.md",

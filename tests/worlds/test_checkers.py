@@ -1,6 +1,6 @@
 """No checker of Gymnasium or Stable-Baselines3 warns of what a user gets without asking for an interface.
 
-In every world, at every fidelity: the single world, a member of the compiled vector, and a member of what ``as_sb3`` makes.
+In every world, at every fidelity: the single world, a member of the compiled vector, and one of what ``as_sb3`` makes.
 """
 
 import gymnasium

@@ -55,6 +55,16 @@ CONTROLLERS = {
 }
 """Ready controllers of each world, at any fidelity; the world itself says which it has with given settings."""
 
+ALGORITHMS = {
+    "avoid": ("ppo", "dqn"),
+    "indoor": ("ppo", "sac"),
+    "leveling": ("ppo",),
+    "obstacles": ("ppo", "sac"),
+    "terrain": ("ppo", "sac"),
+    "water": ("ppo", "sac"),
+}
+"""Algorithms of ``sandlot train`` that suit the actions of each world."""
+
 FIDELITIES = {
     "avoid": ("fast", "reference"),
     "indoor": ("fast", "learned"),
@@ -113,6 +123,18 @@ def check_fidelity(world: str, name: str | None) -> None:
         raise SettingError(f"fidelity={quote(name)} is not possible; allowed: {allowed}")
 
 
+def check_algorithm(world: str, name: str) -> None:
+    """Refuse an algorithm that does not suit the actions of a world, before anything heavy is imported.
+
+    Raises:
+        SettingError: If it does not.
+    """
+    known = ALGORITHMS.get(world, (name,))
+    if name not in known:
+        actions = "one discrete action" if name == "dqn" else "actions that are numbers"
+        raise SettingError(f"algorithm={name} needs {actions}; for {world}, allowed: {', '.join(known)}")
+
+
 def check_controller(world: str, name: str | None, more: Sequence[str] = ()) -> None:
     """Refuse the name of a controller that a world does not have, before anything heavy is imported.
 
@@ -122,8 +144,12 @@ def check_controller(world: str, name: str | None, more: Sequence[str] = ()) -> 
         more: Further names that are possible.
 
     Raises:
-        SettingError: If there is no such controller.
+        SandlotError: If there is no such controller, or it was trained in another world.
     """
+    if name is not None and Path(name, "card.json").is_file():
+        from sandlot.models.policies import settings_for
+
+        settings_for(name, world)  # refuses a controller that was trained in another world
     known = [*CONTROLLERS.get(world, ()), *more]
     file = Path((name or "").partition(":")[0])
     if file.suffix == ".py" and not file.exists():

@@ -17,8 +17,9 @@ from pydantic import SerializerFunctionWrapHandler, model_serializer, model_vali
 from sandlot import worlds
 from sandlot.control.controller import Controller, Policy, Separate
 from sandlot.control.imported import import_controller
-from sandlot.control.trained import KIND, load_trained, settings_for
+from sandlot.control.trained import load_trained
 from sandlot.errors import ModelError, SandlotError, SettingError, quote
+from sandlot.models.policies import KIND, settings_for
 from sandlot.models.store import is_model, load_card
 from sandlot.recordings import Frame, Quantity
 from sandlot.settings import Settings, build, nearest
@@ -129,7 +130,8 @@ class World(gymnasium.Env[NDArray[Any], NDArray[Any]]):
     A subclass's ``reset`` and ``step`` are wrapped when the class is made. A step before the first reset is refused. If
     a step ends the episode, also at the time limit of a wrapper, its info has the ``outcomes``. With
     ``interface="normalised"``, both convert observations and actions, and ``random`` is the only ready controller; this
-    is what ``gymnasium.make`` gives. With ``render_mode="human"``, a page in the browser shows each reset and each step, no faster than real time.
+    is what ``gymnasium.make`` gives. With ``render_mode="human"``, a page in the browser shows each reset and each
+    step, no faster than real time.
 
     Attributes:
         settings: What this world was made with.

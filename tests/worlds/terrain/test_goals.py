@@ -144,7 +144,9 @@ def test_a_member_that_arrives_within_a_step_is_seen_as_in_a_single_world():
 
 
 def test_a_member_that_explodes_stands_still_and_is_cut_off():
-    vector = gymnasium.make_vec("sandlot/Terrain-v0", num_envs=2, autoreset_mode="Disabled", interface="units", **LEARNED)
+    vector = gymnasium.make_vec(
+        "sandlot/Terrain-v0", num_envs=2, autoreset_mode="Disabled", interface="units", **LEARNED
+    )
     vector.reset(seed=0)
     before, *_ = vector.step(vector.action_space.sample())
     vector.task.exploded[0] = True
