@@ -120,7 +120,7 @@ MODERN = Dqn(
 )
 """What has been learned since, all of it but averaged weights; chosen after a few trials."""
 STEADY = MODERN.model_copy(update={"average": 0.25})
-"""The same with averaged weights: agents of all seeds become about as good as the best without."""
+"""The same with averaged weights, with which agents of different seeds differ less: see ``indoor.scenarios``."""
 
 
 class Stage(Settings):
