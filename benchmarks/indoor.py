@@ -310,7 +310,8 @@ def compare_worlds() -> list[Comparison]:
     """Compare a compiled batch of indoor worlds with Gymnasium's SyncVectorEnv."""
     register()
     modes = (None, "sync")
-    worlds = [gymnasium.make_vec("sandlot/Indoor-v0", num_envs=ROBOTS, vectorization_mode=mode) for mode in modes]
+    given: dict[str, Any] = {"num_envs": ROBOTS, "interface": "units"}
+    worlds = [gymnasium.make_vec("sandlot/Indoor-v0", vectorization_mode=mode, **given) for mode in modes]
     worlds[0].action_space.seed(0)
     actions = [worlds[0].action_space.sample() for _ in range(50)]
     ours, peer = best_rates(5, *(partial(drive, world, actions) for world in worlds))

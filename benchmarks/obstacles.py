@@ -64,7 +64,7 @@ def compare_worlds() -> Comparison:
     """Compare a vector world with as many single ones."""
     works = []
     for mode, number in zip((None, "sync"), WORLD_COMMANDS, strict=True):
-        worlds = gymnasium.make_vec("sandlot/Obstacles-v0", WORLDS, vectorization_mode=mode)
+        worlds = gymnasium.make_vec("sandlot/Obstacles-v0", WORLDS, vectorization_mode=mode, interface="units")
         works.append(partial(step_worlds, worlds, number))
         works[-1]()
     ours, single = best_rates(REPETITIONS, *works)

@@ -164,7 +164,7 @@ def compare() -> list[Comparison]:
     for fidelity in ("fast", "reference"):
         works = []
         for many in (0, 1024):
-            given: dict[str, Any] = {"fidelity": fidelity}
+            given: dict[str, Any] = {"fidelity": fidelity, "interface": "units"}
             world: Any = (
                 gymnasium.make_vec("sandlot/Avoid-v0", num_envs=many, **given)
                 if many

@@ -122,7 +122,8 @@ def compare_worlds(fidelity: str) -> Comparison:
     """Compare a vector world with as many single ones."""
     works = []
     for mode, commands in zip((None, "sync"), COMMANDS[fidelity], strict=True):
-        worlds = gymnasium.make_vec("sandlot/Water-v0", WORLDS, vectorization_mode=mode, fidelity=fidelity)
+        given: dict[str, Any] = {"vectorization_mode": mode, "fidelity": fidelity, "interface": "units"}
+        worlds = gymnasium.make_vec("sandlot/Water-v0", WORLDS, **given)
         works.append(partial(step_worlds, worlds, commands))
         works[-1]()
     ours, single = best_rates(REPETITIONS, *works)

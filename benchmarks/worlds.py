@@ -47,9 +47,11 @@ def compare() -> list[Comparison]:
     sandlot.worlds.register()
     found = []
     for name, (world, settings, steps, many) in CASES.items():
-        worlds: list[Any] = [gymnasium.make(f"sandlot/{world}-v0", disable_env_checker=True, **settings)]
+        worlds: list[Any] = [
+            gymnasium.make(f"sandlot/{world}-v0", disable_env_checker=True, interface="units", **settings)
+        ]
         if many:
-            worlds.append(gymnasium.make_vec(f"sandlot/{world}-v0", num_envs=many, **settings))
+            worlds.append(gymnasium.make_vec(f"sandlot/{world}-v0", num_envs=many, interface="units", **settings))
         works = []
         for each, count in zip(worlds, (0, many), strict=False):
             each.reset(seed=0)
@@ -70,7 +72,7 @@ def compare() -> list[Comparison]:
 
 def on_two_cores(settings: dict[str, Any], many: int) -> float:
     """Steps per second of wall time of indoor worlds as one, whose rays are cast by two threads; the best of some."""
-    world: Any = gymnasium.make_vec("sandlot/Indoor-v0", num_envs=many, threads=2, **settings)
+    world: Any = gymnasium.make_vec("sandlot/Indoor-v0", num_envs=many, threads=2, interface="units", **settings)
     world.reset(seed=0)
     world.action_space.seed(0)
     actions, rates = [world.action_space.sample() for _ in range(16)], [0.0]

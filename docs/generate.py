@@ -47,6 +47,10 @@ ROOMS = (
     "link",
 )
 """From the bottom to the top: a room imports only from rooms before it."""
+LEARNERS = """## Interface
+Actions and observations above are those of `interface="units"`. `gymnasium.make` gives
+[learners](../training.md#what-learners-assume) `interface="normalised"` unless told otherwise: one row of float32, with
+actions in [-1, 1]; discrete actions stay as they are."""
 GUIDES = {
     "Soil": "soil.md",
     "Your robot": "your-robot.md",
@@ -142,6 +146,7 @@ def world_page(name: str) -> str:
             f"`{world_id(name)}`",
             picture(name),
             inspect.getdoc(type(world)) or "",
+            LEARNERS,
             "## Settings",
             f'`gymnasium.make("{world_id(name)}", ...)` and `sandlot record {name} --set ...` take:',
             settings_table(world.Settings),

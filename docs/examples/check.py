@@ -27,7 +27,7 @@ runpy.run_path(str(HERE / "tests/physics/test_cart.py"))["test_agrees_with_its_t
 
 ends = {}
 for fidelity in ("fast", "reference"):
-    world = gymnasium.make(worlds.world_id("cart"), fidelity=fidelity, render_mode="rgb_array")
+    world = gymnasium.make(worlds.world_id("cart"), interface="units", fidelity=fidelity, render_mode="rgb_array")
     check_env(world.unwrapped)
     with tempfile.TemporaryDirectory() as folder:
         env = Record(world, Path(folder) / "a", seed=0)

@@ -5,9 +5,13 @@ import subprocess
 import sys
 
 import pytest
+from gymnasium.spaces import Box, Discrete, MultiDiscrete
 
+from sandlot.models.card import Card
+from sandlot.models.policies import KIND
+from sandlot.models.store import save
 from sandlot.recordings.needs import ROVER
-from sandlot.worlds import CONTROLLERS, FIDELITIES, SHIPPED, load
+from sandlot.worlds import ALGORITHMS, CONTROLLERS, FIDELITIES, SHIPPED, load
 
 HEAVY = ("numba", "xarray", "scipy", "torch", "matplotlib", "zarr", "mujoco", "cv2", "sklearn", "viser", "pandas")
 MISTAKES = (
@@ -69,6 +73,12 @@ MISTAKES = (
     "train water --out new --set moon=1",
     "train water --out new --world moon=1",
     "train water --out exists",
+    "train water --out new --algorithm a2c",
+    "train water --out new --algorithm dqn",
+    "train leveling --out new --algorithm sac",
+    "record water --controller policy",
+    "gap water --controller policy",
+    "play water --controller policy",
     "report exists",
     "import text.txt --out new",
     "import text.txt --out new --format moon",
@@ -136,6 +146,7 @@ print(json.dumps(found))
 
 def test_mistakes_import_nothing_heavy(tmp_path, monkeypatch):
     (tmp_path / "exists").mkdir()
+    save(tmp_path / "policy", Card(kind=KIND, description="of another world", settings={"world": "indoor"}))
     (tmp_path / "text.txt").write_text("hello", encoding="ascii")
     for name, quantities in {"numbers": ("x",), "rover": ROVER}.items():
         for part in (".", *quantities):
@@ -160,3 +171,10 @@ def test_mistakes_import_nothing_heavy(tmp_path, monkeypatch):
 def test_the_lists_of_controllers_and_fidelities_are_those_of_the_world(name):
     assert set(load(name)().controllers()) <= set(CONTROLLERS[name])
     assert tuple(load(name).fidelities()) == FIDELITIES[name]
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_the_list_of_algorithms_suits_the_actions_of_the_world(name):
+    space = load(name)(interface="normalised").action_space
+    suited = {Box: ("ppo", "sac"), Discrete: ("ppo", "dqn"), MultiDiscrete: ("ppo",)}
+    assert ALGORITHMS[name] == suited[type(space)]

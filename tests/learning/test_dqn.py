@@ -108,3 +108,15 @@ def test_the_best_of_several_avoiders_is_kept(tmp_path):
     save_dense(tmp_path / "a", net, card)
     seen = np.zeros((1, 9))
     np.testing.assert_array_equal(forward(load_avoider(tmp_path / "a").net, seen), forward(net, seen))
+
+
+def test_averaged_weights_are_the_mean_after_the_last_episodes():
+    given = QUICK.model_copy(update={"average": 0.25})
+    (averaged,), (plain,) = learners(1, given), learners(1)
+    shares, nets = shares_of(EASY, 40), []
+    averaged.learn(shares)
+    for k in range(40):
+        plain.learn(shares[k : k + 1])
+        nets.append(plain.agent.online.astype(np.float64))
+    np.testing.assert_allclose(averaged.agent.online, np.mean(nets[30:], axis=0), rtol=1e-6, atol=1e-7)
+    assert np.abs(averaged.agent.online - plain.agent.online).max() > 1e-3

@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 import safetensors
 
-from sandlot.control.trained import KIND, TrainedController, choices_of, load_trained, settings_for
+from sandlot.control.trained import TrainedController, choices_of, load_trained
 from sandlot.errors import ModelError, SandlotError, SettingError
 from sandlot.learning import reinforcement
 from sandlot.learning.checkpoints import keep, resume
 from sandlot.learning.reinforcement import net_of, train
 from sandlot.learning.training_settings import RECIPES, Training, with_recipe
 from sandlot.models.dense import forward, load_dense, make_dense
+from sandlot.models.policies import KIND, settings_for
 from sandlot.models.store import load_card
 from sandlot.settings import build
 from sandlot.worlds import load

@@ -16,14 +16,8 @@ CASES = {
     "Water": {"snake": {"links": 6}, "distance": 5.0},
     "Indoor": {"laser": {"beams": 12}, "task": "goal"},
     "Obstacles": {},
-    "Leveling": {"shape": (6, 6), "agents": 2, "interface": "normalised"},
-    "Terrain": {
-        "fidelity": "learned",
-        "shape": (150, 150),
-        "terrain": "hills",
-        "task": "goal",
-        "interface": "normalised",
-    },
+    "Leveling": {"shape": (6, 6), "agents": 2},
+    "Terrain": {"fidelity": "learned", "shape": (150, 150), "terrain": "hills", "task": "goal"},
 }
 
 

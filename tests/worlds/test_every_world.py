@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode
-from gymnasium.wrappers import RecordVideo
+from gymnasium.wrappers import RecordVideo, TimeLimit
 from stable_baselines3.common.env_checker import check_env as check_env_for_stable_baselines
 
 from same import assert_same, assert_same_step
@@ -61,23 +61,20 @@ def settings(name, fidelity):
 
 
 def make(name, fidelity, **given):
-    return gymnasium.make(world_id(name), **{**settings(name, fidelity), **given}).unwrapped
+    """A world in units, as controllers and recordings use it."""
+    return load(name)(**{**settings(name, fidelity), **given})
 
 
 def make_vector(name, fidelity, count=2, **given):
-    return gymnasium.make_vec(world_id(name), num_envs=count, **settings(name, fidelity), **given)
+    """Its vector form."""
+    given = {"interface": "units", **settings(name, fidelity), **given}
+    return gymnasium.make_vec(world_id(name), num_envs=count, **given)
 
 
 def frames(name, fidelity, seed, steps=STEPS):
     """The frames of an episode under random actions."""
     world = make(name, fidelity)
     return [world.frame() for _ in rollout(world, world.controller("random"), seed, steps)]
-
-
-@every_fidelity
-@pytest.mark.filterwarnings("error", "ignore:.*symmetric and normalized")  # actions have units
-def test_passes_the_checker_of_gymnasium(name, fidelity):
-    check_env(make(name, fidelity, render_mode="rgb_array"))
 
 
 @every_fidelity
@@ -88,23 +85,27 @@ def test_passes_the_checker_of_gymnasium(name, fidelity):
     "ignore:.*unconventional shape",  # one row for each agent or rover
     "ignore:.*uses a multidimensional array",  # one row for each agent
 )
-def test_passes_the_checker_of_stable_baselines(name, fidelity):
-    check_env_for_stable_baselines(make(name, fidelity, render_mode="rgb_array"), skip_render_check=False)
+def test_passes_both_checkers_in_units(name, fidelity):
+    given = {**settings(name, fidelity), "interface": "units", "render_mode": "rgb_array"}
+    world = gymnasium.make(world_id(name), **given).unwrapped
+    check_env(world)
+    check_env_for_stable_baselines(world, skip_render_check=False)
 
 
 @every_fidelity
-@pytest.mark.filterwarnings("error")
-def test_the_normalised_interface_has_no_warning_of_a_checker(name, fidelity):
-    world = make(name, fidelity, render_mode="rgb_array", interface="normalised")
-    check_env(world)
-    check_env_for_stable_baselines(world, skip_render_check=False)
+def test_what_gymnasium_makes_is_for_learners(name, fidelity):
+    world = gymnasium.make(world_id(name), **settings(name, fidelity)).unwrapped
+    assert world.settings.interface == "normalised"
     assert list(world.controllers()) == ["random"]
+    other = next(iter(make(name, fidelity).controllers()))
+    with pytest.raises(SettingError, match=rf"^no controller '{other}' at interface=normalised; make .* with units$"):
+        world.controller(other)
 
 
 @every_compiled
 @pytest.mark.filterwarnings("error")
-def test_a_normalised_vector_equals_normalised_single_worlds(name, fidelity):
-    given = {**settings(name, fidelity), "max_episode_steps": 4, "interface": "normalised"}
+def test_a_vector_for_learners_equals_single_worlds(name, fidelity):
+    given = {**settings(name, fidelity), "max_episode_steps": 4}
     one = gymnasium.make_vec(world_id(name), num_envs=3, **given)
     other = gymnasium.make_vec(world_id(name), num_envs=3, vectorization_mode="sync", **given)
     assert one.single_observation_space == other.single_observation_space
@@ -233,7 +234,7 @@ def test_a_rollout_of_a_vector_equals_rollouts_of_single_worlds(name, fidelity, 
                 if step.running[k]:
                     together[k].append(member(step, k))
         for k in range(3):
-            world = gymnasium.make(world_id(name), **settings(name, fidelity), **limit)
+            world = TimeLimit(make(name, fidelity), **limit)
             own = world.unwrapped.controller(controller, STEPS)
             alone = [member(step, 0) for step in rollout(world, own, 5 + k, STEPS, again=again)]
             # The reset of a vector's member takes a step, so that the single world gets further.
@@ -326,7 +327,7 @@ def test_a_copy_of_a_vector_has_the_same_future(name, fidelity):
 @pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP])
 def test_a_vector_resets_members_as_gymnasium_does(name, fidelity, mode):
     """Step by step as ``SyncVectorEnv``, with episodes that end at different times."""
-    given = {**settings(name, fidelity), "max_episode_steps": 4}
+    given = {**settings(name, fidelity), "max_episode_steps": 4, "interface": "units"}
     one = gymnasium.make_vec(world_id(name), num_envs=3, autoreset_mode=mode, **given)
     sync = {"vectorization_mode": "sync", "vector_kwargs": {"autoreset_mode": mode}}
     other = gymnasium.make_vec(world_id(name), num_envs=3, **sync, **given)

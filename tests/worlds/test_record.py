@@ -38,7 +38,7 @@ def test_episodes_that_explode_are_counted_and_marked(tmp_path, monkeypatch, val
         honest(self, targets)
 
     monkeypatch.setattr(FastSwimmers, "command", command)
-    with Record(gymnasium.make("sandlot/Water-v0", snake={"links": 4}), tmp_path / "a") as env:
+    with Record(gymnasium.make("sandlot/Water-v0", interface="units", snake={"links": 4}), tmp_path / "a") as env:
         for steps in (2, 2, 2):
             env.reset(seed=0)
             for _ in range(steps):

@@ -12,7 +12,7 @@ from sandlot.worlds.record_vector import RecordVector
 from sandlot.worlds.replay import moments
 
 CASES = {
-    "water": {"snake": {"links": 4}, "interface": "normalised"},
+    "water": {"snake": {"links": 4}},
     "leveling": {"shape": (4, 4), "agents": 2},
     "indoor": {"laser": {"beams": 9}, "task": "goal"},
 }

@@ -117,7 +117,8 @@ def test_it_ends_when_all_members_have():
 
 
 def test_a_step_is_not_changed_by_later_ones():
-    world = gymnasium.make_vec("sandlot/Leveling-v0", num_envs=2, vectorization_mode="sync", agents=2)
+    given = {"agents": 2, "interface": "units"}
+    world = gymnasium.make_vec("sandlot/Leveling-v0", num_envs=2, vectorization_mode="sync", **given)
     steps = list(rollout(world, Leveling(agents=2).controller("random"), 0, 20))
     copies = [step.observations.copy() for step in rollout(world, Leveling(agents=2).controller("random"), 0, 20)]
     for step, copy in zip(steps, copies, strict=True):

@@ -62,8 +62,7 @@ class Cart(World):
         super().__init__(render_mode, **given)
         self._moves = {"fast": 1, "reference": 100}[self.settings.fidelity]
         high = np.array([END, TOP_SPEED], np.float32)
-        self.observation_space = Box(-high, high)
-        self.action_space = Box(-1.0, 1.0, (1,))
+        self._offer(Box(-high, high), Box(-1.0, 1.0, (1,)))
         self.quantities = {name: quantity(name) for name in ("time", "x", "velocity_x")}
 
     def reset(

@@ -36,12 +36,13 @@ def train_world(
     from sandlot.extras import need
     from sandlot.learning.training_settings import RECIPES, Recipe, Training, with_recipe
     from sandlot.settings import build, read_settings
-    from sandlot.worlds import load
+    from sandlot.worlds import check_algorithm, load
     from sandlot.writing import refuse_existing
 
     refuse_existing(out, ModelError)
     declared.check("train world", read_settings(file, training))
     declared.check(f"world {world}", read_settings(None, world_settings))
+    check_algorithm(world, read_settings(file, training).get("algorithm", "ppo"))
     kind, recipe = load(world), RECIPES.get(world, Recipe({}, {}))
     given = build(Training, with_recipe(read_settings(file, training), recipe.training))
     values = with_recipe(read_settings(None, world_settings), recipe.world)

@@ -15,10 +15,7 @@ from gymnasium.spaces import Discrete, MultiDiscrete, Space
 from sandlot.control.controller import Action, Controller, Observation
 from sandlot.errors import ModelError, SandlotError, quote
 from sandlot.models.dense import Dense, forward, load_dense
-from sandlot.models.store import is_model, load_card
-
-KIND = "policy"
-"""Of its card, whose settings have ``world`` and ``world_settings``."""
+from sandlot.models.policies import KIND
 
 
 class TrainedController(Controller):
@@ -62,26 +59,6 @@ def choices_of(space: Space[Any]) -> tuple[int, ...]:
     if isinstance(space, Discrete):
         return (int(space.n),)
     return tuple(space.nvec.ravel().tolist()) if isinstance(space, MultiDiscrete) else ()
-
-
-def settings_for(controller: str | None, world: str) -> dict[str, Any]:
-    """The settings that a world needs so that a trained controller fits it; empty for any other controller.
-
-    Args:
-        controller: Its name or path.
-        world: Short name of the world.
-
-    Raises:
-        ModelError: If it was trained in another world.
-    """
-    if controller is None or not is_model(Path(controller)) or not Path(controller).is_dir():
-        return {}
-    card = load_card(Path(controller))
-    if card.kind != KIND:
-        return {}
-    if card.settings.get("world") != world:
-        raise ModelError(f"{quote(controller)} was trained in the world {card.settings.get('world')}, not in {world}")
-    return dict(card.settings["world_settings"])
 
 
 def load_trained(path: Path, observation: Space[Any], action: Space[Any]) -> TrainedController:

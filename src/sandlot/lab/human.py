@@ -4,6 +4,7 @@ import time
 import webbrowser
 from collections.abc import Callable
 
+from sandlot.errors import SandlotError
 from sandlot.lab.lab import PORT, Lab, free_port
 from sandlot.lab.simulation import RATE
 from sandlot.worlds.base import World
@@ -19,7 +20,10 @@ def watch(world: World) -> Callable[[], None]:
     """
     global _lab
     if _lab is None:
-        _lab = Lab(free_port(PORT), tabs=False)
+        try:
+            _lab = Lab(free_port(PORT), tabs=False)
+        except SandlotError:  # another program has just taken the port
+            _lab = Lab(0, tabs=False)
         print(f"The world is shown at {_lab.address}", flush=True)
         webbrowser.open(_lab.address)
     page, interval = _lab, 1.0 / world.metadata["render_fps"]

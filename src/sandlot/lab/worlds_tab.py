@@ -8,13 +8,13 @@ from typing import Any
 
 from sandlot.control.controller import Controller
 from sandlot.control.snake.gaits import Gait, GaitController
-from sandlot.control.trained import settings_for
 from sandlot.errors import SandlotError
 from sandlot.lab.keys import HINTS, Driven, Keys, can_be_driven
 from sandlot.lab.knobs import PANELS, Knob, merge, shown, without
 from sandlot.lab.plots import Plot
 from sandlot.lab.simulation import FASTEST, Run, Simulation
 from sandlot.lab.stage import VIEWS, Stage
+from sandlot.models.policies import settings_for
 from sandlot.settings import build
 from sandlot.worlds import WORLDS, load
 from sandlot.worlds.base import World

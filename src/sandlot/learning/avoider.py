@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from sandlot.kernels.randomness import streams
-from sandlot.learning.dqn import ALL, MODERN, Dqn, Learner, Stage, train_population
+from sandlot.learning.dqn import ALL, STEADY, Dqn, Learner, Stage, train_population
 from sandlot.models.card import Card
 from sandlot.models.dense import Dense
 from sandlot.places.situations import KINDS
@@ -29,7 +29,7 @@ class AvoiderTraining(Settings):
         seed: Of everything random.
     """
 
-    dqn: Dqn = MODERN
+    dqn: Dqn = STEADY
     world: AvoidSettings = AvoidSettings(fidelity="reference")
     stages: tuple[Stage, ...] = Field(ALL, min_length=1)
     episodes: int = Field(4000, ge=1)

@@ -30,7 +30,7 @@ from sandlot.worlds.avoid.task import make_rules, one_rover
 class Dqn(Settings):
     """How an agent learns. Defaults are those of Huete 2020, 6.10; what it does not say was chosen here.
 
-    `MODERN` has what has been learned since.
+    `MODERN` and `STEADY` have what has been learned since.
 
     Attributes:
         hidden: Neurons of each hidden layer; chosen.
@@ -54,6 +54,8 @@ class Dqn(Settings):
         steps: Number of moves whose rewards are summed up before a value is taken.
         prioritised: Whether moves that were predicted badly are learned from more often.
         munchausen: Whether moves that the net finds likely get an extra reward.
+        average: At the end of a training, the net becomes the mean of those after each of the last episodes, of this
+            share of all; 0 for the last net. Single nets differ much from one update to the next in what they can do.
     """
 
     hidden: tuple[int, ...] = Field((32, 32), min_length=1, max_length=8)
@@ -74,6 +76,7 @@ class Dqn(Settings):
     steps: int = Field(1, ge=1, le=100)
     prioritised: bool = False
     munchausen: bool = False
+    average: float = Field(0.0, ge=0.0, le=1.0)
 
     def recipe(self, prize: float) -> Recipe:
         """For compiled code; rewards are divided by the prize of the world."""
@@ -93,6 +96,7 @@ class Dqn(Settings):
             self.steps,
             self.prioritised,
             self.munchausen,
+            self.average,
             1.0 / prize,
         )
 
@@ -114,7 +118,9 @@ MODERN = Dqn(
     prioritised=True,
     munchausen=True,
 )
-"""What has been learned since, all of it; chosen after a few trials."""
+"""What has been learned since, all of it but averaged weights; chosen after a few trials."""
+STEADY = MODERN.model_copy(update={"average": 0.25})
+"""The same with averaged weights, with which agents of different seeds differ less: see ``indoor.scenarios``."""
 
 
 class Stage(Settings):

@@ -3,8 +3,8 @@
 The loop is that of Huete 2020, 6.10: moves are remembered; every few episodes the net learns from batches, with targets
 from a second net, which becomes a copy of the first one every some episodes; moves are random with a probability that
 falls after each episode. What has been learned since can be switched on: double Q-learning (van Hasselt et al. 2016),
-dueling heads (Wang et al. 2016), returns over several moves, prioritised replay (Schaul et al. 2016) and Munchausen
-rewards (Vieillard et al. 2020).
+dueling heads (Wang et al. 2016), returns over several moves, prioritised replay (Schaul et al. 2016), Munchausen
+rewards (Vieillard et al. 2020) and averaged weights (Izmailov et al. 2018).
 """
 
 import math
@@ -44,6 +44,7 @@ class Recipe(NamedTuple):
     steps: int
     prioritised: bool
     munchausen: bool
+    average: float
     reward_scale: float
 
 
@@ -290,6 +291,8 @@ def learn(
         curve: (episodes, 3) sum of rewards, whether the goal was reached, and epsilon; written.
     """
     owner = agent.owner[0]
+    averaged = int(recipe.average * episodes)
+    mean = np.zeros(agent.online.shape[0])
     for episode in range(episodes):
         drawn, kind = uniform(owner), 0
         while kind < len(KINDS) - 1 and drawn >= shares[episode, kind]:
@@ -301,6 +304,12 @@ def learn(
         agent.epsilon[0] = max(agent.epsilon[0] * recipe.epsilon_decay, recipe.epsilon_least)
         if not recipe.by_moves:
             study(agent, recipe, agent.counts[0])
+        if episode >= episodes - averaged:
+            for k in range(mean.shape[0]):
+                mean[k] += agent.online[k] / averaged
+    if averaged > 0:
+        for k in range(mean.shape[0]):
+            agent.online[k] = mean[k]
 
 
 @kernel(error_model="numpy", nogil=True)

@@ -13,7 +13,6 @@ import gymnasium
 import numpy as np
 from gymnasium.spaces import Box, Discrete
 
-from sandlot.control.trained import KIND
 from sandlot.errors import SettingError
 from sandlot.extras import need
 from sandlot.learning.checkpoints import keep, resume
@@ -21,6 +20,7 @@ from sandlot.learning.training_settings import Training
 from sandlot.models.card import Card
 from sandlot.models.dense import Dense, make_dense, save_dense
 from sandlot.models.graphs import to_onnx
+from sandlot.models.policies import KIND
 from sandlot.worlds import VECTORS, load, world_id
 
 CHECKPOINT, GRAPH = "checkpoint.safetensors", "controller.onnx"

@@ -55,6 +55,16 @@ CONTROLLERS = {
 }
 """Ready controllers of each world, at any fidelity; the world itself says which it has with given settings."""
 
+ALGORITHMS = {
+    "avoid": ("ppo", "dqn"),
+    "indoor": ("ppo", "sac"),
+    "leveling": ("ppo",),
+    "obstacles": ("ppo", "sac"),
+    "terrain": ("ppo", "sac"),
+    "water": ("ppo", "sac"),
+}
+"""Algorithms of ``sandlot train`` that suit the actions of each world."""
+
 FIDELITIES = {
     "avoid": ("fast", "reference"),
     "indoor": ("fast", "learned"),
@@ -75,7 +85,7 @@ def world_id(name: str) -> str:
 
 
 def register() -> None:
-    """Register every world with Gymnasium; may be called more than once."""
+    """Register every world with Gymnasium, at the interface for learners; may be called more than once."""
     for name, entry_point in WORLDS.items():
         if world_id(name) not in gymnasium.registry:
             gymnasium.register(
@@ -83,6 +93,7 @@ def register() -> None:
                 entry_point=entry_point,
                 vector_entry_point=VECTORS.get(name),
                 max_episode_steps=LIMITS.get(name),
+                kwargs={"usual_interface": "normalised"},  # what learners assume; our own controllers take units
             )
 
 
@@ -112,6 +123,18 @@ def check_fidelity(world: str, name: str | None) -> None:
         raise SettingError(f"fidelity={quote(name)} is not possible; allowed: {allowed}")
 
 
+def check_algorithm(world: str, name: str) -> None:
+    """Refuse an algorithm that does not suit the actions of a world, before anything heavy is imported.
+
+    Raises:
+        SettingError: If it does not.
+    """
+    known = ALGORITHMS.get(world, (name,))
+    if name not in known:
+        actions = "one discrete action" if name == "dqn" else "actions that are numbers"
+        raise SettingError(f"algorithm={name} needs {actions}; for {world}, allowed: {', '.join(known)}")
+
+
 def check_controller(world: str, name: str | None, more: Sequence[str] = ()) -> None:
     """Refuse a controller that a world does not have, or a path where there is none, before anything heavy is imported.
 
@@ -121,9 +144,13 @@ def check_controller(world: str, name: str | None, more: Sequence[str] = ()) -> 
         more: Further names that are possible.
 
     Raises:
-        SettingError: If there is no such controller.
+        SettingError: If there is no such controller, or it was trained in another world.
         ModelError: If there is nothing at the path.
     """
+    if name is not None and Path(name, "card.json").is_file():
+        from sandlot.models.policies import settings_for
+
+        settings_for(name, world)  # refuses a controller that was trained in another world
     known = [*CONTROLLERS.get(world, ()), *more]
     file = Path((name or "").partition(":")[0])
     if file.suffix == ".py" and not file.exists():

@@ -17,8 +17,9 @@ from pydantic import SerializerFunctionWrapHandler, model_serializer, model_vali
 from sandlot import worlds
 from sandlot.control.controller import Controller, Policy, Separate
 from sandlot.control.imported import import_controller
-from sandlot.control.trained import KIND, load_trained, settings_for
+from sandlot.control.trained import load_trained
 from sandlot.errors import ModelError, SandlotError, SettingError, quote
+from sandlot.models.policies import KIND, settings_for
 from sandlot.models.store import is_model, load_card
 from sandlot.recordings import Frame, Quantity
 from sandlot.settings import Settings, build, nearest
@@ -37,7 +38,7 @@ class WorldSettings(Settings):
     Attributes:
         fidelity: Which physics the world runs on.
         interface: ``units``, observations and actions in SI units; ``normalised``, for learners: one row of float32
-            each, actions in [-1, 1].
+            each, actions in [-1, 1]. ``gymnasium.make`` and ``make_vec`` give ``normalised`` if it is left out.
     """
 
     fidelity: str
@@ -128,8 +129,9 @@ class World(gymnasium.Env[NDArray[Any], NDArray[Any]]):
 
     A subclass's ``reset`` and ``step`` are wrapped when the class is made. A step before the first reset is refused. If
     a step ends the episode, also at the time limit of a wrapper, its info has the ``outcomes``. With
-    ``interface="normalised"``, both convert observations and actions, and ``random`` is the only ready controller. With
-    ``render_mode="human"``, a page in the browser shows each reset and each step, no faster than real time.
+    ``interface="normalised"``, both convert observations and actions, and ``random`` is the only ready controller; this
+    is what ``gymnasium.make`` gives. With ``render_mode="human"``, a page in the browser shows each reset and each
+    step, no faster than real time.
 
     Attributes:
         settings: What this world was made with.
@@ -153,12 +155,19 @@ class World(gymnasium.Env[NDArray[Any], NDArray[Any]]):
     _calls: int
     _limit: int | None
 
-    def __init__(self, render_mode: str | None = None, settings: WorldSettings | None = None, **values: Any) -> None:
+    def __init__(
+        self,
+        render_mode: str | None = None,
+        settings: WorldSettings | None = None,
+        usual_interface: str = "units",
+        **values: Any,
+    ) -> None:
         """Make a world.
 
         Args:
             render_mode: None, or one of ``metadata["render_modes"]``.
             settings: The settings as an object, or
+            usual_interface: the interface if the keywords do not name one; Gymnasium gives ``normalised``; and
             values: the settings as keywords: fields of ``Settings``.
 
         Raises:
@@ -168,7 +177,7 @@ class World(gymnasium.Env[NDArray[Any], NDArray[Any]]):
         self.render_mode, self._show, self._begun = render_mode, None, False
         self._interface, self._limit = None, None
         self._calls, self._steps = 0, 0
-        self.settings = take_settings(self.Settings, settings, values)
+        self.settings = take_settings(self.Settings, settings, values, usual_interface)
 
     def _offer(self, observation: Box, action: Space[Any], scale: Array | None = None) -> None:
         """Set the spaces, by those in units; a normalised observation is divided by ``scale``."""
@@ -264,6 +273,8 @@ class World(gymnasium.Env[NDArray[Any], NDArray[Any]]):
             return import_controller(name, self)
         if path.suffix or path.parent != Path():
             raise ModelError(f"no controller at {quote(path)}; ready controllers: {', '.join(known)}")
+        if self.settings.interface == "normalised":
+            raise SettingError(f"no controller {quote(name)!r} at interface=normalised; make the world with units")
         raise SettingError(f"no controller {quote(name)!r}; {nearest(name, list(known))}")
 
     def _trained(self, path: Path) -> Controller:
@@ -344,14 +355,20 @@ def _controllers(method: F) -> F:
     return cast(F, wrapped)
 
 
-def take_settings(kind: type[S], settings: WorldSettings | None, values: Mapping[str, Any]) -> S:
+def take_settings(kind: type[S], settings: WorldSettings | None, values: Mapping[str, Any], interface: str) -> S:
     """Settings that were given as an object, which has been validated already, or as keywords.
+
+    Args:
+        kind: Of the settings.
+        settings: As an object.
+        values: As keywords.
+        interface: If keywords do not name one.
 
     Raises:
         SettingError: If both are given, the object is of another world, or a keyword is unknown or impossible.
     """
     if settings is None:
-        return build(kind, values)
+        return build(kind, {"interface": interface, **values})
     if values:
         raise SettingError(f"settings were given as an object and as keywords ({', '.join(values)}); give one of them")
     if not isinstance(settings, kind):

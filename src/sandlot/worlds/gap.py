@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from sandlot.control.trained import settings_for
 from sandlot.errors import SettingError
+from sandlot.models.policies import settings_for
 from sandlot.settings import build, flatten
 from sandlot.worlds import load
 from sandlot.worlds.base import World

@@ -9,8 +9,8 @@ import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
-from sandlot.control.trained import settings_for
 from sandlot.errors import SandlotError
+from sandlot.models.policies import settings_for
 from sandlot.recordings import Writer
 from sandlot.settings import build
 from sandlot.worlds import load, world_id

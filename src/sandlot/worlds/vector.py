@@ -71,6 +71,7 @@ class CompiledVector(VectorEnv[Seen, Array, NDArray[Any]]):
         threads: int = 1,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         settings: WorldSettings | None = None,
+        usual_interface: str = "units",
         **values: Any,
     ) -> None:
         """Make the worlds.
@@ -83,7 +84,8 @@ class CompiledVector(VectorEnv[Seen, Array, NDArray[Any]]):
             autoreset_mode: When members are reset after the end of their episode: ``NextStep``, ``SameStep`` or
                 ``Disabled``.
             settings: The settings of the single world as an object, or
-            values: as keywords.
+            usual_interface: the interface if the keywords do not name one; Gymnasium gives ``normalised``; and
+            values: the settings as keywords.
 
         Raises:
             SandlotError: If a setting is unknown or impossible.
@@ -96,7 +98,7 @@ class CompiledVector(VectorEnv[Seen, Array, NDArray[Any]]):
         self.num_envs, self.render_mode, self.max_episode_steps = num_envs, render_mode, limit
         self.autoreset_mode = read_mode(autoreset_mode)
         self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
-        self.settings = take_settings(self.Settings, settings, values)
+        self.settings = take_settings(self.Settings, settings, values, usual_interface)
         self.generators: dict[int, np.random.Generator] = {}
         self._seeds: dict[int, int] = {}
         self._begun, self._ended = np.zeros((2, num_envs), np.bool_)

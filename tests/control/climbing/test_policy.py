@@ -25,7 +25,7 @@ SEEDS = [np.random.SeedSequence(k) for k in range(3)]
 
 def observations(steps):
     """Of three robots that are driven at random: (steps, 3, observations)."""
-    worlds = gymnasium.make_vec("sandlot/Obstacles-v0", num_envs=3)
+    worlds = gymnasium.make_vec("sandlot/Obstacles-v0", num_envs=3, interface="units")
     rng = np.random.default_rng(1)
     found = [worlds.reset(seed=0)[0]]
     for _ in range(steps - 1):

@@ -174,7 +174,7 @@ def test_an_observation_with_other_rows_is_refused():
 
 
 def outcomes(perception, **course):
-    world = gymnasium.make("sandlot/Obstacles-v0", course=course, perception=perception)
+    world = gymnasium.make("sandlot/Obstacles-v0", interface="units", course=course, perception=perception)
     for step in rollout(world, world.unwrapped.controller("reactive"), seed=1, steps=1200):
         if step.ended.all():
             break

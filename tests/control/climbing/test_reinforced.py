@@ -198,7 +198,7 @@ def test_it_gets_over_a_box_on_which_the_reactive_controller_is_stuck():
     course = {"kind": "box", "height": 0.3, "depth": 1.0, "distance": 1.0}
     passed = {}
     for name in ("reactive", "reinforced"):
-        world = gymnasium.make("sandlot/Obstacles-v0", course=course, start=(0.0, 0.0))
+        world = gymnasium.make("sandlot/Obstacles-v0", interface="units", course=course, start=(0.0, 0.0))
         for step in rollout(world, world.unwrapped.controller(name), seed=0, steps=1200):
             if step.ended.all():
                 break

@@ -21,7 +21,9 @@ MODELS = {"local": Local(grids=((60.0, WIDE, WIDE), (30.0, 2.5, WIDE))), "headin
 
 
 def make(count, mode=None, **settings):
-    return gymnasium.make_vec("sandlot/Indoor-v0", num_envs=count, vectorization_mode=mode, **settings)
+    return gymnasium.make_vec(
+        "sandlot/Indoor-v0", num_envs=count, vectorization_mode=mode, interface="units", **settings
+    )
 
 
 def assert_same_episodes(one, other, steps, seed=11):

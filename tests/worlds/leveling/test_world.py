@@ -162,6 +162,6 @@ def test_the_picture_shows_every_agent():
 
 
 def test_many_worlds_run_as_a_vector():
-    worlds = gymnasium.make_vec("sandlot/Leveling-v0", num_envs=3, agents=2)
+    worlds = gymnasium.make_vec("sandlot/Leveling-v0", num_envs=3, agents=2, interface="units")
     observation, _ = worlds.reset(seed=0)
     assert observation.shape == (3, 2, 11)

@@ -24,7 +24,7 @@ def maps(world):
 
 
 def driven(steps=20, **given):
-    world = gymnasium.make(NAME, **given)
+    world = gymnasium.make(NAME, interface="units", **given)
     world.reset(seed=1)
     for _ in range(steps):
         world.step(DRIVE)
@@ -45,7 +45,7 @@ def test_a_perceived_map_is_near_the_true_one(rows):
 
 def test_rows_to_the_side_reach_an_obstacle_at_another_distance():
     """A robot that is turned to the left meets the box later with its left lines."""
-    world = gymnasium.make(NAME, course=BOX, rows=19, fidelity="reference", yaw=0.3)
+    world = gymnasium.make(NAME, interface="units", course=BOX, rows=19, fidelity="reference", yaw=0.3)
     for seed in range(20):
         world.reset(seed=seed)
         yaw = world.unwrapped.task.attitude[0, 2]
@@ -59,10 +59,10 @@ def test_rows_to_the_side_reach_an_obstacle_at_another_distance():
 def test_vector_and_single_worlds_perceive_the_same():
     """Resets of some members must not make others draw noise."""
     given = {"course": BOX, "perception": "laser", "patience": 0.3, "seconds": 0.5}
-    many = gymnasium.make_vec(NAME, num_envs=3, **given)
+    many = gymnasium.make_vec(NAME, num_envs=3, interface="units", **given)
     seen, _ = many.reset(seed=[4, 5, 6])
     actions = np.tile(DRIVE, (3, 1)) * np.array([[1.0], [0.0], [0.5]])
-    singles = [gymnasium.make(NAME, **given) for _ in range(3)]
+    singles = [gymnasium.make(NAME, interface="units", **given) for _ in range(3)]
     alone = [world.reset(seed=seed)[0] for world, seed in zip(singles, (4, 5, 6), strict=True)]
     ended = [False] * 3
     for _ in range(25):
@@ -77,7 +77,7 @@ def test_vector_and_single_worlds_perceive_the_same():
 
 
 def test_a_slow_pan_fills_the_rows_one_after_the_other():
-    world = gymnasium.make(NAME, course=BOX, rows=19, perception="laser", laser={"lines": 2})
+    world = gymnasium.make(NAME, interface="units", course=BOX, rows=19, perception="laser", laser={"lines": 2})
     world.reset(seed=0)
     known = [(maps(world) != 0.0).any(axis=1).sum()]
     for _ in range(12):
@@ -91,7 +91,7 @@ def test_a_slow_pan_fills_the_rows_one_after_the_other():
 @pytest.mark.parametrize("given", [{"rows": 3}, {"perception": "guess"}, {"laser": {"lines": 20}}])
 def test_bad_settings_get_one_line(given):
     with pytest.raises(SettingError) as caught:
-        gymnasium.make(NAME, **given)
+        gymnasium.make(NAME, interface="units", **given)
     assert "\n" not in str(caught.value)
     assert next(iter(given)) in str(caught.value)
 

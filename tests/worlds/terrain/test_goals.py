@@ -93,7 +93,7 @@ def test_a_vector_with_all_options_equals_single_worlds(fidelity, mode):
         "patch_ahead": 0.3,
         "rovers": ("wheeled", "wheeled" if fidelity == "learned" else "tracked"),
     }
-    given |= {"imu": {"rate_noise": 0.01}, "encoders": {"speed_bias": 0.1}, "interface": "normalised"}
+    given |= {"imu": {"rate_noise": 0.01}, "encoders": {"speed_bias": 0.1}}
     given |= {"frame_skip": 1 if mode == "NextStep" else 3}
     one = gymnasium.make_vec("sandlot/Terrain-v0", num_envs=2, autoreset_mode=mode, **given)
     sync = {"autoreset_mode": gymnasium.vector.AutoresetMode(mode)}
@@ -128,7 +128,7 @@ def test_a_step_with_skipped_frames_equals_so_many_steps():
 
 
 def test_a_member_that_arrives_within_a_step_is_seen_as_in_a_single_world():
-    given = {**LEARNED, "task": "goal", "terrain": "flat", "goal": (0.26, 0.0), "frame_skip": 7}
+    given = {**LEARNED, "task": "goal", "terrain": "flat", "goal": (0.26, 0.0), "frame_skip": 7, "interface": "units"}
     vector, world = gymnasium.make_vec("sandlot/Terrain-v0", num_envs=2, **given), Terrain(**given)
     vector.reset(seed=0)
     world.reset(seed=0)
@@ -144,7 +144,9 @@ def test_a_member_that_arrives_within_a_step_is_seen_as_in_a_single_world():
 
 
 def test_a_member_that_explodes_stands_still_and_is_cut_off():
-    vector = gymnasium.make_vec("sandlot/Terrain-v0", num_envs=2, autoreset_mode="Disabled", **LEARNED)
+    vector = gymnasium.make_vec(
+        "sandlot/Terrain-v0", num_envs=2, autoreset_mode="Disabled", interface="units", **LEARNED
+    )
     vector.reset(seed=0)
     before, *_ = vector.step(vector.action_space.sample())
     vector.task.exploded[0] = True
@@ -156,7 +158,7 @@ def test_a_member_that_explodes_stands_still_and_is_cut_off():
 
 
 def test_a_member_that_leaves_its_map_is_cut_off_with_the_single_world():
-    given = {"fidelity": "learned", "terrain": "flat", "shape": (60, 60), "wrap": False}
+    given = {"fidelity": "learned", "terrain": "flat", "shape": (60, 60), "wrap": False, "interface": "units"}
     vector, world = gymnasium.make_vec("sandlot/Terrain-v0", num_envs=2, **given), Terrain(**given)
     vector.reset(seed=0)
     world.reset(seed=0)

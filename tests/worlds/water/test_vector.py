@@ -14,7 +14,9 @@ FIDELITIES = pytest.mark.parametrize("fidelity", ["fast", "reference"])
 
 
 def make(count, mode=None, **settings):
-    return gymnasium.make_vec("sandlot/Water-v0", num_envs=count, vectorization_mode=mode, **settings)
+    return gymnasium.make_vec(
+        "sandlot/Water-v0", num_envs=count, vectorization_mode=mode, interface="units", **settings
+    )
 
 
 def test_make_vec_gives_it():

@@ -49,8 +49,8 @@ class Indoor(World):
     Options add more, in this order. ``observe_pose``: x, y [m], cosine and sine of the yaw by odometry.
     ``observe_coverage``: 81 points around the robot, a grid of 9 by 9 with 0.5 m between them, turned with the robot,
     from behind to ahead and from right to left: 1 if its body has covered the point, -1 if it never can, else 0. With
-    ``interface="normalised"``, for learners, actions are in [-1, 1], ranges and distances are divided by the maximum
-    range of the laser, and speeds by the maximum speeds.
+    ``interface="normalised"``, which ``gymnasium.make`` gives, actions are in [-1, 1], ranges and distances are divided
+    by the maximum range of the laser, and speeds by the maximum speeds.
 
     ## Reward
     ``cover``: area of the floor that the robot's body covers for the first time [m^2]. The rewards of an episode sum up

@@ -48,13 +48,13 @@ class Water(World):
     knows all positions exactly.
 
     ## For learners
-    ``interface="normalised"``: actions are float32 in [-1, 1], times the largest angle of a joint, and one action is
-    kept for four commands unless ``frame_skip`` says otherwise. Observations are float32, in the frame of the head
-    link: cosine and sine of a phase of period ``phase_period``; velocity of the centre of mass, over 0.1 body lengths a
-    second; x, y of the target and x, y of the destination, over the length of the body; joint angles over their
-    largest;
-    joint rates over 10 rad/s. ``info["tracking_error"]`` is by how much joints missed the last command, as the root of
-    the mean square [rad]; ``tracking_penalty`` times this is subtracted from the reward of each command.
+    ``interface="normalised"``, which ``gymnasium.make`` gives: actions are float32 in [-1, 1], times the largest angle
+    of a joint, and one action is kept for four commands unless ``frame_skip`` says otherwise. Observations are float32,
+    in the frame of the head link: cosine and sine of a phase of period ``phase_period``; velocity of the centre of
+    mass, over 0.1 body lengths a second; x, y of the target and x, y of the destination, over the length of the body;
+    joint angles over their largest; joint rates over 10 rad/s. ``info["tracking_error"]`` is by how much joints missed
+    the last command, as the root of the mean square [rad]; ``tracking_penalty`` times this is subtracted from the
+    reward of each command.
 
     ## Reward
     By how much the distance from the head to the target decreased in the step, and, with a ball, the distance from the
