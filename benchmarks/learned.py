@@ -5,6 +5,9 @@ terrain world's reference, called once for each frame. The learned rover is time
 its kernel, and called from Python once for each frame like its peer, which also makes its state. A batch has 1,000
 rovers of different soils on 100 maps. Rates are per second of processor time over all threads, which is that of one
 core; the rate of two cores is twice the rate of one.
+
+At last rovers start at random on terrain B, on random soils and on presets, and drive with random commands. In every
+frame it is checked whether one has reached a bound of the model.
 """
 
 from functools import partial
@@ -12,9 +15,11 @@ from functools import partial
 import numpy as np
 
 from _side_by_side import Comparison, best_rates, main
-from sandlot.physics.soil import PRESETS
+from sandlot.learning.rover import random_ground
+from sandlot.physics.soil import PRESETS, SoilKind
 from sandlot.places.terrains import TERRAINS
 from sandlot.surrogates.terrain.contact import SEEN
+from sandlot.surrogates.terrain.free_range import reached
 from sandlot.surrogates.terrain.ground_model import GroundModel
 from sandlot.surrogates.terrain.inputs import soil_inputs
 from sandlot.surrogates.terrain.motion_model import SHIPPED, MotionModel, load_motion
@@ -32,6 +37,9 @@ SIZES = (200, 1000)
 HOLD = 100
 """Frames for which commands stay."""
 SOILS = ("soft", "mid", "LETE sand")
+STARTS = {False: 100_000, True: 10_000}
+"""Random starts on ground that stays as it is, and on ground that rovers change."""
+STEPS, RANDOM_SOILS = 1000, 100
 
 
 def commands(count: int, frames: int) -> Array:
@@ -98,8 +106,22 @@ def step_world(world: Terrain, given: Array) -> float:
     return float(len(given))
 
 
+def leave_range(model: MotionModel) -> list[Comparison]:
+    """Count the rovers that reach a bound of the model in any frame."""
+    drawn = (random_ground(np.random.default_rng([0, k]), model.shape.width) for k in range(RANDOM_SOILS))
+    kinds = [PRESETS[name] for name in SOILS] + [SoilKind(**each["soil"]) for each in drawn if "soil" in each]
+    heights, found = TERRAINS["B"].heights((100, 100), 0.01), []
+    for deforms, starts in STARTS.items():
+        at_bound = reached(model, heights, kinds, starts, STEPS, 0, deforms, THREADS).any(axis=1)
+        name = f"rovers that leave the range in {STEPS:,} frames, of {starts:,}"
+        found.append(
+            Comparison(f"{name}{', with their ground' if deforms else ''}", float(at_bound.sum()), "1", at_most=0.0)
+        )
+    return found
+
+
 def compare() -> list[Comparison]:
-    """Compare one rover with the reference and with itself on a larger map, and time batches."""
+    """Compare one rover with the reference and with itself on a larger map, and time batches; watch random starts."""
     model = load_motion(SHIPPED / "wheeled")
     one = [Batch(model, 1, 1, nodes, True) for nodes in SIZES]
     given, few = commands(1, FRAMES), commands(1, PEER_FRAMES)
@@ -124,6 +146,7 @@ def compare() -> list[Comparison]:
         Comparison("a map of 1,000 x 1,000, against 200 x 200", 1e6 / large, "us", 1e6 / small, at_most=1.25),
         Comparison("1,000 rovers, motion alone, two cores", THREADS * motion, "robot-frames/s", at_least=2e6),
         Comparison("1,000 rovers with their ground, two cores", THREADS * ground, "robot-frames/s", at_least=3e5),
+        *leave_range(model),
     ]
 
 

@@ -43,7 +43,7 @@ def check_recording(path: Path) -> None:
     if not path.exists():
         raise RecordingError(f"there is no recording at {quote(path)}; check the path")
     if not path.is_dir():
-        raise RecordingError(f"{quote(path)} is a file; a recording is a directory")
+        raise RecordingError(f"{quote(path)} is a file; a recording is a directory, as `sandlot import` makes of a log")
     if not (path / "zarr.json").exists():
         raise RecordingError(f"{path} is not a Zarr store, as it has no zarr.json; give the directory of a recording")
 

@@ -45,12 +45,18 @@ def test_fit_motion_skips_what_is_too_short(sandlot_, recorded, tmp_path):
     assert found["nothing"][3:] == ["0", "too short"]
 
 
-def test_fit_motion_keeps_a_model_of_drives_without_free_runs(sandlot_, recorded, tmp_path):
+def test_fit_motion_keeps_a_model_that_was_tested_without_free_runs(sandlot_, recorded, tmp_path):
     pytest.importorskip("torch")
-    said = sandlot_("fit", "motion", recorded["shortest"], "--out", "rover", *words("--set", SMALL))
+    given = (*words("--set", SMALL), "--test", recorded["shortest"])
+    said = sandlot_("fit", "motion", recorded["long"], "--out", "rover", *given)
     assert said.status == 0, said.err
     assert load_motion(tmp_path / "rover").card.kind == "motion"
     assert rows(tmp_path / "rover" / "report.html")["shortest"][3] == "0"
+
+
+def test_fit_motion_needs_a_second_of_driving(sandlot_, recorded):
+    said = sandlot_("fit", "motion", recorded["short"], "--out", "rover")
+    assert_one_clear_line(said, "a fit needs at least 1 s")
 
 
 def test_recordings_for_testing_are_read_before_the_fit(sandlot_, recorded, tmp_path):

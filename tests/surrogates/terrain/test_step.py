@@ -1,13 +1,10 @@
 """Frames of learned rovers: as the recording's inputs through the net, and the same alone, in a batch, on threads."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 from sandlot.physics.soil import PRESETS
 from sandlot.surrogates.terrain.contact import SEEN
-from sandlot.surrogates.terrain.free_range import outside
 from sandlot.surrogates.terrain.ground_model import GroundModel
 from sandlot.surrogates.terrain.inputs import soil_inputs
 from sandlot.surrogates.terrain.motion_model import SHIPPED, load_motion
@@ -92,14 +89,3 @@ def test_no_soil_is_made_or_lost():
     changes = ground.heights - ground.initial
     assert np.abs(changes).max() > 0.002
     np.testing.assert_allclose(changes.sum(axis=(1, 2)), 0.0, atol=1e-10)
-
-
-def test_random_starts_stay_within_the_range():
-    y, x = np.mgrid[0:100, 0:100] * 0.01
-    heights = 0.04 * np.sin(12.56 * x) * np.cos(6.28 * y)
-    assert outside(MODEL, heights, PRESETS["mid"], 500, 300, 0) == 0.0
-
-
-def test_a_rover_at_a_bound_counts_as_outside():
-    slow = replace(MODEL, limits=1e-3 * MODEL.limits)
-    assert outside(slow, np.zeros((50, 50)), PRESETS["mid"], 50, 100, 0) > 0.9

@@ -26,10 +26,8 @@ PENALTIES = (0.01, 0.1, 1.0, 10.0, 100.0)
 """Of the linear map; the one that tests best is taken, which no training could know."""
 FULL = 192_000 * 10 // 32
 """Training steps of the source."""
-VIEWS = {
-    "follows": "each image cropped at its own position, as in the source",
-    "fixed": "both cropped at the later one",
-}
+VIEWS = {"follows": "moving view", "fixed": "fixed view"}
+"""Each image is cropped at its own position, as in the source, or both at the later one."""
 
 
 def watch(frames: int, seed: np.random.SeedSequence, follows: bool) -> Views:
@@ -141,14 +139,15 @@ class TerrainNet(Study):
 
     def figure(self, results: xr.Dataset) -> Figure:
         """A recorded change of the window, and the predicted one, for both kinds of views; grey values."""
-        figure, panels = canvas(4, 12.0, 3.4)
-        for k, view in enumerate(VIEWS):
+        figure, panels = canvas(4, 12.0, 3.6)
+        for k, (view, text) in enumerate(VIEWS.items()):
             one = pick(results, view=view, used=self.frames, fit="net").isel(job=0)
             for axes, kind in zip(panels[2 * k :], ("recorded", "predicted"), strict=False):
                 values = one[kind].values
                 limit = max(float(np.abs(one["recorded"].values).max()), 1.0)
                 axes.imshow(values, cmap="RdBu", vmin=-limit, vmax=limit, origin="lower")
-                axes.set(title=f"{view}: {kind}", xticks=[], yticks=[])
+                axes.set(title=f"{text}: {kind}", xlabel=f"colours: -{limit:g} to {limit:g} grey values")
+                axes.set(xticks=[], yticks=[])
                 axes.grid(visible=False)
         return figure
 
@@ -177,7 +176,7 @@ class TerrainNet(Study):
                 f"{FULL:,} would take {hours:.1f} h here",
             ),
             Claim(
-                "No linear net can be useful, however long it is trained.",
+                "No linear net is useful on these frames, however long it is trained.",
                 "not studied",
                 f"{many:.3f}, and {few:.3f} with a quarter of the frames",
                 max(few, many) < 0.5,

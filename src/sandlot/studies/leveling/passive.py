@@ -171,6 +171,7 @@ class Passive(Study):
             *_rules(reference),
             *_changes(changes, reference, sd),
             _rest(rests),
+            _moves(results),
             *_gap(ends),
         ]
         return [
@@ -281,6 +282,20 @@ def _rest(rests: Sequence[Mapping[str, float]]) -> Claim:
         ", ".join(f"{soil}: {value:.2g}%" for soil, value in zip(SOILS, left, strict=True)),
         max(left) < 0.1,
         "height lost of the hills; less than 0.1%",
+    )
+
+
+def _moves(results: xr.Dataset) -> Claim:
+    """Whether rovers drive, or stand and dig."""
+    main = pick(results, part="main", fidelity="reference")
+    slips = {soil: float(pick(main, soil=soil)["slip"].mean()) for soil in SOILS}
+    return Claim(
+        "Rovers drive more than they slip, on both soils.",
+        "not studied",
+        ", ".join(f"{soil}: {slip:.2g}" for soil, slip in slips.items()),
+        max(slips.values()) < 0.5,
+        "1 minus the distance driven over the distance rolled by the wheels, mean of all rules, in the reference; "
+        "less than 0.5",
     )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from sandlot.errors import RecordingError
 from sandlot.models.card import Card, TrainingData
 from sandlot.surrogates.terrain.drives import Drive
 from sandlot.surrogates.terrain.motion_model import MotionModel, bounds, valid_ranges
@@ -12,6 +13,8 @@ from sandlot.surrogates.terrain.shape import Shape
 from sandlot.surrogates.terrain.training import Training, train_drives
 from sandlot.typing import Array
 
+MIN_SECONDS = 1.0
+"""Of driving, in all."""
 OUTPUTS = ("speed", "sideways speed", "turn rate")
 
 
@@ -30,7 +33,13 @@ def fit_motion(
         given: Settings of the training.
         trained_on: Recordings, for the card.
         report: Called after each epoch with what is trained, its number, how many there are, and its error.
+
+    Raises:
+        RecordingError: If there is too little driving to fit anything.
     """
+    seconds = sum(drive.interval * len(drive.commands) for drive in drives)
+    if seconds < MIN_SECONDS:
+        raise RecordingError(f"the recordings hold {seconds:.2g} s of driving; a fit needs at least {MIN_SECONDS:g} s")
     net = train_drives(drives, shape, given, lambda epoch, error: report("driving", epoch + 1, given.epochs, error))
     settling = train_settling(drives, shape, given.rate, given.seed)
     limits, ranges = bounds(drives)

@@ -1,70 +1,157 @@
-"""Whether a learned rover stays within the physical range, whatever is commanded."""
+"""Whether a learned rover stays within the physical range in every frame, whatever is commanded."""
+
+import math
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
+from numpy.typing import NDArray
 
+from sandlot.kernels import kernel
+from sandlot.models.dense import BLOCK
 from sandlot.physics.soil import SoilKind
 from sandlot.surrogates.terrain.contact import SEEN
 from sandlot.surrogates.terrain.ground_model import GroundModel
 from sandlot.surrogates.terrain.inputs import soil_inputs
 from sandlot.surrogates.terrain.motion_model import MotionModel
-from sandlot.surrogates.terrain.rollout import drive_many
-from sandlot.surrogates.terrain.step import NEVER, STATE, make_maps, make_scratch, put_down
-from sandlot.typing import Array
+from sandlot.surrogates.terrain.step import (
+    NEVER,
+    STATE,
+    Learned,
+    Maps,
+    Scratch,
+    advance,
+    make_maps,
+    make_scratch,
+    put_down,
+)
+from sandlot.typing import Array, BoolArray, IntArray
 
+BOUNDS = (
+    *("speed ahead", "speed to the left", "turn rate", "left wheels", "right wheels"),
+    *("height above the ground", "pitch", "roll", "position"),
+)
+"""What a bound is of; the position has none, but must be finite."""
 HOLD = 100
 """Frames for which commands stay."""
 AT_BOUND = 1e-9
-TOGETHER = 2000
-"""Rovers that are driven at a time."""
+TOGETHER = 256
+"""Rovers that are driven at a time, at most."""
 
 
-def outside(
-    model: MotionModel, heights: Array, kind: SoilKind, starts: int, steps: int, seed: int, threads: int = 1
-) -> float:
-    """Share of random starts that end at a bound of the model, or at no finite place, after random commands.
+def reached(
+    model: MotionModel,
+    heights: Array,
+    kinds: Sequence[SoilKind],
+    starts: int,
+    steps: int,
+    seed: int,
+    deforms: bool = False,
+    threads: int = 1,
+) -> BoolArray:
+    """Which bounds of the model rovers reach in any frame after a random start: (starts, `BOUNDS`).
 
-    The ground keeps its heights. A bound is beyond all that was recorded.
+    A bound is beyond all that was recorded, and holds what reaches it. Places, headings and commands are random.
 
     Args:
-        model: How the rover moves.
+        model: How the rovers move.
         heights: (ny, nx) nodes of 1 cm [m]; they wrap.
-        kind: Of soil.
+        kinds: Soils, which rovers have in turn.
         starts: How many.
         steps: Frames.
         seed: Of places and commands.
-        threads: To use.
+        deforms: Whether rovers change the ground, each on a map of its own.
+        threads: To use; the result does not depend on it.
     """
-    found = 0
-    for low in range(0, starts, TOGETHER):
+
+    def drive(low: int) -> BoolArray:
         count = min(TOGETHER, starts - low)
-        rng = np.random.default_rng([seed, low])
-        found += _outside(model, heights, kind, count, steps, rng, threads)
-    return found / starts
+        mine = [kinds[k % len(kinds)] for k in range(low, low + count)]
+        return _drive(model, heights, mine, steps, np.random.default_rng([seed, low]), deforms)
+
+    with ThreadPoolExecutor(threads) as pool:
+        return np.concatenate(list(pool.map(drive, range(0, starts, TOGETHER))))
 
 
-def _outside(
-    model: MotionModel, heights: Array, kind: SoilKind, count: int, steps: int, rng: np.random.Generator, threads: int
-) -> int:
-    learned, shape = model.learned(), model.shape
-    maps = make_maps(heights[None].copy(), heights[None], 0.0, 0.0, 0.01, True)
+@kernel(error_model="numpy", allocates=False)
+def note_bounds(learned: Learned, state: np.void, found: BoolArray) -> None:
+    """Note in (`BOUNDS`,) which bounds a rover is at. NaN counts, since it compares false."""
+    motion, wheels, rest = state["motion"], state["wheels"], state["rest"]
+    limits, ranges, position = learned.limits, learned.ranges, state["position"]
+    for m in range(3):
+        found[m] |= not abs(motion[m]) < limits[m] - AT_BOUND
+        found[5 + m] |= not ranges[m, 0] + AT_BOUND < rest[m] < ranges[m, 1] - AT_BOUND
+        found[8] |= not math.isfinite(position[m])
+    for m in range(2):
+        found[3 + m] |= not abs(wheels[m]) < limits[3 + m] - AT_BOUND
+
+
+@kernel(error_model="numpy", allocates=False, nogil=True)
+def drive_watched(
+    learned: Learned,
+    states: NDArray[np.void],
+    seen: Array,
+    soils: Array,
+    commands: Array,
+    maps: Maps,
+    where: IntArray,
+    spreading: Array,
+    deforms: bool,
+    scratch: Scratch,
+    found: BoolArray,
+) -> None:
+    """Drive and note bounds (n, `BOUNDS`) before the first frame and after each.
+
+    Arguments are as of `advance`, but ``commands`` (frames, n, 2).
+    """
+    for low in range(0, len(states), BLOCK):
+        part = slice(low, min(low + BLOCK, len(states)))
+        for k in range(len(commands) + 1):
+            if k > 0:
+                advance(
+                    learned,
+                    states[part],
+                    seen[part],
+                    soils[part],
+                    commands[k - 1, part],
+                    maps,
+                    where[part],
+                    spreading[part],
+                    deforms,
+                    scratch,
+                )
+            for r in range(low, min(low + BLOCK, len(states))):
+                note_bounds(learned, states[r], found[r])
+
+
+def _drive(
+    model: MotionModel,
+    heights: Array,
+    kinds: Sequence[SoilKind],
+    steps: int,
+    rng: np.random.Generator,
+    deforms: bool,
+) -> BoolArray:
+    """A rover on each of some soils: (rovers, `BOUNDS`)."""
+    learned, shape, count = model.learned(), model.shape, len(kinds)
+    own = np.arange(count) if deforms else np.zeros(count, np.int64)
+    initial = np.tile(heights, (own[-1] + 1, 1, 1))
+    maps = make_maps(initial.copy(), initial, 0.0, 0.0, 0.01, True)
     size = 0.01 * np.array(heights.shape[::-1])
     states = np.zeros(count, STATE)
     states["since"] = NEVER
-    states["position"][:, :2], states["attitude"][:, 2] = (
-        rng.uniform(0.0, size, (count, 2)),
-        rng.uniform(-np.pi, np.pi, count),
-    )
+    states["position"][:, :2] = rng.uniform(0.0, size, (count, 2))
+    states["attitude"][:, 2] = rng.uniform(-np.pi, np.pi, count)
     seen = np.zeros((count, SEEN))
-    soils = model.soils(np.tile(soil_inputs(kind, shape.width), (count, 1)))
-    spreading, where = np.tile(GroundModel().spreading(kind), (count, 1)), np.zeros(count, np.int64)
-    put_down(learned, states, seen, soils, maps, where, spreading, False, make_scratch(learned, maps.spacing))
+    soils = model.soils(np.array([soil_inputs(kind, shape.width) for kind in kinds]))
+    spreading, scratch = (
+        np.array([GroundModel().spreading(kind) for kind in kinds]),
+        make_scratch(learned, maps.spacing),
+    )
+    put_down(learned, states, seen, soils, maps, own, spreading, deforms, scratch)
     top = shape.top_speed * shape.radius * np.array([1.0, 2.0 / shape.base])
+    found = np.zeros((count, len(BOUNDS)), np.bool_)
     for low in range(0, steps, HOLD):
         given = np.repeat(rng.uniform(-1.0, 1.0, (1, count, 2)) * top, min(HOLD, steps - low), axis=0)
-        drive_many(learned, states, seen, soils, given, maps, where, spreading, False, threads)
-    speeds = np.column_stack([states["motion"], states["wheels"]])
-    fast = (np.abs(speeds) >= model.limits - AT_BOUND).any(axis=1)
-    low_end, high_end = model.ranges[:, 0] + AT_BOUND, model.ranges[:, 1] - AT_BOUND
-    tilted = ((states["rest"] <= low_end) | (states["rest"] >= high_end)).any(axis=1)
-    lost = ~np.isfinite(states["position"]).all(axis=1)
-    return int((fast | tilted | lost).sum())
+        drive_watched(learned, states, seen, soils, given, maps, own, spreading, deforms, scratch, found)
+    return found

@@ -18,12 +18,21 @@ from sandlot.typing import Array
 RESOLUTION = 1e-6
 """Heights are recorded in multiples of this [m]."""
 UNCHANGED = 0.4999 * RESOLUTION
-"""Heights that differ from the recorded one by less are not looked at more closely, which takes a division [m]."""
+"""Nodes of a row whose heights all differ from the recorded ones by less need no division each [m]."""
 
 
 def rounded(heights: Array) -> NDArray[np.float32]:
     """Heights as they are recorded [m]."""
     return (np.floor(heights / RESOLUTION + 0.5) * RESOLUTION).astype(np.float32)
+
+
+@kernel(error_model="numpy", allocates=False)
+def may_differ(heights: Array, recorded: NDArray[np.int32]) -> bool:
+    """Whether any of some heights (n,) [m] may differ from those recorded (n,) [micrometre]; compiled to SIMD."""
+    found = False
+    for j in range(len(heights)):
+        found |= not abs(heights[j] - recorded[j] * RESOLUTION) < UNCHANGED
+    return found
 
 
 @kernel(error_model="numpy")
@@ -63,10 +72,11 @@ def record_windows(
         for i in range(change.shape[0]):
             r = (row + i) % ny
             for begin, end, shift in ((0, inside, first), (inside, change.shape[1], first - nx)):
+                part = slice(begin + shift, end + shift)
+                if not may_differ(heights[r, part], recorded[r, part]):
+                    continue
                 for j in range(begin, end):
                     c = j + shift
-                    if abs(heights[r, c] - recorded[r, c] * RESOLUTION) < UNCHANGED:
-                        continue
                     difference = heights[r, c] / RESOLUTION - recorded[r, c]
                     if abs(difference) > 0.5:
                         steps = math.floor(difference + 0.5)
