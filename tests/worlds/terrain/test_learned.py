@@ -57,8 +57,9 @@ def test_rigid_ground_keeps_its_heights():
     np.testing.assert_array_equal(world.task.ground.heights, world.task.ground.initial)
 
 
-def test_several_rovers_share_the_ground():
-    world = driven(steps=50, rovers=("wheeled", "wheeled"), shape=(200, 200))
+@pytest.mark.parametrize("rover", ["wheeled", "tracked"])
+def test_several_rovers_share_the_ground(rover):
+    world = driven(steps=50, rovers=(rover, rover), shape=(200, 200))
     position = world.task.state.position
     np.testing.assert_allclose(position[0, 0], position[1, 0], rtol=0.1)
     assert abs(position[0, 1] - position[1, 1]) > 0.2
@@ -85,8 +86,9 @@ def test_random_commands_never_leave_the_range():
 def test_what_cannot_be_learned_is_refused(tmp_path):
     with pytest.raises(SettingError, match="no learned model of particles"):
         Terrain(fidelity="learned", ground="particles")
-    with pytest.raises(SettingError, match="no learned model of the rover tracked"):
-        Terrain(fidelity="learned", rovers="tracked")
+    (tmp_path / "mine.toml").write_text('urdf = "wheeled"', encoding="ascii")
+    with pytest.raises(SettingError, match=r"no learned model of the rover mine\.toml"):
+        Terrain(fidelity="learned", rovers=str(tmp_path / "mine.toml"))
     with pytest.raises(SettingError, match=r"interval=0\.02 is not that of the model"):
         Terrain(fidelity="learned", interval=0.02)
     with pytest.raises(ModelError, match="no model at"):
