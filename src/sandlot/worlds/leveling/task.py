@@ -95,8 +95,8 @@ class LevelingTask:
             seeds = np.random.SeedSequence(int(chance.integers(2**63)))
             placed = place(ground, settings.agents, seeds, self.slope)
             sense(placed.heights, placed.agents, settings.sensing)
-            for room, values in zip(self.swarms, placed, strict=True):
-                room[k] = values
+            for name in placed._fields:
+                getattr(self.swarms, name)[k] = getattr(placed, name)
             self.rounds[k], self._mean[k] = 0, float(placed.heights.mean())
 
     def act(self, actions: Array) -> Array:
