@@ -58,7 +58,7 @@ def test_a_rover_settles_as_deep_as_recorded(drives, trained):
     model, _ = trained
     for drive in drives:
         found = forward(model.settle, np.concatenate([drive.seen[0], drive.soil])[None])[0]
-        np.testing.assert_allclose(found, drive.rests[0], atol=0.02)
+        np.testing.assert_allclose(found, drive.rests[0], atol=5e-3)
 
 
 def test_importance_is_one_on_the_mean_and_larger_for_slow_drives():

@@ -33,7 +33,8 @@ QUARTERS = 4
 LOAD, SHIFT, AHEAD, LEFT, RUT, UNDER, NEAR = (k * QUARTERS for k in range(7))
 """What is seen of each quarter of a rover: the share of the weight that its wheels or belts carry, times 4; where on
 them it acts, slopes of the untouched ground there, ahead and to the left, and how deep it was pressed, each multiplied
-by that share; the share that the underside carries; and how near the underside is to the ground."""
+by that share; the share that the underside carries, times 4; and how near the underside is to the ground: the sum, over
+parts of 1 cm^2, of how much closer than `CLOSE` they are [m]."""
 SEEN = 7 * QUARTERS + 2
 """Then come the slopes of the rover at rest, ahead and to the left."""
 POINTS = 2
@@ -41,7 +42,9 @@ POINTS = 2
 REACH, FAR = 4e-3, 0.2
 """Cells farther from a foot than this are left out [m]; in the second case when a rover is put down anywhere."""
 CLOSE = 0.01
-"""The underside is near to ground that is closer than this [m]."""
+"""The underside is near to ground that is closer than this, as far as that was not left out [m]."""
+UNIT = 1e-4
+"""[m^2]"""
 COARSE = 2
 """Of the cells below the underside, one of so many in each direction is searched."""
 ITERATIONS, PRECISION, STEP = 12, 1e-5, 0.01
@@ -281,7 +284,7 @@ def share_out(
     """Fill in what is seen of each quarter of a rover that springs carry: seen (SEEN,); arguments as of `balance`."""
     (ny, nx), wrap, half, c, s = initial.shape, ground.wrap, 0.5 / ground.spacing, math.cos(yaw), math.sin(yaw)
     rows, (up, pitch, roll) = springs.rows, (springs.shift[0], springs.shift[1], springs.shift[2])
-    carried = 0.0
+    carried, area = 0.0, ground.spacing * ground.spacing / UNIT
     for k in range(count):
         down = rows[X, k] * pitch - rows[Y, k] * roll - up
         carried += rows[SIZE, k] * max(min(ratio * (down - rows[GAP, k]), down - rows[DEPTH, k]), 0.0)
@@ -296,17 +299,15 @@ def share_out(
         load = per * rows[SIZE, k] * min(ratio * deep, depth) if deep > 0.0 else 0.0
         if not springs.below[k]:
             seen[UNDER + quarter] += load
-            seen[NEAR + quarter] += rows[SIZE, k] * max(CLOSE + deep, 0.0)
+            seen[NEAR + quarter] += area * rows[SIZE, k] * max(CLOSE + deep, 0.0)
         elif load > 0.0:
             seen[LOAD + quarter] += load
             seen[SHIFT + quarter] += load * per_radius * (x - body.corner if x >= 0.0 else x + body.corner)
             i, j = springs.cells[k, 0], springs.cells[k, 1]
             east, west = neighbour(j + 1, nx, wrap), neighbour(j - 1, nx, wrap)
             north, south = neighbour(i + 1, ny, wrap), neighbour(i - 1, ny, wrap)
-            slope_x, slope_y = (
-                half * (initial[i, east] - initial[i, west]),
-                half * (initial[north, j] - initial[south, j]),
-            )
+            slope_x = (initial[i, east] - initial[i, west]) * (half if wrap or 0 < j < nx - 1 else 2.0 * half)
+            slope_y = (initial[north, j] - initial[south, j]) * (half if wrap or 0 < i < ny - 1 else 2.0 * half)
             seen[AHEAD + quarter] += load * (slope_x * c + slope_y * s)
             seen[LEFT + quarter] += load * (slope_y * c - slope_x * s)
             seen[RUT + quarter] += load * (depth - deep)

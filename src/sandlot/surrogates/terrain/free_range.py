@@ -29,7 +29,7 @@ from sandlot.typing import Array, BoolArray, IntArray
 
 BOUNDS = (
     *("speed ahead", "speed to the left", "turn rate", "left wheels", "right wheels"),
-    *("height above the ground", "pitch", "roll", "position"),
+    *("height above the rest", "pitch", "roll", "position"),
 )
 """What a bound is of; the position has none, but must be finite."""
 HOLD = 100

@@ -30,7 +30,7 @@ GAUSSIAN = 1.517
 RESERVE = 1.5
 """Speeds may exceed those of the recordings by this factor."""
 ROOM = 0.25
-"""Attitude and height above the ground may leave the range of the recordings by this share of it."""
+"""Attitude and height above where it rests may leave the range of the recordings by this share of it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,6 +151,8 @@ def load_motion(path: Path) -> MotionModel:
         ModelError: If it cannot be read, or is not a model of motion.
     """
     model = load(path, "motion")
+    if "samples" in model.arrays:
+        raise ModelError(f"{path} was fitted by an earlier version, which saw the ground otherwise; fit it again")
     try:
         return _motion(model)
     except ModelError as error:

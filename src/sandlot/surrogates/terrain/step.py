@@ -283,8 +283,8 @@ def lay_down(learned: Learned, state: np.void, soil: Array, maps: Maps, at: int,
     state["attitude"][0] = state["attitude"][1] = 0.0
     for m in range(3):
         state["rest"][m] = 0.0
-    for _ in range(PUT_DOWN):
-        look_below(learned, state, soil, maps, at, FAR, springs, seen)
+    for k in range(PUT_DOWN):
+        look_below(learned, state, soil, maps, at, FAR if k < PUT_DOWN - 1 else REACH, springs, seen)
         stand_up(state)
 
 
@@ -400,6 +400,7 @@ def deform(
         )
         state["since"] = maps.frames[at] * MAX_FEET
         state["waited"] = 0
+        state["looked"][0] = np.nan  # it looks at the changed ground
         for m in range(3):
             before[m], turned[m] = position[m], attitude[m]
 
