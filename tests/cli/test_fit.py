@@ -248,12 +248,13 @@ def test_fit_soil_finds_bekkers_curve_of_a_plate_and_names_the_rest(fit, tmp_pat
     ("words", "message"),
     [
         (("a", "--out", "new"), "a lacks wheel_speed_left, wheel_speed_right; to fit soil, a log needs"),
-        (("d", "--out", "b"), "b already exists"),
+        (("plate.csv", "--out", "b"), "b already exists"),
         (("none.csv", "--out", "new"), "there is no table at none.csv"),
-        (("d", "--out", "new", "--set", "rouns=3"), "no setting 'rouns'; did you mean 'rounds'?"),
+        (("plate.csv", "--out", "new", "--set", "rouns=3"), "no setting 'rouns'; did you mean 'rounds'?"),
     ],
 )
-def test_mistakes_of_fit_soil_get_one_line(fit, words, message):
+def test_mistakes_of_fit_soil_get_one_line(fit, words, message, tmp_path):
+    (tmp_path / "plate.csv").write_text(PLATE)
     status, _, err = fit("fit", "soil", *words)
     assert status == 2
     assert message in err

@@ -126,6 +126,7 @@ IDEAL = {
     "before": lambda job: waves(1.8, 0.03536, 180),
     "after": lambda job: np.zeros((180, 180)),
     "exploded": lambda job: 0.0,
+    "slip": lambda job: 0.2,
     **{
         name: lambda job: series(1.0)
         for name in ("time", "steepest_hill", "flat_share", "driven", "driven_sd", "moved")
@@ -150,6 +151,7 @@ def test_all_claims_about_driving_alone_can_hold():
         ({"left": scaled(1.1, soil="loose")}, ["Soil that slides"]),
         ({"left": scaled(0.99, rule="rest")}, ["Rovers that stand still"]),
         ({"rut_sd": scaled(2.0, fidelity="learned", rule="spin")}, ["Ruts in the learned"]),
+        ({"slip": scaled(4.0, soil="soft")}, ["Rovers drive more than they slip"]),
     ],
 )
 def test_each_claim_about_driving_alone_can_fail(change, words):
@@ -161,12 +163,12 @@ def test_each_claim_about_driving_alone_can_fail(change, words):
 
 
 def _end(change):
-    """Change only the last value of a series."""
+    """Change only the last value of a series, or a single one."""
 
     def at_the_end(job, values):
-        values = np.array(values)
+        values = np.atleast_1d(np.array(values))
         values[-1] = change(job, values[-1])
-        return values
+        return values if len(values) > 1 else values[0]
 
     return at_the_end
 
