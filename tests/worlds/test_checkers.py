@@ -1,13 +1,17 @@
 """No checker of Gymnasium or Stable-Baselines3 warns of what a user gets without asking for an interface.
 
 In every world, at every fidelity: the single world, a member of the compiled vector, and one of what ``as_sb3`` makes.
+Worlds also run in the subprocesses of Stable-Baselines3.
 """
+
+from functools import partial
 
 import gymnasium
 import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 from stable_baselines3.common.env_checker import check_env as check_env_for_stable_baselines
+from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv
 
 from sandlot.learning.stable_baselines import as_sb3
 from sandlot.surrogates.files import save
@@ -18,6 +22,14 @@ from sandlot.worlds.indoor.settings import IndoorSettings
 
 register()
 CASES = [(name, fidelity) for name in WORLDS for fidelity in load(name).fidelities()]
+HEAVY = [
+    ("water", "reference"),
+    *(
+        pytest.param(*case, marks=pytest.mark.slow)
+        for case in (("obstacles", "reference"), ("terrain", "reference"), ("indoor", "learned"))
+    ),
+]
+"""Worlds that hold MuJoCo or a model; a new process takes about 5 s to import what it needs."""
 
 
 @pytest.fixture(scope="module")
@@ -85,3 +97,22 @@ def test_no_checker_warns(name, fidelity, form, model):
         world = (Member if form == "vector" else MemberForStableBaselines)(name, **given)
     check_env(world, skip_render_check=True)  # the next checker renders
     check_env_for_stable_baselines(world, skip_render_check=False)
+
+
+@pytest.mark.parametrize(("name", "fidelity"), HEAVY)
+def test_a_subprocess_of_stable_baselines_gives_the_same_world(name, fidelity, model):
+    given = {"fidelity": fidelity, "max_episode_steps": 5, **({"model": model} if name == "indoor" else {})}
+    make = [partial(gymnasium.make, f"sandlot:{world_id(name)}", **given)]
+    here, there = DummyVecEnv(make), SubprocVecEnv(make)
+    try:
+        assert there.observation_space == here.observation_space
+        here.action_space.seed(0)
+        for each in (here, there):
+            each.seed(3)
+        np.testing.assert_array_equal(here.reset(), there.reset())
+        for _ in range(8):
+            action = np.stack([here.action_space.sample()])
+            for one, other in zip(here.step(action)[:3], there.step(action)[:3], strict=True):
+                np.testing.assert_array_equal(one, other.astype(one.dtype))  # rewards here are float32
+    finally:
+        there.close()
