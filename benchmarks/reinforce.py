@@ -33,7 +33,7 @@ EPISODES = 4000
 SAMPLE = 12
 """Agents of the sweep that are timed."""
 EASY = (Stage(kinds={"easy": 1.0}),)
-WORLD = AvoidSettings(situation="easy")
+WORLD = AvoidSettings(situation="easy", interface="units")
 OURS = MODERN.model_copy(update={"hidden": (32, 32), "updates": 6, "epsilon_decay": 0.997})
 """A smaller net, and fewer batches after each episode."""
 

@@ -292,10 +292,13 @@ def test_settings_are_taken_as_an_object_or_as_keywords(name, fidelity):
     keywords = settings(name, fidelity)
     given = load(name).Settings(**keywords)
     assert load(name)(settings=given).settings is given
-    assert gymnasium.make(world_id(name), settings=given).unwrapped.settings == given
     assert load(name)(**keywords).settings == given
-    if name in VECTORS:
-        assert gymnasium.make_vec(world_id(name), num_envs=2, settings=given).unwrapped.settings == given
+    said = load(name).Settings(**keywords, interface="units")
+    for_learners = load(name).Settings(**keywords, interface="normalised")
+    for each, expected in ((given, for_learners), (said, said), (for_learners, for_learners)):
+        assert gymnasium.make(world_id(name), settings=each).unwrapped.settings == expected
+        if name in VECTORS:
+            assert gymnasium.make_vec(world_id(name), num_envs=2, settings=each).unwrapped.settings == expected
 
 
 @every_fidelity

@@ -38,7 +38,9 @@ def test_minari_reads_back_what_was_recorded(tmp_path):
         for name, key in (("actions", "action"), ("rewards", "reward"), ("terminations", "terminated")):
             np.testing.assert_array_equal(getattr(episode, name), own[key].values[1:])
         assert episode.terminations[-1] != episode.truncations[-1]
-    assert type(dataset.recover_environment().unwrapped).__name__ == "Avoid"
+    world = dataset.recover_environment().unwrapped
+    assert type(world).__name__ == "Avoid"
+    assert world.settings.interface == "units"
 
 
 @with_minari

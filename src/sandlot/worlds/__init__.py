@@ -88,12 +88,14 @@ def register() -> None:
     """Register every world with Gymnasium, at the interface for learners; may be called more than once."""
     for name, entry_point in WORLDS.items():
         if world_id(name) not in gymnasium.registry:
+            guest = name not in SHIPPED  # its class is imported when used, and may know nothing of interfaces
             gymnasium.register(
                 world_id(name),
-                entry_point=entry_point,
+                entry_point="sandlot.worlds.guests:make_guest" if guest else entry_point,
                 vector_entry_point=VECTORS.get(name),
                 max_episode_steps=LIMITS.get(name),
-                kwargs={"usual_interface": "normalised"},  # what learners assume; our own controllers take units
+                # What learners assume; our own controllers take units.
+                kwargs={"guest_world": name} if guest else {"usual_interface": "normalised"},
             )
 
 

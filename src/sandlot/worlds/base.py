@@ -167,8 +167,8 @@ class World(gymnasium.Env[NDArray[Any], NDArray[Any]]):
         Args:
             render_mode: None, or one of ``metadata["render_modes"]``.
             settings: The settings as an object, or
-            usual_interface: the interface if the keywords do not name one; Gymnasium gives ``normalised``; and
             values: the settings as keywords: fields of ``Settings``.
+            usual_interface: The interface if the settings do not name one; Gymnasium gives ``normalised``.
 
         Raises:
             SandlotError: If a setting is unknown or impossible.
@@ -362,7 +362,7 @@ def take_settings(kind: type[S], settings: WorldSettings | None, values: Mapping
         kind: Of the settings.
         settings: As an object.
         values: As keywords.
-        interface: If keywords do not name one.
+        interface: If neither the object nor a keyword names one.
 
     Raises:
         SettingError: If both are given, the object is of another world, or a keyword is unknown or impossible.
@@ -373,7 +373,9 @@ def take_settings(kind: type[S], settings: WorldSettings | None, values: Mapping
         raise SettingError(f"settings were given as an object and as keywords ({', '.join(values)}); give one of them")
     if not isinstance(settings, kind):
         raise SettingError(f"settings of type {type(settings).__name__} are not possible here; give {kind.__name__}")
-    return settings
+    if "interface" in settings.model_fields_set or settings.interface == interface:
+        return settings
+    return settings.model_copy(update={"interface": interface})
 
 
 def check_render_mode(mode: str | None, allowed: list[str]) -> None:

@@ -78,7 +78,7 @@ def _world(recording: xr.Dataset, path: Path) -> tuple[Any, gymnasium.Env[Any, A
         )
     kind, spec = load(name), copy.deepcopy(gymnasium.spec(world_id(name)))
     settings = build(kind.Settings, recordings.settings(recording))
-    spec.kwargs = settings.model_dump(mode="json", exclude_defaults=True)
+    spec.kwargs |= settings.model_dump(mode="json", exclude_defaults=True) | {"interface": settings.interface}
     return spec, kind(settings=settings)
 
 

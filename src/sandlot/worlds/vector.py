@@ -84,8 +84,8 @@ class CompiledVector(VectorEnv[Seen, Array, NDArray[Any]]):
             autoreset_mode: When members are reset after the end of their episode: ``NextStep``, ``SameStep`` or
                 ``Disabled``.
             settings: The settings of the single world as an object, or
-            usual_interface: the interface if the keywords do not name one; Gymnasium gives ``normalised``; and
             values: the settings as keywords.
+            usual_interface: The interface if the settings do not name one; Gymnasium gives ``normalised``.
 
         Raises:
             SandlotError: If a setting is unknown or impossible.
