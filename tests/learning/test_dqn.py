@@ -1,5 +1,7 @@
 """Agents that learn the avoid world."""
 
+import copy
+
 import numpy as np
 import pytest
 
@@ -40,12 +42,15 @@ def test_a_population_gives_what_each_agent_gives_alone():
     assert not np.array_equal(together[0], together[1])
 
 
-def test_learning_in_parts_gives_the_same():
-    whole, parts = learners(1)[0], learners(1)[0]
+@pytest.mark.parametrize("average", [0.0, 0.25, 0.75])
+def test_learning_in_parts_gives_the_same(average):
+    given = QUICK.model_copy(update={"average": average})
+    whole, parts = learners(1, given)[0], learners(1, given)[0]
     shares = shares_of(STEPPED, 60)
     one = whole.learn(shares)
-    both = np.concatenate([parts.learn(shares[:25]), parts.learn(shares[25:])])
+    both = np.concatenate([parts.learn(shares[:25], 60), parts.learn(shares[25:], 60)])
     np.testing.assert_array_equal(one, both)
+    np.testing.assert_array_equal(whole.agent.online, parts.agent.online)
 
 
 def test_the_net_that_is_kept_acts_as_the_agent():
@@ -120,3 +125,15 @@ def test_averaged_weights_are_the_mean_after_the_last_episodes():
         nets.append(plain.agent.online.astype(np.float64))
     np.testing.assert_allclose(averaged.agent.online, np.mean(nets[30:], axis=0), rtol=1e-6, atol=1e-7)
     assert np.abs(averaged.agent.online - plain.agent.online).max() > 1e-3
+    np.testing.assert_array_equal(averaged.agent.online, averaged.agent.target)
+
+
+def test_a_training_that_goes_on_after_its_end_averages_what_it_learns_then():
+    (agent,) = learners(1, QUICK.model_copy(update={"average": 0.5}))
+    agent.learn(shares_of(EASY, 40))
+    single, nets = copy.deepcopy(agent), []
+    agent.learn(shares_of(EASY, 20))  # all of the last 30 episodes that came after the first end
+    for _ in range(20):
+        single.learn(shares_of(EASY, 1), total=1000)
+        nets.append(single.agent.online.astype(np.float64))
+    np.testing.assert_allclose(agent.agent.online, np.mean(nets, axis=0), rtol=1e-6, atol=1e-7)

@@ -54,8 +54,9 @@ class Dqn(Settings):
         steps: Number of moves whose rewards are summed up before a value is taken.
         prioritised: Whether moves that were predicted badly are learned from more often.
         munchausen: Whether moves that the net finds likely get an extra reward.
-        average: At the end of a training, the net becomes the mean of those after each of the last episodes, of this
-            share of all; 0 for the last net. Single nets differ much from one update to the next in what they can do.
+        average: At the end of a training, the net that acts and the one that gives targets both become the mean of
+            the nets after each of the last episodes, of this share of all; 0 for the last net. Single nets differ much
+            from one update to the next in what they can do. `Learner.learn` says when a training ends.
     """
 
     hidden: tuple[int, ...] = Field((32, 32), min_length=1, max_length=8)
@@ -223,7 +224,8 @@ class Learner:
             np.zeros((2, count_parameters(sizes)), np.float32),
             make_memory(settings.memory, inputs),
             owner,
-            np.zeros(3, np.int64),
+            np.zeros(4, np.int64),
+            np.zeros(count_parameters(sizes)),
             np.ones(1),
             work,
             np.zeros_like(work.values),
@@ -235,14 +237,20 @@ class Learner:
             np.zeros(settings.steps),
         )
 
-    def learn(self, shares: Array) -> Array:
+    def learn(self, shares: Array, total: int | None = None) -> Array:
         """Play one episode for each row of ``shares`` (episodes, kinds), and learn.
+
+        Args:
+            shares: Cumulative probability of each kind of situation in each episode.
+            total: Episodes of the whole training, if several calls make it: weights are averaged at its end only. If
+                left out, the training ends with this call. It may go on after that; another end averages again.
 
         Returns:
             (episodes, 3) sum of rewards, whether the goal was reached, and the share of random moves.
         """
         curve = np.zeros((len(shares), 3))
-        learn(self.agent, self._recipe, self._rovers, self._rules, shares, len(shares), curve)
+        end = int(self.agent.counts[0]) + len(shares) if total is None else total
+        learn(self.agent, self._recipe, self._rovers, self._rules, shares, end, curve)
         return curve
 
     def test(self, kind: str, streams: NDArray[np.uint64], world: AvoidSettings | None = None) -> Test:

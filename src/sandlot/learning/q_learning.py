@@ -58,7 +58,8 @@ class Agent(NamedTuple):
         moments: (2, parameters) of Adam.
         memory: Its last moves.
         owner: (1,) of `OWNER`: its random numbers.
-        counts: (3,) episodes, updates and moves so far.
+        counts: (4,) episodes, updates and moves so far, and episodes in ``mean``.
+        mean: (parameters,) sum of the nets after each of the last episodes.
         epsilon: (1,) probability of a random move.
         work: Scratch of the net that learns.
         other: (layers + 1, batch, widest) scratch of the net that gives targets.
@@ -77,6 +78,7 @@ class Agent(NamedTuple):
     memory: Memory
     owner: Any
     counts: IntArray
+    mean: Array
     epsilon: Array
     work: Work
     other: Floats
@@ -276,9 +278,7 @@ def play(agent: Agent, recipe: Recipe, rovers: Rovers, rules: Rules, kind: int, 
 
 
 @kernel(error_model="numpy", nogil=True)
-def learn(
-    agent: Agent, recipe: Recipe, rovers: Rovers, rules: Rules, shares: Array, episodes: int, curve: Array
-) -> None:
+def learn(agent: Agent, recipe: Recipe, rovers: Rovers, rules: Rules, shares: Array, total: int, curve: Array) -> None:
     """Play and learn.
 
     Args:
@@ -287,13 +287,12 @@ def learn(
         rovers: One rover, whose stream is set.
         rules: Of the world.
         shares: (episodes, kinds) probability of each kind of situation, summed up.
-        episodes: How many.
+        total: Episodes of the whole training, at whose end the net becomes the mean of the last ones.
         curve: (episodes, 3) sum of rewards, whether the goal was reached, and epsilon; written.
     """
     owner = agent.owner[0]
-    averaged = int(recipe.average * episodes)
-    mean = np.zeros(agent.online.shape[0])
-    for episode in range(episodes):
+    averaged = int(recipe.average * total)
+    for episode in range(shares.shape[0]):
         drawn, kind = uniform(owner), 0
         while kind < len(KINDS) - 1 and drawn >= shares[episode, kind]:
             kind += 1
@@ -304,12 +303,15 @@ def learn(
         agent.epsilon[0] = max(agent.epsilon[0] * recipe.epsilon_decay, recipe.epsilon_least)
         if not recipe.by_moves:
             study(agent, recipe, agent.counts[0])
-        if episode >= episodes - averaged:
-            for k in range(mean.shape[0]):
-                mean[k] += agent.online[k] / averaged
-    if averaged > 0:
-        for k in range(mean.shape[0]):
-            agent.online[k] = mean[k]
+        if total - averaged < agent.counts[0] <= total:
+            agent.counts[3] += 1
+            for k in range(agent.mean.shape[0]):
+                agent.mean[k] += agent.online[k]
+        if agent.counts[0] == total and agent.counts[3] > 0:
+            for k in range(agent.mean.shape[0]):
+                agent.online[k] = agent.target[k] = agent.mean[k] / agent.counts[3]
+                agent.mean[k] = 0.0
+            agent.counts[3] = 0
 
 
 @kernel(error_model="numpy", nogil=True)

@@ -133,7 +133,7 @@ class Sweep(Study):
             )
             score = -np.inf
             for k, part in enumerate(np.array_split(shares, ROUNDS)):
-                agent.learn(part)
+                agent.learn(part, self.episodes)
                 played += len(part)
                 score = self._score(agent, scoring)
                 trial.report(score, k + 1)
