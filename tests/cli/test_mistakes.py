@@ -46,6 +46,7 @@ def test_a_misspelt_setting_gets_one_line_from_the_program():
         (["record", "leveling", "--set", "agents=2000"], ["2000", "1024"]),
         (["record", "leveling", "--controller", "no.toml"], ["no controller at no.toml", "memetic"]),
         (["record", "water", "--controller", "models/no.json"], ["no controller at models/no.json"]),
+        (["record", "water", "--controller", "no_module:Car"], ["the controller no_module:Car: No module"]),
         (["record", "water", "--set", "snake.links=2"], ["snake.links=2", "at least 3"]),
         (["worlds", "terain"], ["'terain'", "did you mean 'terrain'?"]),
         (["gap", "leveling"], ["leveling has only one fidelity"]),

@@ -19,6 +19,7 @@ def test_a_valid_action_is_returned():
         (np.zeros(3), "an action is speeds [m/s], of shape (2,), not (3,)"),
         (np.array([np.nan, 0.0]), "an action is speeds [m/s]; 1 of 2 are not finite"),
         (np.array([np.inf, -np.inf]), "an action is speeds [m/s]; 2 of 2 are not finite"),
+        ("left", "an action is speeds [m/s], not 'left'"),
     ],
 )
 def test_a_wrong_action_is_explained(action, message):

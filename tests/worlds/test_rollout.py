@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from sandlot.control.controller import Controller, as_controller
-from sandlot.errors import SettingError
+from sandlot.errors import SandlotError, SettingError
 from sandlot.worlds.leveling.world import Leveling
 from sandlot.worlds.rollout import rollout
 from sandlot.worlds.water.vector import WaterVector
@@ -134,3 +134,13 @@ def test_wrong_seeds_and_worlds_are_refused():
         next(rollout(WaterVector(2, autoreset_mode="Disabled"), STILL, 1, 1, again=True))
     with pytest.raises(SettingError, match="needs a world made with autoreset_mode=Disabled"):
         next(rollout(WaterVector(2), STILL, 1, 1, until=lambda: np.zeros(2, bool)))
+
+
+@pytest.mark.parametrize("action", ["left", None, np.zeros((2, 3))])
+def test_actions_without_an_axis_of_one_world_are_refused(action):
+    class Wrong(Logger):
+        def act(self, observations, members=None):
+            return action
+
+    with pytest.raises(SandlotError, match=r"^a controller gives actions with an axis of 1 world first, not of shape"):
+        list(rollout(Water(snake=SMALL), Wrong(0), 1, 1))

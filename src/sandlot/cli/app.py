@@ -91,7 +91,8 @@ def main() -> None:
         message = _explain(error)
         if debug or message is None:
             raise
-        Console(stderr=True, highlight=False, soft_wrap=True).print(f"[bold red]error:[/] {escape(message)}")
+        console = Console(stderr=True, highlight=False, soft_wrap=True, emoji=False)  # `module:car: ...` is no emoji
+        console.print(f"[bold red]error:[/] {escape(message)}")
         sys.exit(2)
 
 

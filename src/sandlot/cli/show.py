@@ -85,7 +85,7 @@ def studies(
         rows = [row for row in describe_studies(found) if name is None or row["study"].startswith(f"{name}.")]
     else:
         rows = describe_study(name, found)
-    console = Console(stderr=True, highlight=False)
+    console = Console(stderr=True, highlight=False, emoji=False)
     for directory, reason in found.skipped.items():
         console.print(f"[yellow]skipped {escape(directory)}:[/] {escape(reason)}", soft_wrap=True)
     if as_json:

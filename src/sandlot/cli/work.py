@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from sandlot.studies.base import Claim
     from sandlot.studies.runner import Outcome
 
-error_console = Console(stderr=True)
+error_console = Console(stderr=True, emoji=False)
 
 Out = Annotated[Path | None, typer.Option("--out", help="Directory to write to.", show_default=False)]
 Set = Annotated[

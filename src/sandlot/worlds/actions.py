@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sandlot.errors import SandlotError
+from sandlot.errors import SandlotError, quote
 from sandlot.typing import Array
 
 
@@ -21,9 +21,12 @@ def check_action(action: NDArray[Any], shape: tuple[int, ...], meaning: str) -> 
         The action as float64.
 
     Raises:
-        SandlotError: If the shape differs or a value is not finite.
+        SandlotError: If it is not of numbers, the shape differs or a value is not finite.
     """
-    taken = np.asarray(action, np.float64)
+    try:
+        taken = np.asarray(action, np.float64)
+    except (TypeError, ValueError):
+        raise SandlotError(f"an action is {meaning}, not {quote(action)!r}") from None
     if taken.shape != shape:
         raise SandlotError(f"an action is {meaning}, of shape {shape}, not {taken.shape}")
     finite = np.isfinite(taken)

@@ -16,7 +16,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from numpy.typing import NDArray
 
 from sandlot.control.controller import Action, Controller, Observation, Scripted
-from sandlot.errors import SettingError
+from sandlot.errors import SandlotError, SettingError
 from sandlot.typing import Array, BoolArray, IntArray
 
 
@@ -89,6 +89,7 @@ def rollout(
 
     Raises:
         SettingError: If the number of seeds does not fit, or the autoreset mode of the world does not.
+        SandlotError: If the controller gives actions of an impossible shape.
     """
     batch: Any = world if isinstance(world, VectorEnv) else _Single(world)
     mode = batch.metadata.get("autoreset_mode")
@@ -200,6 +201,10 @@ class _Single:
         return made, self._as_batch(*result)
 
     def step(self, actions: Action) -> _Result:
+        if actions.shape[:1] != (1,):
+            raise SandlotError(
+                f"a controller gives actions with an axis of 1 world first, not of shape {actions.shape}"
+            )
         return self._as_batch(*self._world.step(actions[0]))
 
     def _as_batch(
