@@ -18,7 +18,7 @@ LINEAR, RELU, TANH, LOGISTIC, SOFTSIGN = range(5)
 MAX_LAYERS = 1000
 Floats = NDArray[np.floating[Any]]
 """Arrays of 64-bit or 32-bit floats."""
-BLOCK = 32
+BLOCK = 64
 """Rows that are computed together: a processor multiplies several of them in one instruction."""
 
 
@@ -80,7 +80,7 @@ def layers_of(net: Dense) -> Iterator[tuple[Array, Array]]:
 def multiply(values: Floats, weights: Floats, others: Floats, one: Floats, other: Floats) -> None:
     """Inner products of the weights of two neurons with their inputs, for all rows of a block.
 
-    Two neurons and four inputs at a time, so that inputs and sums are loaded and stored less often.
+    Two neurons and eight inputs at a time, so that inputs and sums are loaded and stored less often.
 
     Args:
         values: (inputs or more, `BLOCK`)
@@ -91,14 +91,17 @@ def multiply(values: Floats, weights: Floats, others: Floats, one: Floats, other
     """
     for r in range(BLOCK):
         one[r] = other[r] = 0.0
-    unrolled = weights.size // 4 * 4
-    for k in range(0, unrolled, 4):
-        a, b, c, d = weights[k], weights[k + 1], weights[k + 2], weights[k + 3]
-        e, f, g, h = others[k], others[k + 1], others[k + 2], others[k + 3]
+    unrolled = weights.size // 8 * 8
+    for k in range(0, unrolled, 8):
+        a0, a1, a2, a3 = weights[k], weights[k + 1], weights[k + 2], weights[k + 3]
+        a4, a5, a6, a7 = weights[k + 4], weights[k + 5], weights[k + 6], weights[k + 7]
+        b0, b1, b2, b3 = others[k], others[k + 1], others[k + 2], others[k + 3]
+        b4, b5, b6, b7 = others[k + 4], others[k + 5], others[k + 6], others[k + 7]
         for r in range(BLOCK):
-            first, second, third, fourth = values[k, r], values[k + 1, r], values[k + 2, r], values[k + 3, r]
-            one[r] = one[r] + a * first + b * second + c * third + d * fourth
-            other[r] = other[r] + e * first + f * second + g * third + h * fourth
+            x0, x1, x2, x3 = values[k, r], values[k + 1, r], values[k + 2, r], values[k + 3, r]
+            x4, x5, x6, x7 = values[k + 4, r], values[k + 5, r], values[k + 6, r], values[k + 7, r]
+            one[r] = one[r] + a0 * x0 + a1 * x1 + a2 * x2 + a3 * x3 + a4 * x4 + a5 * x5 + a6 * x6 + a7 * x7
+            other[r] = other[r] + b0 * x0 + b1 * x1 + b2 * x2 + b3 * x3 + b4 * x4 + b5 * x5 + b6 * x6 + b7 * x7
     for k in range(unrolled, weights.size):
         for r in range(BLOCK):
             one[r] += weights[k] * values[k, r]
@@ -168,11 +171,15 @@ def forward_one(net: Dense, work: Floats) -> int:
         values, sums, one = work[layer % 2], work[1 - layer % 2], work.dtype.type(1.0)
         for j in range(neurons):
             sums[j] = 0.0
-        unrolled, rows = inputs // 4 * 4, weights[first : first + inputs * neurons].reshape(inputs, neurons)
-        for k in range(0, unrolled, 4):
-            a, b, c, d = values[k], values[k + 1], values[k + 2], values[k + 3]
+        unrolled, rows = inputs // 8 * 8, weights[first : first + inputs * neurons].reshape(inputs, neurons)
+        for k in range(0, unrolled, 8):
+            x0, x1, x2, x3 = values[k], values[k + 1], values[k + 2], values[k + 3]
+            x4, x5, x6, x7 = values[k + 4], values[k + 5], values[k + 6], values[k + 7]
+            a, b, c, d, e = rows[k], rows[k + 1], rows[k + 2], rows[k + 3], rows[k + 4]
+            f, g, h = rows[k + 5], rows[k + 6], rows[k + 7]
             for j in range(neurons):
-                sums[j] = sums[j] + rows[k, j] * a + rows[k + 1, j] * b + rows[k + 2, j] * c + rows[k + 3, j] * d
+                total = sums[j] + a[j] * x0 + b[j] * x1 + c[j] * x2 + d[j] * x3
+                sums[j] = total + e[j] * x4 + f[j] * x5 + g[j] * x6 + h[j] * x7
         for k in range(unrolled, inputs):
             for j in range(neurons):
                 sums[j] += rows[k, j] * values[k]

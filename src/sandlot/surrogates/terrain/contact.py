@@ -16,7 +16,9 @@ from numpy.typing import NDArray
 from sandlot.kernels import kernel
 from sandlot.surrogates.terrain.feet import (
     STANCE,
+    Foot,
     Ground,
+    Stance,
     columns_below,
     foot_of,
     node_in,
@@ -39,20 +41,18 @@ SEEN = 7 * QUARTERS + 2
 """Then come the slopes of the rover at rest, ahead and to the left."""
 POINTS = 2
 """Below a wheel, a cell is searched at so many points along the wheel."""
-REACH, FAR = 4e-3, 0.2
-"""Cells farther from a foot than this are left out [m]; in the second case when a rover is put down anywhere."""
-CLOSE = 0.01
-"""The underside is near to ground that is closer than this, as far as that was not left out [m]."""
+REACH, FAR = 2e-3, 0.2
+"""Points farther above the ground than this are left out [m]: at first, and if the rover rests farther away."""
+CLOSE = 6e-3
+"""The underside is near to ground that is closer than this [m]."""
 UNIT = 1e-4
 """[m^2]"""
 COARSE = 2
 """Of the cells below the underside, one of so many in each direction is searched."""
-ITERATIONS, PRECISION, STEP = 12, 1e-5, 0.01
-"""Of the search for the rest, at most; and its smallest and largest step [m]."""
+SEARCHES, ITERATIONS, PRECISION, STEP = 4, 12, 5e-5, 0.01
+"""For the rest, at most: searches, and steps of each; and the smallest and the largest step [m]."""
 OVERSHOT = 0.1
 """A step after which forces push back by this share of what they pushed before is shortened."""
-PUT_DOWN = 4
-"""Searches until a rover that is put down lies on the ground."""
 LEAST_STIFFNESS = 1e-3
 """Against tilting, of a rover that stands on a line, as a share of that on its feet."""
 STIFFEST, RATIO = 4e7, (1.5, 30.0)
@@ -62,9 +62,13 @@ SHAPE = 0.67
 LOOSE = 1e6
 """Stiffness of ground that is not soil [Pa/m]."""
 
-X, Y, GAP, DEPTH, SIZE = range(5)
-"""Rows of the springs: place ahead and to the left of the centre of mass, height of the foot above the ground and above
-the ground as it was before anything pressed it [m], and size in cells."""
+LANES = 8
+"""Springs whose forces are computed together. They lie in blocks: for each row below, as many numbers."""
+X, Y, GAP, DEPTH, SIZE, SUMS = (LANES * row for row in range(6))
+"""Rows of a block: places ahead and to the left of the chassis, heights of the foot above the ground and above
+the ground as it was before anything pressed it [m], and sizes in cells; then nine sums over the blocks before."""
+TOTALS = 9
+BLOCK = SUMS + TOTALS * LANES
 
 
 class Body(NamedTuple):
@@ -74,8 +78,9 @@ class Body(NamedTuple):
         feet: (feet,) of FOOT.
         centre: (3,) of mass, in the axes of the chassis [m].
         weight: [N]
-        corner: Mean distance of wheels or belts ahead of or behind the centre [m].
+        corner: Mean distance of wheels or belts ahead of or behind the middle of the chassis [m].
         radius: Of the wheels [m].
+        lever: Largest horizontal distance of a point of a foot from there [m].
     """
 
     feet: NDArray[np.void]
@@ -83,6 +88,7 @@ class Body(NamedTuple):
     weight: float
     corner: float
     radius: float
+    lever: float
 
 
 class Springs(NamedTuple):
@@ -90,17 +96,15 @@ class Springs(NamedTuple):
 
     Attributes:
         stances: (feet,) of STANCE.
-        rows: (5, room).
-        below: (room,) whether it is below a wheel or belt, not below the underside.
-        cells: (room, 2) row and column of its cell.
-        sums: (9,) forces and stiffness.
-        shift: (3,) how far the rest is above the rover [m], and turned from it in pitch and roll [rad].
+        blocks: Of LANES springs each; first those below wheels and belts, and one more at the end.
+        cells: (room, 2) row and column of the cell of each.
+        sums: (TOTALS,) forces and stiffness.
+        shift: (3,) how far the rover is lifted [m], and turned in pitch and roll [rad], from where springs were found.
         rest: (3,) height [m], pitch and roll [rad] at rest.
     """
 
     stances: NDArray[np.void]
-    rows: Array
-    below: NDArray[np.bool_]
+    blocks: Array
     cells: IntArray
     sums: Array
     shift: Array
@@ -114,83 +118,135 @@ def make_springs(feet: NDArray[np.void], spacing: float) -> Springs:
     room = int(POINTS * 1.5 * cells.sum())  # columns of a turned foot are longer
     return Springs(
         np.zeros(len(feet), STANCE),
-        np.zeros((5, room)),
-        np.zeros(room, np.bool_),
+        np.zeros((room // LANES + 2) * BLOCK),
         np.zeros((room, 2), np.int64),
-        np.zeros(9),
+        np.zeros(TOTALS),
         np.zeros(3),
         np.zeros(3),
     )
 
 
+@kernel(error_model="numpy", allocates=False, forceinline=True)
+def spring_at(k: int) -> int:
+    """Where the numbers of a spring begin in the blocks."""
+    return k // LANES * BLOCK + k % LANES
+
+
+@kernel(error_model="numpy", allocates=False)
+def gather_wheel(
+    foot: Foot, at: Stance, ground: Ground, initial: Array, middle: Stance, reach: float, springs: Springs, count: int
+) -> int:
+    """Find the springs below a wheel or belt; returns how many there are then.
+
+    Args:
+        foot: The wheel.
+        at: Where it is.
+        ground: As it is.
+        initial: (ny, nx) heights before anything touched it [m].
+        middle: Where the chassis is.
+        reach: Points farther above the ground than this are left out [m].
+        springs: To be filled.
+        count: How many there are already.
+    """
+    heights, (ny, nx), spacing = ground.heights, ground.heights.shape, ground.spacing
+    blocks, cells = springs.blocks, springs.cells
+    per, square, half = 1.0 / spacing, foot.radius * foot.radius, 0.5 * spacing
+    first_row, last_row = rows_below(foot, at, ground, 0.0)
+    for row in range(first_row, last_row + 1):
+        i, y = node_in(row, ny, ground.wrap), ground.y0 + row * spacing
+        first, last = columns_below(foot, at, ground, row, 0.0)
+        for column in range(first, last + 1):
+            j, x = node_in(column, nx, ground.wrap), ground.x0 + column * spacing
+            dx, dy = x - at.x, y - at.y
+            u, v = dx * at.ahead_x + dy * at.ahead_y, dy * at.ahead_x - dx * at.ahead_y
+            across, over = 0.5 + (foot.half_width - abs(v)) * per, max(abs(u) - foot.straight - half, 0.0)
+            if i < 0 or j < 0 or across <= 0.0 or count + POINTS > len(cells):
+                continue
+            height, flat = heights[i, j], min(max(u, -foot.straight), foot.straight)
+            lower = at.z + flat * at.slope + v * at.tilt - height
+            clear = lower - reach
+            if clear >= 0.0 and clear * clear >= square - over * over:
+                continue
+            depth, size = height - max(initial[i, j], height), min(across, 1.0) / POINTS
+            ahead = (x - middle.x) * middle.ahead_x + (y - middle.y) * middle.ahead_y
+            left = (y - middle.y) * middle.ahead_x - (x - middle.x) * middle.ahead_y
+            for point in range(POINTS):
+                shift = ((point + 0.5) / POINTS - 0.5) * spacing
+                over = max(abs(u + shift) - foot.straight, 0.0)
+                if over >= foot.radius:
+                    continue
+                gap = lower - math.sqrt(square - over * over)
+                if gap < reach:
+                    p = spring_at(count)
+                    blocks[p + X], blocks[p + Y], blocks[p + SIZE] = ahead + shift, left, size
+                    blocks[p + GAP], blocks[p + DEPTH] = gap, gap + depth
+                    cells[count, 0], cells[count, 1] = i, j
+                    count += 1
+    return count
+
+
+@kernel(error_model="numpy", allocates=False)
+def gather_box(
+    foot: Foot, at: Stance, ground: Ground, initial: Array, middle: Stance, reach: float, springs: Springs, count: int
+) -> int:
+    """Find the springs below a box; arguments as of `gather_wheel`."""
+    heights, (ny, nx), spacing, blocks = ground.heights, ground.heights.shape, ground.spacing, springs.blocks
+    wide = COARSE * spacing
+    per = 1.0 / wide
+    first_row, last_row = rows_below(foot, at, ground, wide - spacing)
+    for row in range(first_row + first_row % COARSE, last_row + 1, COARSE):
+        i, y = node_in(row, ny, ground.wrap), ground.y0 + row * spacing
+        first, last = columns_below(foot, at, ground, row, wide - spacing)
+        for column in range(first + first % COARSE, last + 1, COARSE):
+            j, x = node_in(column, nx, ground.wrap), ground.x0 + column * spacing
+            dx, dy = x - at.x, y - at.y
+            u, v = dx * at.ahead_x + dy * at.ahead_y, dy * at.ahead_x - dx * at.ahead_y
+            across, along = 0.5 + (foot.half_width - abs(v)) * per, 0.5 + (foot.straight - abs(u)) * per
+            if i < 0 or j < 0 or across <= 0.0 or along <= 0.0 or count == len(springs.cells):
+                continue
+            height = heights[i, j]
+            gap = at.z + u * at.slope + v * at.tilt - height
+            if gap < reach:
+                p = spring_at(count)
+                blocks[p + X] = (x - middle.x) * middle.ahead_x + (y - middle.y) * middle.ahead_y
+                blocks[p + Y] = (y - middle.y) * middle.ahead_x - (x - middle.x) * middle.ahead_y
+                blocks[p + GAP], blocks[p + DEPTH] = gap, gap + height - max(initial[i, j], height)
+                blocks[p + SIZE] = COARSE * COARSE * min(across, 1.0) * min(along, 1.0)
+                count += 1
+    return count
+
+
 @kernel(error_model="numpy", allocates=False)
 def gather(
-    body: Body, ground: Ground, initial: Array, position: Array, attitude: Array, reach: float, springs: Springs
-) -> int:
-    """Find the springs below a rover; returns how many.
+    body: Body, ground: Ground, initial: Array, place: Array, yaw: float, reach: float, springs: Springs
+) -> tuple[int, int]:
+    """Find the springs below a rover that is at rest; returns how many are below wheels or belts, and how many in all.
 
     Args:
         body: The rover.
         ground: As it is.
         initial: (ny, nx) heights before anything touched it [m].
-        position: (3,) of the chassis [m].
-        attitude: (3,) its roll, pitch and yaw [rad].
-        reach: Cells farther from a foot than this are left out [m].
-        springs: To be filled.
+        place: (2 or more,) x and y of the chassis [m].
+        yaw: [rad]
+        reach: Points farther above the ground than this are left out [m].
+        springs: To be filled, for their ``rest``.
     """
-    feet, stances, rows, below, cells = body.feet, springs.stances, springs.rows, springs.below, springs.cells
-    heights, (ny, nx), wrap, spacing = ground.heights, ground.heights.shape, ground.wrap, ground.spacing
-    stand(feet, position, attitude, stances)
-    c, s = math.cos(attitude[2]), math.sin(attitude[2])
-    sr, cr, sp, cp = math.sin(attitude[0]), math.cos(attitude[0]), math.sin(attitude[1]), math.cos(attitude[1])
-    ahead = cp * body.centre[0] + sp * (sr * body.centre[1] + cr * body.centre[2])
-    left = cr * body.centre[1] - sr * body.centre[2]
-    x0, y0, count = position[0] + c * ahead - s * left, position[1] + s * ahead + c * left, 0
+    feet, stances, rest, count, wheels = body.feet, springs.stances, springs.rest, 0, 0
+    stand(feet, (place[0], place[1], rest[0]), (rest[2], rest[1], yaw), stances)
+    middle = Stance(place[0], place[1], rest[0], math.cos(yaw), math.sin(yaw), 0.0, 0.0)
     for k in range(len(feet)):
-        foot, at = foot_of(feet[k]), stance_of(stances[k])
-        wheel = foot.radius > 0.0
-        step, points = (1, POINTS) if wheel else (COARSE, 1)
-        wide, square = step * spacing, foot.radius * foot.radius
-        per, part_of_point = 1.0 / wide, step * step / points
-        first_row, last_row = rows_below(foot, at, ground, wide - spacing)
-        first_row += first_row % step
-        for row in range(first_row, last_row + 1, step):
-            i, y = node_in(row, ny, wrap), ground.y0 + row * spacing
-            if i < 0:
-                continue
-            first, last = columns_below(foot, at, ground, row, wide - spacing)
-            first += first % step
-            for column in range(first, last + 1, step):
-                j, x = node_in(column, nx, wrap), ground.x0 + column * spacing
-                if j < 0:
-                    continue
-                dx, dy = x - at.x, y - at.y
-                u, v = dx * at.ahead_x + dy * at.ahead_y, dy * at.ahead_x - dx * at.ahead_y
-                across, over = 0.5 + (foot.half_width - abs(v)) * per, abs(u) - foot.straight
-                along = 1.0 if wheel else 0.5 - over * per
-                if across <= 0.0 or along <= 0.0:
-                    continue
-                height, flat = heights[i, j], min(max(u, -foot.straight), foot.straight)
-                under = at.z + flat * at.slope + v * at.tilt
-                clear, over = under - height - reach, max(over - 0.5 * spacing, 0.0)
-                if clear >= 0.0 and (not wheel or clear * clear >= square - over * over):
-                    continue
-                size, depth = part_of_point * min(across, 1.0) * min(along, 1.0), height - max(initial[i, j], height)
-                for point in range(points):
-                    shift = ((point + 0.5) / points - 0.5) * spacing if wheel else 0.0
-                    over, drop = max(abs(u + shift) - foot.straight, 0.0), 0.0
-                    if wheel:
-                        if over >= foot.radius:
-                            continue
-                        drop = math.sqrt(square - over * over)
-                    if count == len(below):
-                        continue
-                    gap = under - drop - height
-                    rows[X, count], rows[Y, count] = (x - x0) * c + (y - y0) * s + shift, (y - y0) * c - (x - x0) * s
-                    rows[GAP, count], rows[DEPTH, count], rows[SIZE, count] = gap, gap + depth, size
-                    below[count], cells[count, 0], cells[count, 1] = wheel, i, j
-                    count += 1
-    return count
+        if feet[k]["radius"] > 0.0:
+            foot, at = foot_of(feet[k]), stance_of(stances[k])
+            wheels = count = gather_wheel(foot, at, ground, initial, middle, reach, springs, count)
+    for k in range(len(feet)):
+        if feet[k]["radius"] == 0.0:
+            foot, at = foot_of(feet[k]), stance_of(stances[k])
+            count = gather_box(foot, at, ground, initial, middle, reach + CLOSE, springs, count)
+    for k in range(count, -(-count // LANES) * LANES):  # the last block is filled up with springs that push nothing
+        p = spring_at(k)
+        for row in range(X, SUMS, LANES):
+            springs.blocks[p + row] = 0.0
+    return wheels, count
 
 
 @kernel(error_model="numpy", allocates=False)
@@ -198,43 +254,60 @@ def resist(springs: Springs, count: int, ratio: float) -> None:
     """Sum up the forces of the springs on a rover shifted by ``springs.shift``, and their stiffness.
 
     Args:
-        springs: Their ``sums`` are set: force up, and its moments in pitch and roll; stiffness, six elements.
+        springs: Their ``sums`` are set: force up, and its moments in pitch and roll about the middle of the chassis;
+            stiffness, six elements.
         count: How many there are.
         ratio: How many times stiffer they are when they do not yield.
     """
-    rows, (up, pitch, roll) = springs.rows, (springs.shift[0], springs.shift[1], springs.shift[2])
-    f0, f1, f2, k00, k01, k02, k11, k12, k22 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-    for k in range(count):
-        x, y, size = rows[X, k], rows[Y, k], rows[SIZE, k]
-        down = x * pitch - y * roll - up
-        elastic, depth = ratio * (down - rows[GAP, k]), down - rows[DEPTH, k]
-        force = size * max(min(elastic, depth), 0.0)
-        stiffness = size * (0.0 if elastic <= 0.0 else ratio if elastic < depth else 1.0)
-        f0, f1, f2 = f0 + force, f1 - force * x, f2 + force * y
-        kx, ky = stiffness * x, stiffness * y
-        k00, k01, k02 = k00 + stiffness, k01 - kx, k02 + ky
-        k11, k12, k22 = k11 + kx * x, k12 - kx * y, k22 + ky * y
-    sums = springs.sums
-    sums[0], sums[1], sums[2], sums[3], sums[4] = f0, f1, f2, k00, k01
-    sums[5], sums[6], sums[7], sums[8] = k02, k11, k12, k22
+    up, pitch, roll, last = springs.shift[0], springs.shift[1], springs.shift[2], -(-count // LANES)
+    springs.blocks[SUMS:BLOCK] = 0.0
+    for block in range(last):
+        # Constant places in a slice tell the compiler that nothing overlaps, so that it computes all lanes at once.
+        part = springs.blocks[block * BLOCK : (block + 2) * BLOCK]
+        for i in range(LANES):
+            x, y, size = part[X + i], part[Y + i], part[SIZE + i]
+            down = x * pitch - y * roll - up
+            elastic, depth = ratio * (down - part[GAP + i]), down - part[DEPTH + i]
+            force = size * max(min(elastic, depth), 0.0)
+            stiffness = size * (0.0 if elastic <= 0.0 else ratio if elastic < depth else 1.0)
+            kx, ky = stiffness * x, stiffness * y
+            part[BLOCK + SUMS + i] = part[SUMS + i] + force
+            part[BLOCK + SUMS + LANES + i] = part[SUMS + LANES + i] - force * x
+            part[BLOCK + SUMS + 2 * LANES + i] = part[SUMS + 2 * LANES + i] + force * y
+            part[BLOCK + SUMS + 3 * LANES + i] = part[SUMS + 3 * LANES + i] + stiffness
+            part[BLOCK + SUMS + 4 * LANES + i] = part[SUMS + 4 * LANES + i] - kx
+            part[BLOCK + SUMS + 5 * LANES + i] = part[SUMS + 5 * LANES + i] + ky
+            part[BLOCK + SUMS + 6 * LANES + i] = part[SUMS + 6 * LANES + i] + kx * x
+            part[BLOCK + SUMS + 7 * LANES + i] = part[SUMS + 7 * LANES + i] - kx * y
+            part[BLOCK + SUMS + 8 * LANES + i] = part[SUMS + 8 * LANES + i] + ky * y
+    found = springs.blocks[last * BLOCK + SUMS : (last + 1) * BLOCK]
+    for m in range(TOTALS):
+        total = 0.0
+        for i in range(LANES):
+            total += found[m * LANES + i]
+        springs.sums[m] = total
 
 
 @kernel(error_model="numpy", allocates=False)
-def balance(springs: Springs, count: int, weight: float, ratio: float, least: float) -> None:
+def balance(
+    springs: Springs, count: int, weight: float, centre: tuple[float, float], ratio: float, least: float
+) -> None:
     """Find the shift at which springs carry a rover, by Newton's method.
 
     Args:
         springs: Their ``shift`` is where the search begins, and where it ends.
         count: How many there are; at least 1.
         weight: Of the rover, divided by the stiffness of a cell [m].
+        centre: Of mass, ahead and to the left of the middle of the chassis [m].
         ratio: As of `resist`.
         least: Stiffness against tilting [m^2].
     """
     shift, sums, part, push = springs.shift, springs.sums, 0.0, 0.0
     up, pitch, roll = 0.0, 0.0, 0.0
+    lift, turn, lean = weight, -weight * centre[0], weight * centre[1]
     for _ in range(ITERATIONS):
         resist(springs, count, ratio)
-        now = up * (sums[0] - weight) + pitch * sums[1] + roll * sums[2]  # along the last step
+        now = up * (sums[0] - lift) + pitch * (sums[1] - turn) + roll * (sums[2] - lean)  # along the last step
         if now < -OVERSHOT * push:  # springs are stiffer where it ended: go back to where forces balance along it
             back = part * now / (push - now)
             shift[0], shift[1], shift[2] = shift[0] + back * up, shift[1] + back * pitch, shift[2] + back * roll
@@ -247,13 +320,13 @@ def balance(springs: Springs, count: int, weight: float, ratio: float, least: fl
         l11 = math.sqrt(max(d - l10 * l10, 1e-12))
         l21 = (e - l20 * l10) / l11
         l22 = math.sqrt(max(f - l20 * l20 - l21 * l21, 1e-12))
-        y0 = (sums[0] - weight) / l00
-        y1 = (sums[1] - l10 * y0) / l11
-        y2 = (sums[2] - l20 * y0 - l21 * y1) / l22
+        y0 = (sums[0] - lift) / l00
+        y1 = (sums[1] - turn - l10 * y0) / l11
+        y2 = (sums[2] - lean - l20 * y0 - l21 * y1) / l22
         roll = y2 / l22
         pitch = (y1 - l21 * roll) / l11
         up = (y0 - l10 * pitch - l20 * roll) / l00
-        push = up * (sums[0] - weight) + pitch * sums[1] + roll * sums[2]
+        push = up * (sums[0] - lift) + pitch * (sums[1] - turn) + roll * (sums[2] - lean)
         size = max(abs(up), 0.1 * max(abs(pitch), abs(roll)))
         part = min(1.0, STEP / size) if size > 0.0 else 1.0
         shift[0], shift[1], shift[2] = shift[0] + part * up, shift[1] + part * pitch, shift[2] + part * roll
@@ -276,30 +349,32 @@ def share_out(
     initial: Array,
     yaw: float,
     springs: Springs,
+    wheels: int,
     count: int,
     weight: float,
     ratio: float,
     seen: Array,
 ) -> None:
-    """Fill in what is seen of each quarter of a rover that springs carry: seen (SEEN,); arguments as of `balance`."""
+    """Fill in what is seen of each quarter of a rover that springs carry: seen (SEEN,).
+
+    ``wheels`` and ``count`` are how many springs there are, as of `gather`; other arguments are as of `balance`.
+    """
     (ny, nx), wrap, half, c, s = initial.shape, ground.wrap, 0.5 / ground.spacing, math.cos(yaw), math.sin(yaw)
-    rows, (up, pitch, roll) = springs.rows, (springs.shift[0], springs.shift[1], springs.shift[2])
-    carried, area = 0.0, ground.spacing * ground.spacing / UNIT
-    for k in range(count):
-        down = rows[X, k] * pitch - rows[Y, k] * roll - up
-        carried += rows[SIZE, k] * max(min(ratio * (down - rows[GAP, k]), down - rows[DEPTH, k]), 0.0)
-    per, per_radius = QUARTERS / max(carried, weight), 1.0 / body.radius
+    blocks, (up, pitch, roll) = springs.blocks, (springs.shift[0], springs.shift[1], springs.shift[2])
+    carried, area, per_radius = 0.0, ground.spacing * ground.spacing / UNIT, 1.0 / body.radius
     for k in range(SEEN):
         seen[k] = 0.0
     for k in range(count):
-        x, y = rows[X, k], rows[Y, k]
+        p = spring_at(k)
+        x, y, size = blocks[p + X], blocks[p + Y], blocks[p + SIZE]
         quarter = (0 if x >= 0.0 else 1) + (0 if y >= 0.0 else 2)
         down = x * pitch - y * roll - up
-        deep, depth = down - rows[GAP, k], down - rows[DEPTH, k]
-        load = per * rows[SIZE, k] * min(ratio * deep, depth) if deep > 0.0 else 0.0
-        if not springs.below[k]:
+        deep, depth = down - blocks[p + GAP], down - blocks[p + DEPTH]
+        load = size * max(min(ratio * deep, depth), 0.0)
+        carried += load
+        if k >= wheels:
             seen[UNDER + quarter] += load
-            seen[NEAR + quarter] += area * rows[SIZE, k] * max(CLOSE + deep, 0.0)
+            seen[NEAR + quarter] += area * size * max(CLOSE + deep, 0.0)
         elif load > 0.0:
             seen[LOAD + quarter] += load
             seen[SHIFT + quarter] += load * per_radius * (x - body.corner if x >= 0.0 else x + body.corner)
@@ -311,6 +386,9 @@ def share_out(
             seen[AHEAD + quarter] += load * (slope_x * c + slope_y * s)
             seen[LEFT + quarter] += load * (slope_y * c - slope_x * s)
             seen[RUT + quarter] += load * (depth - deep)
+    per = QUARTERS / max(carried, weight)
+    for k in range(NEAR):
+        seen[k] *= per
 
 
 @kernel(error_model="numpy", allocates=False)
@@ -318,11 +396,10 @@ def look(
     body: Body,
     ground: Ground,
     initial: Array,
-    position: Array,
-    attitude: Array,
+    place: Array,
+    yaw: float,
     stiffness: float,
     ratio: float,
-    reach: float,
     springs: Springs,
     seen: Array,
 ) -> None:
@@ -332,22 +409,30 @@ def look(
         body: The rover.
         ground: As it is.
         initial: (ny, nx) heights before anything touched it [m].
-        position: (3,) of the chassis [m].
-        attitude: (3,) its roll, pitch and yaw [rad].
+        place: (2 or more,) x and y of the chassis [m].
+        yaw: [rad]
         stiffness: Of springs [Pa/m].
         ratio: How many times stiffer they are when they do not yield.
-        reach: As of `gather`.
-        springs: The search begins at their ``shift``; their ``rest`` is set.
+        springs: Their ``rest`` is where the search begins, and where it ends.
         seen: (SEEN,) to be filled.
     """
-    cell = ground.spacing * ground.spacing
+    cell, rest, shift = ground.spacing * ground.spacing, springs.rest, springs.shift
     weight, least = body.weight / (stiffness * cell), LEAST_STIFFNESS * body.corner * body.corner
-    count = gather(body, ground, initial, position, attitude, reach, springs)
-    if count > 0:
-        balance(springs, count, weight, ratio, least)
-    share_out(body, ground, initial, attitude[2], springs, count, weight, ratio, seen)
-    rest, shift = springs.rest, springs.shift
-    rest[0], rest[1], rest[2] = position[2] + shift[0], attitude[1] + shift[1], attitude[0] + shift[2]
+    reach, wheels, count = REACH, 0, 0
+    for _ in range(SEARCHES):
+        sr, cr, sp, cp = math.sin(rest[2]), math.cos(rest[2]), math.sin(rest[1]), math.cos(rest[1])
+        x, y, z = body.centre[0], body.centre[1], body.centre[2]
+        centre = (cp * x + sp * (sr * y + cr * z), cr * y - sr * z)
+        wheels, count = gather(body, ground, initial, place, yaw, reach, springs)
+        shift[0] = shift[1] = shift[2] = 0.0
+        if count > 0:
+            balance(springs, count, weight, centre, ratio, least)
+        for m in range(3):
+            rest[m] += shift[m]
+        if count > 0 and body.lever * math.sqrt(shift[1] * shift[1] + shift[2] * shift[2]) - shift[0] < reach:
+            break  # no point that was left out is lower than the ground
+        reach = REACH if count > 0 else FAR
+    share_out(body, ground, initial, yaw, springs, wheels, count, weight, ratio, seen)
     seen[SEEN - 2], seen[SEEN - 1] = -math.tan(rest[1]), math.tan(rest[2])
 
 

@@ -40,6 +40,8 @@ class Stance(NamedTuple):
     tilt: float
 
 
+Place = Array | tuple[float, float, float]
+"""Three numbers."""
 ADVANCE, SINK = 0.5, 7e-4
 """Feet change the ground anew when they have moved by this share of the spacing of nodes, or up or down by this [m]."""
 PARALLEL = 1e-6
@@ -71,7 +73,7 @@ class Ground(NamedTuple):
 
 
 @kernel(error_model="numpy", allocates=False)
-def stand(feet: NDArray[np.void], position: Array, attitude: Array, stances: NDArray[np.void]) -> None:
+def stand(feet: NDArray[np.void], position: Place, attitude: Place, stances: NDArray[np.void]) -> None:
     """Place the feet of a chassis.
 
     Args:

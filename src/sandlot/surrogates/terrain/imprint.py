@@ -247,16 +247,12 @@ def rise(
             j, west, east = node_in(c, nx, wrap), node_in(c - 1, nx, wrap), node_in(c + 1, nx, wrap)
             if i < 0 or j < 0 or south < 0 or north < 0 or west < 0 or east < 0 or marks[i, j] >= least:
                 continue
-            s, n, w, e = (
-                marks[south, j] == mark,
-                marks[north, j] == mark,
-                marks[i, west] == mark,
-                marks[i, east] == mark,
-            )
-            if not (s or n or w or e) or count == len(rim):
+            s, n = int(marks[south, j] == mark), int(marks[north, j] == mark)
+            w, e = int(marks[i, west] == mark), int(marks[i, east] == mark)
+            if s + n + w + e == 0 or count == len(rim):
                 continue
-            sw, se = marks[south, west] == mark, marks[south, east] == mark
-            nw, ne = marks[north, west] == mark, marks[north, east] == mark
+            sw, se = int(marks[south, west] == mark), int(marks[south, east] == mark)
+            nw, ne = int(marks[north, west] == mark), int(marks[north, east] == mark)
             out_x, out_y = float(sw + w + nw - se - e - ne), float(sw + s + se - nw - n - ne)
             ahead, squared = out_x * vx + out_y * vy, max(out_x * out_x + out_y * out_y, 1.0)
             dr, dc = r - row, c - column
@@ -271,8 +267,39 @@ def rise(
 
 
 @kernel(error_model="numpy", allocates=False)
+def slide_from(
+    ground: Ground, i: int, j: int, above: int, west: int, east: int, straight: float, diagonal: float, least: int
+) -> None:
+    """Let soil slide between a node and four of its neighbours, half of the excess each.
+
+    Args:
+        ground: Changed in place.
+        i: Row of the node.
+        j: Its column.
+        above: The next row; -1 beyond the edge, like the other two.
+        west: The column before.
+        east: The next column.
+        straight: Fall to the next node that is stable [m].
+        diagonal: The same to a diagonal one [m].
+        least: As of `slide`.
+    """
+    heights, marks = ground.heights, ground.marks
+    if marks[i, j] >= least:
+        return
+    for m in range(4):
+        k, h = i if m == 0 else above, j if m == 1 else west if m == 3 else east
+        if k < 0 or h < 0:
+            continue
+        stable, fall = straight if m < 2 else diagonal, heights[i, j] - heights[k, h]
+        if abs(fall) > STEEP * stable and marks[k, h] < least:
+            amount = math.copysign(0.5 * (abs(fall) - stable), fall)
+            heights[i, j] -= amount
+            heights[k, h] += amount
+
+
+@kernel(error_model="numpy", allocates=False)
 def slide(ground: Ground, foot: Foot, stance: Stance, repose: float, least: int) -> None:
-    """Let soil slide down slopes around a foot that are steeper than the angle of repose, half of the excess each time.
+    """Let soil slide down slopes around a foot that are steeper than the angle of repose.
 
     Args:
         ground: Changed in place.
@@ -281,36 +308,27 @@ def slide(ground: Ground, foot: Foot, stance: Stance, repose: float, least: int)
         repose: Tangent of the angle of repose.
         least: Nodes with at least this mark are below a foot, and hold their soil.
     """
-    heights, marks, (ny, nx), wrap = ground.heights, ground.marks, ground.heights.shape, ground.wrap
-    margin = MARGIN * ground.spacing
-    first_row, last_row = rows_below(foot, stance, ground, margin)
+    heights, (ny, nx), wrap, margin = ground.heights, ground.heights.shape, ground.wrap, MARGIN * ground.spacing
     straight, diagonal = repose * ground.spacing, DIAGONAL * repose * ground.spacing
+    first_row, last_row = rows_below(foot, stance, ground, margin)
     for row in range(first_row, last_row + 1):
         i, above = node_in(row, ny, wrap), node_in(row + 1, ny, wrap)
-        first_column, last_column = columns_below(foot, stance, ground, row, margin)
-        for column in range(first_column, last_column + 1):
-            j, west, east = node_in(column, nx, wrap), node_in(column - 1, nx, wrap), node_in(column + 1, nx, wrap)
-            if i < 0 or j < 0:
-                continue
-            if above >= 0 and west >= 0 and east >= 0:  # most nodes have no steep slope: one branch for all four
-                here = heights[i, j]
-                steep = abs(here - heights[i, east]) > STEEP * straight
-                steep |= abs(here - heights[above, j]) > STEEP * straight
-                steep |= abs(here - heights[above, east]) > STEEP * diagonal
-                steep |= abs(here - heights[above, west]) > STEEP * diagonal
-                if not steep:
-                    continue
-            if marks[i, j] >= least:
-                continue
-            for m in range(4):
-                k, h = i if m == 0 else above, j if m == 1 else west if m == 3 else east
-                if k < 0 or h < 0 or marks[k, h] >= least:
-                    continue
-                stable, fall = straight if m < 2 else diagonal, heights[i, j] - heights[k, h]
-                if abs(fall) > STEEP * stable:
-                    amount = math.copysign(0.5 * (abs(fall) - stable), fall)
-                    heights[i, j] -= amount
-                    heights[k, h] += amount
+        first, last = columns_below(foot, stance, ground, row, margin)
+        if i >= 0 and above >= 0 and first > 0 and last < nx - 1:  # most nodes have no steep slope
+            here, there = heights[i], heights[above]
+            for j in range(first, last + 1):
+                height = here[j]
+                steep = abs(height - here[j + 1]) > STEEP * straight
+                steep |= abs(height - there[j]) > STEEP * straight
+                steep |= abs(height - there[j + 1]) > STEEP * diagonal
+                steep |= abs(height - there[j - 1]) > STEEP * diagonal
+                if steep:
+                    slide_from(ground, i, j, above, j - 1, j + 1, straight, diagonal, least)
+        elif i >= 0:
+            for column in range(first, last + 1):
+                j, west, east = node_in(column, nx, wrap), node_in(column - 1, nx, wrap), node_in(column + 1, nx, wrap)
+                if j >= 0:
+                    slide_from(ground, i, j, above, west, east, straight, diagonal, least)
 
 
 @kernel(error_model="numpy", allocates=False)

@@ -15,7 +15,7 @@ from sandlot.kernels import kernel
 from sandlot.physics.soil import PRESETS, SoilKind
 from sandlot.recordings.needs import COMMANDS, MESSAGES, MOTION, ROVER
 from sandlot.settings import build
-from sandlot.surrogates.terrain.contact import REACH, SEEN, Body, Springs, look, make_springs, spring
+from sandlot.surrogates.terrain.contact import SEEN, Body, Springs, look, make_springs, spring
 from sandlot.surrogates.terrain.drives import Drive
 from sandlot.surrogates.terrain.feet import STANCE, Ground, make_ground, stand
 from sandlot.surrogates.terrain.imprint import MAX_FEET, come_over_all
@@ -112,7 +112,7 @@ def follow(
     stances = np.zeros(len(body.feet), STANCE)
     for k in range(len(position)):
         since = (number + k - 1) * MAX_FEET
-        look(body, ground, initial, position[k], attitude[k], stiffness, ratio, REACH, springs, seen[k])
+        look(body, ground, initial, position[k], attitude[k, 2], stiffness, ratio, springs, seen[k])
         rests[k] = springs.rest
         stand(body.feet, position[k], attitude[k], stances)
         come_over_all(ground, body.feet, stances, since + MAX_FEET, since)
@@ -133,6 +133,9 @@ def follow_recording(
     seen, rests = np.zeros((len(frames), SEEN)), np.zeros((len(frames), 3))
     springs = make_springs(shape.feet, ground.spacing)
     stiffness, ratio = spring(soil, shape.weight, shape.radius, shape.width)
+    start = frames.start - first + 1
+    springs.rest[0] = drive.position[start, 2]
+    springs.rest[1], springs.rest[2] = drive.attitude[start, 1], drive.attitude[start, 0]
     for low in range(0, len(frames), CHUNK):
         part = frames[low : low + CHUNK]
         some = recording[["window_row", "window_column", "height_change"]].isel(

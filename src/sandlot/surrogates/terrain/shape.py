@@ -41,7 +41,7 @@ class Shape:
     @property
     def body(self) -> Body:
         """The same, for kernels that look at the ground."""
-        return Body(self.feet, self.centre, self.weight, float(self.corner[0]), self.radius)
+        return Body(self.feet, self.centre, self.weight, float(self.corner[0]), self.radius, self.reach)
 
     @property
     def below(self) -> Array:

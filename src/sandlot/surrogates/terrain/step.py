@@ -10,11 +10,8 @@ from sandlot.geometry.planar import wrap_compiled
 from sandlot.kernels import kernel
 from sandlot.models.dense import BLOCK, Dense, forward_block, forward_one
 from sandlot.surrogates.terrain.contact import (
-    FAR,
     LOAD,
-    PUT_DOWN,
     QUARTERS,
-    REACH,
     SEEN,
     UNDER,
     Body,
@@ -45,16 +42,18 @@ STATE = np.dtype(
         ("last_attitude", np.float64, 3),
         ("looked", np.float64, 3),
         ("base", np.float64, 3),
+        ("slope", np.float64, 2),
     ]
 )
 """A learned rover: position [m]; roll, pitch and yaw [rad]; its horizontal speed ahead and to the left [m/s] and its
 turn rate [rad/s]; speeds [rad/s] and angles [rad] of its left and its right wheels; its height [m], pitch and roll
 [rad] relative to where it would rest, and their last changes; its grip; 1 if it stands
 still, else 0; least mark of the nodes below it; frames since it last changed the ground, and its
-position and attitude then; place [m] and yaw [rad] where it last looked at the ground, and height [m], pitch and roll
-[rad] at which it would rest there."""
-LOOK = 2e-3
-"""A rover looks at the ground again when its feet have moved by this [m]."""
+position and attitude then; place [m] and yaw [rad] where it last looked at the ground, height [m], pitch and roll
+[rad] at which it would rest there, and its slopes along x and y then."""
+LOOK, JUMP = 0.01, 0.1
+"""A rover looks at the ground again when its feet have moved by this; one that has moved by more than the second did so
+at the edge of a map that wraps [m]."""
 RESTS = 3
 """Height, pitch and roll relative to where it would rest."""
 STILL_WHEELS, STILL_SPEED = 0.02, 0.003
@@ -70,6 +69,8 @@ SPRING = SHEAR + 1
 """Stiffness of springs [Pa/m], and how many times stiffer they are when they do not yield."""
 GAINS = SPRING + 2
 """Gains of the inputs of the net, and further inputs."""
+FEW = 16
+"""So many rovers are computed together; fewer, one after the other."""
 MAX_PUSHED = 200
 """Nodes of which one foot can push soil aside in a frame."""
 
@@ -239,34 +240,52 @@ def move(learned: Learned, state: np.void, changes: NDArray[np.float32]) -> None
 
 
 @kernel(error_model="numpy", allocates=False)
+def higher(state: np.void) -> float:
+    """How much higher a rover would rest than where it looked at the ground last, if the ground goes on as it was [m]."""
+    position, looked, slope = state["position"], state["looked"], state["slope"]
+    dx, dy = position[0] - looked[0], position[1] - looked[1]
+    return dx * slope[0] + dy * slope[1] if abs(dx) + abs(dy) <= JUMP else 0.0  # also if it has not looked yet
+
+
+@kernel(error_model="numpy", allocates=False)
 def stand_up(state: np.void) -> None:
     """Height, pitch and roll of a rover, from those at which it would rest."""
-    state["position"][2] = state["base"][0] + state["rest"][0]
+    state["position"][2] = state["base"][0] + state["rest"][0] + higher(state)
     state["attitude"][1] = state["base"][1] + state["rest"][1]
     state["attitude"][0] = state["base"][2] + state["rest"][2]
 
 
 @kernel(error_model="numpy", allocates=False)
 def look_below(
-    learned: Learned, state: np.void, soil: Array, maps: Maps, at: int, reach: float, springs: Springs, seen: Array
+    learned: Learned, state: np.void, soil: Array, maps: Maps, at: int, springs: Springs, seen: Array
 ) -> None:
-    """`look` at one of the maps below a rover; its ``rest`` is where the search begins."""
-    ground, initial = ground_of(maps, at), maps.initial[at]
-    stiffness, ratio, position, attitude = soil[SPRING], soil[SPRING + 1], state["position"], state["attitude"]
+    """`look` at one of the maps below a rover; the search begins where the rover has seen that it would rest."""
+    place, yaw, base, looked = state["position"], state["attitude"][2], state["base"], state["looked"]
+    springs.rest[0], springs.rest[1], springs.rest[2] = base[0] + higher(state), base[1], base[2]
+    look(
+        learned.body,
+        ground_of(maps, at),
+        maps.initial[at],
+        place,
+        yaw,
+        soil[SPRING],
+        soil[SPRING + 1],
+        springs,
+        seen,
+    )
     for m in range(3):
-        springs.shift[m] = -state["rest"][m]
-    look(learned.body, ground, initial, position, attitude, stiffness, ratio, reach, springs, seen)
-    for m in range(3):
-        state["base"][m] = springs.rest[m]
-    state["looked"][0], state["looked"][1], state["looked"][2] = position[0], position[1], attitude[2]
+        base[m] = springs.rest[m]
+    looked[0], looked[1], looked[2] = place[0], place[1], yaw
+    c, s, ahead, left = math.cos(yaw), math.sin(yaw), seen[SEEN - 2], seen[SEEN - 1]
+    state["slope"][0], state["slope"][1] = c * ahead - s * left, s * ahead + c * left
 
 
 @kernel(error_model="numpy", allocates=False)
 def has_left(learned: Learned, state: np.void) -> bool:
     """Whether a rover has moved so far that it looks at the ground again."""
     position, looked = state["position"], state["looked"]
-    moved = math.hypot(position[0] - looked[0], position[1] - looked[1])
-    moved += learned.lever * abs(wrap_compiled(state["attitude"][2] - looked[2]))
+    dx, dy = position[0] - looked[0], position[1] - looked[1]
+    moved = math.sqrt(dx * dx + dy * dy) + learned.lever * abs(wrap_compiled(state["attitude"][2] - looked[2]))
     return not moved <= LOOK  # NaN where it has not looked yet
 
 
@@ -279,13 +298,9 @@ def lay_down(learned: Learned, state: np.void, soil: Array, maps: Maps, at: int,
     column = column % nx if maps.wrap else min(max(column, 0), nx - 1)
     row = row % ny if maps.wrap else min(max(row, 0), ny - 1)
     foot = learned.body.feet[0]
-    state["position"][2] = heights[row, column] + foot["radius"] - foot["z"]
-    state["attitude"][0] = state["attitude"][1] = 0.0
-    for m in range(3):
-        state["rest"][m] = 0.0
-    for k in range(PUT_DOWN):
-        look_below(learned, state, soil, maps, at, FAR if k < PUT_DOWN - 1 else REACH, springs, seen)
-        stand_up(state)
+    state["base"][0], state["base"][1], state["base"][2] = heights[row, column] + foot["radius"] - foot["z"], 0.0, 0.0
+    state["looked"][0] = np.nan  # nowhere yet
+    look_below(learned, state, soil, maps, at, springs, seen)
 
 
 @kernel(error_model="numpy", nogil=True, allocates=False)
@@ -350,9 +365,10 @@ def advance(
     n, line, block = len(states), scratch.line, scratch.block
     for low in range(0, n, BLOCK):
         count = min(BLOCK, n - low)
-        if count == 1:
-            fill_inputs(learned, states[low], seen[low], soils[low], commands[low], line[0])
-            move(learned, states[low], line[forward_one(learned.drive, line)])
+        if count < FEW:
+            for k in range(low, low + count):
+                fill_inputs(learned, states[k], seen[k], soils[k], commands[k], line[0])
+                move(learned, states[k], line[forward_one(learned.drive, line)])
         else:
             for r in range(count):
                 k = low + r
@@ -363,7 +379,7 @@ def advance(
         for k in range(low, low + count):
             if states[k]["still"] == 0.0:
                 if has_left(learned, states[k]):
-                    look_below(learned, states[k], soils[k], maps, where[k], REACH, scratch.springs, seen[k])
+                    look_below(learned, states[k], soils[k], maps, where[k], scratch.springs, seen[k])
                 stand_up(states[k])
     if deforms:
         deform(learned, states, maps, where, spreading, scratch)
@@ -400,7 +416,7 @@ def deform(
         )
         state["since"] = maps.frames[at] * MAX_FEET
         state["waited"] = 0
-        state["looked"][0] = np.nan  # it looks at the changed ground
+        state["looked"][2] = np.nan  # it looks at the changed ground
         for m in range(3):
             before[m], turned[m] = position[m], attitude[m]
 
