@@ -8,18 +8,22 @@ from hypothesis import strategies as st
 from sandlot.physics.soil import PRESETS
 from sandlot.surrogates.terrain.contact import (
     AHEAD,
+    BLOCK,
     DEPTH,
     FAR,
     GAP,
+    LANES,
     LEFT,
     LOAD,
     NEAR,
     POINTS,
+    PRECISION,
     QUARTERS,
     RUT,
     SEEN,
     SHIFT,
     SIZE,
+    SUMS,
     UNDER,
     X,
     Y,
@@ -46,23 +50,28 @@ class Scene:
         self.initial = self.heights if initial is None else initial
         self.ground = make_ground(self.heights, tuple(-0.005 * (n - 1) for n in self.heights.shape[::-1]), 0.01, wrap)
         self.shape, self.springs = shape, make_springs(shape.feet, 0.01)
+        self.body = shape.body
         self.inputs = soil_inputs(PRESETS[soil], shape.width)
         self.spring = spring(self.inputs, shape.weight, shape.radius, shape.width)
 
-    def look(self, place=(0.0, 0.0), yaw=0.0, searches=4):
-        """What is seen where the rover comes to rest."""
-        seen, body = np.zeros(SEEN), self.shape.body
-        position, attitude = np.array([*place, self.heights.mean() + CLEARANCE]), np.array([0.0, 0.0, yaw])
-        for _ in range(searches):
-            self.springs.shift[:] = 0.0
-            look(body, self.ground, self.initial, position, attitude, *self.spring, FAR, self.springs, seen)
-            position[2], attitude[1], attitude[0] = self.springs.rest
-        self.position, self.attitude = position, attitude
+    def look(self, place=(0.0, 0.0), yaw=0.0, higher=0.0, looks=4):
+        """What is seen where the rover comes to rest; the search begins as much higher [m]."""
+        seen, self.at = np.zeros(SEEN), (np.array(place, float), yaw)
+        self.springs.rest[:] = self.heights.mean() + CLEARANCE + higher, 0.0, 0.0
+        for _ in range(looks):
+            look(self.body, self.ground, self.initial, *self.at, *self.spring, self.springs, seen)
         return seen
+
+    def gathered(self, place, yaw, rest):
+        """The springs of a rover that rests so: how many are below wheels, and (5, springs) rows."""
+        self.springs.rest[:] = rest
+        wheels, count = gather(self.body, self.ground, self.initial, np.array(place), yaw, FAR, self.springs)
+        blocks = self.springs.blocks.reshape(-1, BLOCK // LANES, LANES)[:, : SUMS // LANES]
+        return wheels, blocks.transpose(1, 0, 2).reshape(SUMS // LANES, -1)[:, :count]
 
     def unbalanced(self):
         """Force less the weight, and moments about the centre of mass, as shares of the weight and of it on a wheel."""
-        count = gather(self.shape.body, self.ground, self.initial, self.position, self.attitude, FAR, self.springs)
+        _, count = gather(self.body, self.ground, self.initial, *self.at, FAR, self.springs)
         self.springs.shift[:] = 0.0
         resist(self.springs, count, self.spring[1])
         forces = self.springs.sums[:3] * self.spring[0] * 1e-4 / self.shape.weight
@@ -82,31 +91,48 @@ def test_forces_equal_those_of_a_plain_twin(seed, x, y, yaw, wrap):
     rng = np.random.default_rng(seed)
     initial = hills(seed)
     scene = Scene(initial - 0.004 * rng.random(initial.shape), initial, wrap=wrap)
-    body, shape = scene.shape.body, scene.shape
-    position, attitude = np.array([x, y, CLEARANCE - 0.02]), np.array([0.05, -0.04, yaw])
-    stances = scene.springs.stances
-    stand(shape.feet, position, attitude, stances)
+    shape, stances, z = scene.shape, scene.springs.stances, CLEARANCE - 0.02
+    wheels, found = scene.gathered((x, y), yaw, (z, -0.04, 0.05))
+    stand(shape.feet, np.array([x, y, z]), np.array([0.05, -0.04, yaw]), stances)
     rows, columns = np.indices(initial.shape)
     px, py = scene.ground.x0 + 0.01 * columns, scene.ground.y0 + 0.01 * rows
-    total = 0.0
+    total, moment = 0.0, 0.0
     for foot, at in zip(shape.feet[:4], stances[:4], strict=True):
         u = (px - at["x"]) * at["ahead_x"] + (py - at["y"]) * at["ahead_y"]
         v = (py - at["y"]) * at["ahead_x"] - (px - at["x"]) * at["ahead_y"]
         part = np.clip(0.5 + (foot["half_width"] - np.abs(v)) / 0.01, 0.0, 1.0)
         for point in range(POINTS):
-            along = u + ((point + 0.5) / POINTS - 0.5) * 0.01
-            inside = np.abs(along) < foot["radius"]
-            drop = np.sqrt(np.maximum(foot["radius"] ** 2 - along**2, 0.0))
+            shift = ((point + 0.5) / POINTS - 0.5) * 0.01
+            inside = np.abs(u + shift) < foot["radius"]
+            drop = np.sqrt(np.maximum(foot["radius"] ** 2 - (u + shift) ** 2, 0.0))
             gap = at["z"] + v * at["tilt"] - drop - scene.heights
             depth = gap + scene.heights - np.maximum(initial, scene.heights)
-            force = np.clip(np.minimum(-scene.spring[1] * gap, -depth), 0.0, None)
-            total += (inside * part * force).sum() / POINTS
-    count = gather(body, scene.ground, initial, position, attitude, FAR, scene.springs)
-    scene.springs.below[count:], scene.springs.rows[SIZE, count:] = False, 0.0
-    wheels = scene.springs.rows[:, :count][:, scene.springs.below[:count]]
-    found = wheels[SIZE] * np.clip(np.minimum(-scene.spring[1] * wheels[GAP], -wheels[DEPTH]), 0.0, None)
-    assert found.sum() == pytest.approx(total, rel=1e-9)
-    assert np.abs(wheels[[X, Y]]).max() < 0.16
+            force = inside * part * np.clip(np.minimum(-scene.spring[1] * gap, -depth), 0.0, None) / POINTS
+            total += force.sum()
+            moment -= (force * ((px - x) * np.cos(yaw) + (py - y) * np.sin(yaw) + shift)).sum()
+    x, y, size = (found[row // LANES, :wheels] for row in (X, Y, SIZE))
+    gap, depth = found[GAP // LANES, :wheels], found[DEPTH // LANES, :wheels]
+    assert np.hypot(x, y).max() < shape.reach + 0.01
+    forces = size * np.clip(np.minimum(-scene.spring[1] * gap, -depth), 0.0, None)
+    assert forces.sum() == pytest.approx(total, rel=1e-9)
+    for k in range(wheels, found.shape[1]):  # without the underside
+        scene.springs.blocks[k // LANES * BLOCK + k % LANES + SIZE] = 0.0
+    scene.springs.shift[:] = 0.0
+    resist(scene.springs, found.shape[1], scene.spring[1])
+    np.testing.assert_allclose(scene.springs.sums[:2], [total, moment], rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("soil", ["soft", "mid"])
+@settings(max_examples=10)
+@given(seed=st.integers(0, 99), rows=st.integers(-14, 15), columns=st.integers(-17, 17), yaw=st.floats(-3.1, 3.1))
+def test_ground_goes_on_beyond_the_edges_of_a_map_that_wraps(soil, seed, rows, columns, yaw):
+    shift = 2 * rows, 2 * columns  # of the cells below the underside, every second one is searched
+    initial = hills(seed)
+    heights = initial - 0.002 * np.random.default_rng(seed).random(initial.shape)
+    expected = Scene(heights, initial, soil=soil, wrap=True).look((0.003, -0.002), yaw)
+    moved = Scene(np.roll(heights, shift, (0, 1)), np.roll(initial, shift, (0, 1)), soil=soil, wrap=True)
+    seen = moved.look((0.003 + 0.01 * shift[1], -0.002 + 0.01 * shift[0]), yaw)
+    np.testing.assert_allclose(seen, expected, atol=1e-6)
 
 
 @pytest.mark.parametrize("shape", [WHEELED, TRACKED], ids=["wheeled", "tracked"])
@@ -123,7 +149,7 @@ def test_on_level_ground_each_quarter_carries_a_quarter(shape, soil):
 @pytest.mark.parametrize("seed", range(4))
 def test_at_rest_the_ground_carries_the_weight(soil, shape, seed):
     scene = Scene(hills(seed), shape=shape, soil=soil)
-    seen = scene.look((0.02, -0.03), 0.7 * seed, searches=8)
+    seen = scene.look((0.02, -0.03), 0.7 * seed)
     assert scene.unbalanced().max() < 0.02
     assert seen[LOAD : LOAD + QUARTERS].sum() + seen[UNDER : UNDER + QUARTERS].sum() == pytest.approx(4.0, abs=0.08)
 
@@ -140,6 +166,25 @@ def test_a_slope_is_seen_from_any_direction():
     assert loads[[1, 3]].sum() > loads[[0, 2]].sum()  # uphill is ahead: the rear carries more
 
 
+@pytest.mark.parametrize("higher", [-0.02, -0.005, 0.005, 0.05, 0.3])
+@pytest.mark.parametrize("soil", ["soft", "LETE sand"])
+def test_the_rest_does_not_depend_on_where_the_search_begins(higher, soil):
+    scene = Scene(hills(3), soil=soil)
+    expected, rest = scene.look((0.02, 0.01), 0.4), scene.springs.rest.copy()
+    found = scene.look((0.02, 0.01), 0.4, higher, looks=1)
+    assert np.abs(scene.springs.rest - rest).max() < 10.0 * PRECISION  # 10 cm ahead of the middle
+    np.testing.assert_allclose(found, expected, atol=0.02)
+
+
+def test_wheels_near_the_centre_of_mass_carry_more():
+    scene = Scene(np.zeros((61, 61)), soil="rigid")
+    scene.body = scene.body._replace(centre=np.array([0.03, -0.02, -0.01]))
+    loads = scene.look()[LOAD : LOAD + QUARTERS]
+    assert loads.sum() == pytest.approx(4.0, abs=0.02)
+    assert loads[[0, 2]].sum() / 4.0 == pytest.approx(0.5 * (1.0 + 0.03 / WHEELED.corner[0]), abs=0.02)
+    assert loads[[2, 3]].sum() / 4.0 == pytest.approx(0.5 * (1.0 + 0.02 / WHEELED.corner[1]), abs=0.02)
+
+
 def test_a_twisted_ground_loads_two_wheels():
     y, x = np.mgrid[-40:41, -40:41] * 0.01
     loads = Scene(0.5 * x * y, soil="rigid").look()[LOAD : LOAD + QUARTERS]
@@ -151,7 +196,7 @@ def test_a_rover_on_a_bump_lies_on_its_underside():
     y, x = np.mgrid[-40:41, -40:41] * 0.01
     flat = Scene(np.zeros(x.shape)).look()
     assert flat[UNDER : UNDER + QUARTERS].sum() == 0.0
-    bump = Scene(0.06 * ((np.abs(x) < 0.06) & (np.abs(y) < 0.05))).look(searches=8)
+    bump = Scene(0.06 * ((np.abs(x) < 0.06) & (np.abs(y) < 0.05))).look()
     assert bump[UNDER : UNDER + QUARTERS].sum() > 2.0
     assert bump[NEAR : NEAR + QUARTERS].min() > flat[NEAR : NEAR + QUARTERS].max()
 
@@ -160,14 +205,14 @@ def test_ground_that_was_pressed_does_not_yield_again():
     """A rover rests in its own ruts as deep as it made them, not deeper."""
     fresh = Scene(np.zeros((61, 61)))
     fresh.look()
-    depth = CLEARANCE - fresh.position[2]
+    depth = CLEARANCE - fresh.springs.rest[0]
     rutted = np.zeros((61, 61))
     for y in (-0.0955, 0.0955):
         rows = np.abs(np.arange(-30, 31) * 0.01 - y) < 0.03
         rutted[rows] = -depth
     scene = Scene(rutted, np.zeros((61, 61)))
     seen = scene.look()
-    assert CLEARANCE - scene.position[2] == pytest.approx(depth, rel=0.3)
+    assert CLEARANCE - scene.springs.rest[0] == pytest.approx(depth, rel=0.3)
     np.testing.assert_allclose(seen[RUT : RUT + QUARTERS], depth, rtol=0.05)
     assert np.abs(seen[SHIFT : SHIFT + QUARTERS]).max() < 0.1
 

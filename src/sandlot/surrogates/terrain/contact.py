@@ -41,15 +41,17 @@ SEEN = 7 * QUARTERS + 2
 """Then come the slopes of the rover at rest, ahead and to the left."""
 POINTS = 2
 """Below a wheel, a cell is searched at so many points along the wheel."""
-REACH, FAR = 2e-3, 0.2
-"""Points farther above the ground than this are left out [m]: at first, and if the rover rests farther away."""
+REACH, TRUSTED, FAR = 2e-3, 6e-3, 10.0
+"""Points farther above the ground than this are left out at first. They are searched for anew where the rover rests if
+it has moved by more than that. If it would move by more than the second, it is put back, and only points that are farther
+than the third are left out [m]."""
 CLOSE = 6e-3
 """The underside is near to ground that is closer than this [m]."""
 UNIT = 1e-4
 """[m^2]"""
 COARSE = 2
 """Of the cells below the underside, one of so many in each direction is searched."""
-SEARCHES, ITERATIONS, PRECISION, STEP = 4, 12, 5e-5, 0.01
+SEARCHES, ITERATIONS, PRECISION, STEP = 8, 12, 5e-5, 0.01
 """For the rest, at most: searches, and steps of each; and the smallest and the largest step [m]."""
 OVERSHOT = 0.1
 """A step after which forces push back by this share of what they pushed before is shortened."""
@@ -291,8 +293,8 @@ def resist(springs: Springs, count: int, ratio: float) -> None:
 @kernel(error_model="numpy", allocates=False)
 def balance(
     springs: Springs, count: int, weight: float, centre: tuple[float, float], ratio: float, least: float
-) -> None:
-    """Find the shift at which springs carry a rover, by Newton's method.
+) -> float:
+    """Find the shift at which springs carry a rover, by Newton's method; returns the size of the last step [m].
 
     Args:
         springs: Their ``shift`` is where the search begins, and where it ends.
@@ -303,7 +305,7 @@ def balance(
         least: Stiffness against tilting [m^2].
     """
     shift, sums, part, push = springs.shift, springs.sums, 0.0, 0.0
-    up, pitch, roll = 0.0, 0.0, 0.0
+    up, pitch, roll, size = 0.0, 0.0, 0.0, 0.0
     lift, turn, lean = weight, -weight * centre[0], weight * centre[1]
     for _ in range(ITERATIONS):
         resist(springs, count, ratio)
@@ -332,6 +334,7 @@ def balance(
         shift[0], shift[1], shift[2] = shift[0] + part * up, shift[1] + part * pitch, shift[2] + part * roll
         if size < PRECISION:
             break
+    return size
 
 
 @kernel(error_model="numpy", allocates=False, forceinline=True)
@@ -419,19 +422,21 @@ def look(
     cell, rest, shift = ground.spacing * ground.spacing, springs.rest, springs.shift
     weight, least = body.weight / (stiffness * cell), LEAST_STIFFNESS * body.corner * body.corner
     reach, wheels, count = REACH, 0, 0
-    for _ in range(SEARCHES):
+    for search in range(SEARCHES):
         sr, cr, sp, cp = math.sin(rest[2]), math.cos(rest[2]), math.sin(rest[1]), math.cos(rest[1])
         x, y, z = body.centre[0], body.centre[1], body.centre[2]
         centre = (cp * x + sp * (sr * y + cr * z), cr * y - sr * z)
         wheels, count = gather(body, ground, initial, place, yaw, reach, springs)
         shift[0] = shift[1] = shift[2] = 0.0
-        if count > 0:
-            balance(springs, count, weight, centre, ratio, least)
+        left = balance(springs, count, weight, centre, ratio, least) if count > 0 else FAR
+        moved = abs(shift[0]) + body.lever * math.sqrt(shift[1] * shift[1] + shift[2] * shift[2])
+        if count == 0 or (reach < FAR and moved > TRUSTED):
+            reach = FAR
+            continue
         for m in range(3):
             rest[m] += shift[m]
-        if count > 0 and body.lever * math.sqrt(shift[1] * shift[1] + shift[2] * shift[2]) - shift[0] < reach:
-            break  # no point that was left out is lower than the ground
-        reach = REACH if count > 0 else FAR
+        if left < PRECISION and moved < REACH:
+            break
     share_out(body, ground, initial, yaw, springs, wheels, count, weight, ratio, seen)
     seen[SEEN - 2], seen[SEEN - 1] = -math.tan(rest[1]), math.tan(rest[2])
 

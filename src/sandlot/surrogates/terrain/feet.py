@@ -84,6 +84,7 @@ def stand(feet: NDArray[np.void], position: Place, attitude: Place, stances: NDA
     """
     sr, cr, sp, cp = math.sin(attitude[0]), math.cos(attitude[0]), math.sin(attitude[1]), math.cos(attitude[1])
     sy, cy = math.sin(attitude[2]), math.cos(attitude[2])
+    slope, tilt = -sp / max(cp, 0.1), sr * cp / max(math.hypot(sp * sr, cr), 0.1)
     for k in range(len(feet)):
         x, y, z = feet[k]["x"], feet[k]["y"], feet[k]["z"]
         ahead, left = cp * x + sp * (sr * y + cr * z), cr * y - sr * z
@@ -91,7 +92,7 @@ def stand(feet: NDArray[np.void], position: Place, attitude: Place, stances: NDA
         stances[k]["y"] = position[1] + sy * ahead + cy * left
         stances[k]["z"] = position[2] - sp * x + cp * (sr * y + cr * z)
         stances[k]["ahead_x"], stances[k]["ahead_y"] = cy, sy
-        stances[k]["slope"], stances[k]["tilt"] = -sp / max(cp, 0.1), sr * cp / max(math.hypot(sp * sr, cr), 0.1)
+        stances[k]["slope"], stances[k]["tilt"] = slope, tilt
 
 
 @kernel(error_model="numpy", allocates=False)
