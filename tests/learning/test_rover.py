@@ -2,7 +2,8 @@
 
 import pytest
 
-from sandlot.learning.rover import RoverTraining, record_one
+from sandlot.errors import RecordingError
+from sandlot.learning.rover import RoverTraining, record_one, train_rover
 
 
 def test_an_interrupted_recording_is_made_again(tmp_path, monkeypatch):
@@ -19,3 +20,20 @@ def test_an_interrupted_recording_is_made_again(tmp_path, monkeypatch):
     assert not (tmp_path / "0000").exists()
     assert (record_one(tmp_path, given, 0) / "zarr.json").exists()
     assert [each.name for each in tmp_path.iterdir()] == ["0000"]
+
+
+def test_recordings_of_other_settings_are_not_used(tmp_path, monkeypatch):
+    class Stop(Exception):
+        pass
+
+    def stop(*_):
+        raise Stop
+
+    monkeypatch.setattr("sandlot.learning.rover.record_one", stop)
+    for _ in range(2):
+        with pytest.raises(Stop):
+            train_rover(tmp_path, RoverTraining(seed=1, recordings=2))
+    with pytest.raises(RecordingError, match="has recordings of other settings"):
+        train_rover(tmp_path, RoverTraining(seed=2, recordings=2))
+    with pytest.raises(Stop):
+        train_rover(tmp_path, RoverTraining(seed=1, recordings=3))

@@ -10,6 +10,7 @@ import joblib
 import numpy as np
 from pydantic import Field
 
+from sandlot.errors import RecordingError
 from sandlot.physics.soil import SoilKind
 from sandlot.robots.rover import RoverName
 from sandlot.settings import Settings
@@ -42,7 +43,7 @@ class RoverTraining(Settings):
     """
 
     rover: RoverName = "wheeled"
-    recordings: int = Field(400, ge=2)
+    recordings: int = Field(800, ge=2)
     frames: int = Field(1000, ge=100)
     seed: int = Field(0, ge=0)
     training: Training = Training()
@@ -102,6 +103,14 @@ def record_one(folder: Path, given: RoverTraining, number: int) -> Path:
     return path
 
 
+def _check_recipe(folder: Path, given: RoverTraining) -> None:
+    """Keep what recordings are made of beside them; refuse a folder with others."""
+    path, recipe = folder / "recipe.json", given.model_dump_json(include={"rover", "frames", "seed"})
+    if path.exists() and path.read_text() != recipe:
+        raise RecordingError(f"{folder} has recordings of other settings ({path.name}); delete it, or choose another --out")
+    path.write_text(recipe)
+
+
 def train_rover(
     folder: Path,
     given: RoverTraining,
@@ -115,8 +124,12 @@ def train_rover(
         given: Settings.
         workers: Recordings that are made at a time; the result does not depend on it.
         progress: Called with what is done, how much of it, and of how much.
+
+    Raises:
+        RecordingError: If the folder has recordings of another rover, length or seed.
     """
     folder.mkdir(parents=True, exist_ok=True)
+    _check_recipe(folder, given)
     run = joblib.Parallel(n_jobs=workers, return_as="generator")
     paths = []
     for path in run(joblib.delayed(record_one)(folder, given, k) for k in range(given.recordings)):

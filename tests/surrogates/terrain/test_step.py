@@ -75,7 +75,7 @@ def test_a_frame_is_the_net_of_the_recordings_inputs(recorded):
         np.testing.assert_allclose(found, expected[k], rtol=1e-5, atol=1e-6)  # 32-bit floats
         resting = state[0]["position"][2] - found[5]
         assert 0.03 < resting < 0.051  # of the chassis above flat ground at height 0, less what the soil yields
-        assert np.abs(state[0]["base"][1:]).max() < 0.01
+        assert np.abs(state[0]["at_rest"][1:]).max() < 0.01
         assert np.hypot(*state[0]["position"][:2]) == pytest.approx(0.01 * np.hypot(*found[:2]))
 
 

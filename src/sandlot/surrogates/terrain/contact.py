@@ -39,6 +39,8 @@ by that share; the share that the underside carries, times 4; and how near the u
 parts of 1 cm^2, of how much closer than `CLOSE` they are [m]."""
 SEEN = 7 * QUARTERS + 2
 """Then come the slopes of the rover at rest, ahead and to the left."""
+VERSION = 2
+"""Of what is seen: models that saw the ground otherwise cannot be used."""
 POINTS = 2
 """Below a wheel, a cell is searched at so many points along the wheel."""
 REACH, TRUSTED, FAR = 2e-3, 6e-3, 10.0

@@ -9,7 +9,7 @@ from sandlot.surrogates.terrain.fit_motion import determination, one_step
 from sandlot.surrogates.terrain.ground_model import GroundModel
 from sandlot.surrogates.terrain.motion_model import MotionModel
 from sandlot.surrogates.terrain.recorded import read_drives
-from sandlot.surrogates.terrain.rollout import end_errors
+from sandlot.surrogates.terrain.rollout import RunError, end_errors
 
 SECONDS = 10.0
 """Length of free runs, unless recordings are shorter [s]."""
@@ -48,13 +48,13 @@ def calibrated(model: MotionModel, paths: Sequence[Path], ground: GroundModel | 
     Raises:
         RecordingError: If one cannot be read, or lacks quantities.
     """
-    seconds = 0.99 * (min(len(drive.commands) for drive in read_drives(paths, model.shape)) - 3) * model.interval
-    runs = [
-        run
-        for path in paths
-        for run in end_errors(model, ground or GroundModel(), path, min(seconds, SECONDS), 2)
-        if run.deviation > 0.0
-    ]
+    runs: list[RunError] = []
+    for path in paths:
+        frames = min(len(drive.commands) for drive in read_drives([path], model.shape))
+        seconds = min(0.99 * (frames - 3) * model.interval, SECONDS)
+        runs += [
+            run for run in end_errors(model, ground or GroundModel(), path, seconds, 2) if run.deviation > 0.0
+        ]
     if not runs:
         return model
     return model.with_settings(band=float(np.quantile([run.mean_error / run.deviation for run in runs], 0.9)))

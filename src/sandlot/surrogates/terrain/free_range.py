@@ -29,9 +29,11 @@ from sandlot.typing import Array, BoolArray, IntArray
 
 BOUNDS = (
     *("speed ahead", "speed to the left", "turn rate", "left wheels", "right wheels"),
-    *("height above the rest", "pitch", "roll", "position"),
+    *("height above the rest", "pitch", "roll", "place"),
 )
-"""What a bound is of; the position has none, but must be finite."""
+"""What a bound is of; the place must be finite, `TILT` and `ABOVE` those of a rover on its wheels."""
+TILT, ABOVE = 1.2, (-0.15, 0.3)
+"""Pitch and roll [rad], and height of the chassis above the ground below its middle [m], of a rover on its wheels."""
 HOLD = 100
 """Frames for which commands stay."""
 AT_BOUND = 1e-9
@@ -69,19 +71,27 @@ def reached(
         mine = [kinds[k % len(kinds)] for k in range(low, low + count)]
         return _drive(model, heights, mine, steps, np.random.default_rng([seed, low]), deforms)
 
+    if starts == 0:
+        return np.zeros((0, len(BOUNDS)), np.bool_)
     with ThreadPoolExecutor(threads) as pool:
         return np.concatenate(list(pool.map(drive, range(0, starts, TOGETHER))))
 
 
 @kernel(error_model="numpy", allocates=False)
-def note_bounds(learned: Learned, state: np.void, found: BoolArray) -> None:
-    """Note in (`BOUNDS`,) which bounds a rover is at. NaN counts, since it compares false."""
+def note_bounds(learned: Learned, state: np.void, maps: Maps, at: int, found: BoolArray) -> None:
+    """Note in (`BOUNDS`,) which bounds a rover is at on one of the maps, which wrap. NaN counts: it compares false."""
     motion, wheels, rest = state["motion"], state["wheels"], state["rest"]
     limits, ranges, position = learned.limits, learned.ranges, state["position"]
     for m in range(3):
         found[m] |= not abs(motion[m]) < limits[m] - AT_BOUND
         found[5 + m] |= not ranges[m, 0] + AT_BOUND < rest[m] < ranges[m, 1] - AT_BOUND
         found[8] |= not math.isfinite(position[m])
+    if not found[8]:
+        (ny, nx), attitude = maps.heights[at].shape, state["attitude"]
+        row = math.floor((position[1] - maps.y0) / maps.spacing + 0.5) % ny
+        column = math.floor((position[0] - maps.x0) / maps.spacing + 0.5) % nx
+        above = position[2] - maps.heights[at, row, column]
+        found[8] |= not (abs(attitude[0]) < TILT and abs(attitude[1]) < TILT and ABOVE[0] < above < ABOVE[1])
     for m in range(2):
         found[3 + m] |= not abs(wheels[m]) < limits[3 + m] - AT_BOUND
 
@@ -121,7 +131,7 @@ def drive_watched(
                     scratch,
                 )
             for r in range(low, min(low + BLOCK, len(states))):
-                note_bounds(learned, states[r], found[r])
+                note_bounds(learned, states[r], maps, where[r], found[r])
 
 
 def _drive(

@@ -11,7 +11,7 @@ from sandlot.errors import ModelError
 from sandlot.models.card import Card
 from sandlot.models.dense import Dense, forward, layers_of, make_dense, single
 from sandlot.models.store import Model, load, save
-from sandlot.surrogates.terrain.contact import SEEN, spring
+from sandlot.surrogates.terrain.contact import SEEN, VERSION, spring
 from sandlot.surrogates.terrain.drives import MOVES, STATES, Drive
 from sandlot.surrogates.terrain.feet import FOOT
 from sandlot.surrogates.terrain.grip import GRIPS, spots_of
@@ -137,7 +137,7 @@ class MotionModel:
             for k, (weights, biases) in enumerate(layers_of(net)):
                 arrays[f"{name}.weights.{k}"], arrays[f"{name}.biases.{k}"] = weights, biases
         numbers = {each: getattr(shape, each) for each in NUMBERS}
-        settings = {**self.card.settings, **numbers, "interval": self.interval, "members": len(self.drives)}
+        settings = {**self.card.settings, **numbers, "looks": VERSION, "interval": self.interval, "members": len(self.drives)}
         save(path, self.card.model_copy(update={"kind": "motion", "settings": settings}), arrays)
 
 
@@ -151,7 +151,7 @@ def load_motion(path: Path) -> MotionModel:
         ModelError: If it cannot be read, or is not a model of motion.
     """
     model = load(path, "motion")
-    if "samples" in model.arrays:
+    if model.card.settings.get("looks") != VERSION:
         raise ModelError(f"{path} was fitted by an earlier version, which saw the ground otherwise; fit it again")
     try:
         return _motion(model)

@@ -192,8 +192,8 @@ def free_run(
         maps = make_maps(start.heights[None].copy(), initial[None], start.x0, start.y0, start.spacing, start.wrap)
         maps.above[0], maps.untouched[0], maps.frames[0] = start.above, start.untouched, number
         states["since"] = number * MAX_FEET
-        at_rest = drive.position[frame, 2], drive.attitude[frame, 1], drive.attitude[frame, 0]
-        states["base"], states["looked"] = np.array(at_rest) - start_state[5:8], np.nan  # it has not looked yet
+        lying = np.array([drive.position[frame, 2], drive.attitude[frame, 1], drive.attitude[frame, 0]])
+        states["at_rest"], states["looked"] = lying - start_state[5:8], np.nan  # it has not looked yet
         learned = model.learned(member)
         poses = np.zeros((frames, 1, 6))
         drive_on(

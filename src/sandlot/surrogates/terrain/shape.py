@@ -14,6 +14,8 @@ from sandlot.typing import Array
 
 WHEEL = np.array([-0.6, 0.0, 0.6])
 """Places below a wheel, in shares of its radius."""
+SAME_PLACE, SAME_SHARE = 1e-4, 1e-3
+"""Feet and masses of like rovers are in the same places [m], and weights and speeds the same by these."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +39,15 @@ class Shape:
     base: float
     top_speed: float
     width: float
+
+    def is_like(self, other: "Shape") -> bool:
+        """Whether another rover touches the ground alike, weighs as much, and has such motors."""
+        if len(self.feet) != len(other.feet):
+            return False
+        feet = [np.abs(self.feet[name] - other.feet[name]).max() for name in FOOT.names or ()]
+        places = [*feet, np.abs(self.centre - other.centre).max(), abs(self.base - other.base)]
+        numbers = self.weight / other.weight, self.top_speed / other.top_speed
+        return max(places) < SAME_PLACE and all(abs(each - 1.0) < SAME_SHARE for each in numbers)
 
     @property
     def body(self) -> Body:

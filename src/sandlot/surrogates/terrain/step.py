@@ -41,7 +41,7 @@ STATE = np.dtype(
         ("last_position", np.float64, 3),
         ("last_attitude", np.float64, 3),
         ("looked", np.float64, 3),
-        ("base", np.float64, 3),
+        ("at_rest", np.float64, 3),
         ("slope", np.float64, 2),
     ]
 )
@@ -250,9 +250,9 @@ def higher(state: np.void) -> float:
 @kernel(error_model="numpy", allocates=False)
 def stand_up(state: np.void) -> None:
     """Height, pitch and roll of a rover, from those at which it would rest."""
-    state["position"][2] = state["base"][0] + state["rest"][0] + higher(state)
-    state["attitude"][1] = state["base"][1] + state["rest"][1]
-    state["attitude"][0] = state["base"][2] + state["rest"][2]
+    state["position"][2] = state["at_rest"][0] + state["rest"][0] + higher(state)
+    state["attitude"][1] = state["at_rest"][1] + state["rest"][1]
+    state["attitude"][0] = state["at_rest"][2] + state["rest"][2]
 
 
 @kernel(error_model="numpy", allocates=False)
@@ -260,8 +260,8 @@ def look_below(
     learned: Learned, state: np.void, soil: Array, maps: Maps, at: int, springs: Springs, seen: Array
 ) -> None:
     """`look` at one of the maps below a rover; the search begins where the rover has seen that it would rest."""
-    place, yaw, base, looked = state["position"], state["attitude"][2], state["base"], state["looked"]
-    springs.rest[0], springs.rest[1], springs.rest[2] = base[0] + higher(state), base[1], base[2]
+    place, yaw, at_rest, looked = state["position"], state["attitude"][2], state["at_rest"], state["looked"]
+    springs.rest[0], springs.rest[1], springs.rest[2] = at_rest[0] + higher(state), at_rest[1], at_rest[2]
     look(
         learned.body,
         ground_of(maps, at),
@@ -274,7 +274,7 @@ def look_below(
         seen,
     )
     for m in range(3):
-        base[m] = springs.rest[m]
+        at_rest[m] = springs.rest[m]
     looked[0], looked[1], looked[2] = place[0], place[1], yaw
     c, s, ahead, left = math.cos(yaw), math.sin(yaw), seen[SEEN - 2], seen[SEEN - 1]
     state["slope"][0], state["slope"][1] = c * ahead - s * left, s * ahead + c * left
@@ -298,7 +298,8 @@ def lay_down(learned: Learned, state: np.void, soil: Array, maps: Maps, at: int,
     column = column % nx if maps.wrap else min(max(column, 0), nx - 1)
     row = row % ny if maps.wrap else min(max(row, 0), ny - 1)
     foot = learned.body.feet[0]
-    state["base"][0], state["base"][1], state["base"][2] = heights[row, column] + foot["radius"] - foot["z"], 0.0, 0.0
+    state["at_rest"][0] = heights[row, column] + foot["radius"] - foot["z"]
+    state["at_rest"][1] = state["at_rest"][2] = 0.0
     state["looked"][0] = np.nan  # nowhere yet
     look_below(learned, state, soil, maps, at, springs, seen)
 

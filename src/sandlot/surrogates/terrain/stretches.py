@@ -24,13 +24,13 @@ class Stretches:
     """Stretches of drives for the training, scaled.
 
     Attributes:
-        rows: (drives, T - 1, rows).
-        states: (drives, T, STATES).
-        grips: (drives, T, GRIPS) before each frame.
-        soils: (drives, soil inputs).
-        shears: (drives,) [m].
-        frictions: (drives,)
-        importance: (drives, MOVES) of squared errors.
+        rows: (parts, T - 1, rows).
+        states: (parts, T, STATES).
+        grips: (parts, T, GRIPS) before each frame.
+        soils: (parts, soil inputs).
+        shears: (parts,) [m].
+        frictions: (parts,)
+        importance: (parts, MOVES) of squared errors.
         row_scaling: Of rows.
         state_scaling: Of states.
         soil_scaling: Of soils.
@@ -38,13 +38,18 @@ class Stretches:
     """
 
     def __init__(self, drives: Sequence[Drive], shape: Shape) -> None:
-        """Cut all drives to the length of the shortest."""
+        """Cut all drives into parts as long as the shortest."""
         self._torch = torch = need("torch", "learn")
         frames = min(len(drive.commands) for drive in drives)
-        rows = np.stack([drive.rows(shape)[: frames - 1] for drive in drives])
-        states = np.stack([drive.states[:frames] for drive in drives])
-        grips = np.stack([np.vstack([np.zeros(GRIPS), drive.grips(shape)[: frames - 1]]) for drive in drives])
-        soils = np.stack([drive.soil for drive in drives])
+        parts = [
+            (drive, slice(first, first + frames))
+            for drive in drives
+            for first in range(0, len(drive.commands) - frames + 1, frames)
+        ]
+        of_drive = {id(drive): _whole(drive, shape) for drive in drives}
+        rows = np.stack([of_drive[id(drive)][0][part][: frames - 1] for drive, part in parts])
+        states, grips = (np.stack([of_drive[id(drive)][k][part] for drive, part in parts]) for k in (1, 2))
+        soils = np.stack([drive.soil for drive, _ in parts])
         kinds = symmetries(shape, 0)
         of_states = [(each.states, each.state_signs) for each in kinds]
         self.row_scaling = scaling(rows, [(each.rows, each.row_signs) for each in kinds])
@@ -71,7 +76,7 @@ class Stretches:
         and back.
 
         Args:
-            drive: (members, batch) number of the drive.
+            drive: (members, batch) number of the part.
             start: (members, batch) its first frame.
             frames: Length.
 
@@ -90,6 +95,11 @@ class Stretches:
             found.append([each[:, at][..., kind[2 * m]] * kind[2 * m + 1] for m, each in enumerate(whole)])
         rows, states, grips = (self._torch.cat(each, 1) for each in zip(*found, strict=True))
         return rows, states, grips
+
+
+def _whole(drive: Drive, shape: Shape) -> tuple[Array, Array, Array]:
+    """Rows, states, and the grip before each frame, of a drive."""
+    return drive.rows(shape), drive.states, np.vstack([np.zeros(GRIPS), drive.grips(shape)[:-1]])
 
 
 def importance(states: Array) -> Array:

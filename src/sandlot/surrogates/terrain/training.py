@@ -57,7 +57,7 @@ class Training(Settings):
 
     members: int = Field(2, ge=1, le=64)
     hidden: tuple[Neurons, Neurons] = (64, 32)
-    epochs: int = Field(140, ge=1)
+    epochs: int = Field(160, ge=1)
     stretch: int = Field(250, ge=1)
     batch: int = Field(25600, ge=1)
     rate: float = Field(4e-3, gt=0.0)

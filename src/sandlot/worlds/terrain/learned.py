@@ -29,8 +29,6 @@ from sandlot.worlds.terrain.settings import TerrainSettings
 
 GRAVITY = 9.81
 """[m/s^2]"""
-SAME = 1e-4
-"""Feet of the rover that a model was fitted to agree with those of the world's rover to this [m]."""
 
 
 class LearnedGround:
@@ -233,10 +231,7 @@ def _model(settings: TerrainSettings, name: str, shape: Shape) -> MotionModel:
     model = load_motion(given)
     if abs(model.interval - settings.interval) > 1e-9:
         raise SettingError(f"interval={settings.interval:g} is not that of the model, {model.interval:g} s")
-    fitted = model.shape.feet
-    if len(fitted) != len(shape.feet) or any(
-        np.abs(fitted[k] - shape.feet[k]).max() > SAME for k in fitted.dtype.names or ()
-    ):
+    if not model.shape.is_like(shape):
         warnings.warn(
             f"the model {given} was fitted to another rover than {name}; it moves as that one",
             RobotWarning,
