@@ -101,7 +101,7 @@ class StandIns(Study):
     fit_seconds: float = Field(6.0, ge=1.0, le=600.0)
     first: int = Field(12, ge=1, le=1000)
     rounds: int = Field(3, ge=1, le=20)
-    epochs: int = Field(14, ge=1, le=1000)
+    epochs: int = Field(100, ge=1, le=1000)
 
     def check(self) -> None:
         """Refuse runs that are longer than drives."""

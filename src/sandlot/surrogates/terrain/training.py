@@ -24,6 +24,8 @@ DRIFT_WEIGHTS = (1.0, 0.5, 1.5, 0.05, 0.05, 0.2, 0.2, 0.2)
 SHORT = ((0.1, 10), (0.25, 30), (0.7, 100))
 """Until these shares of the training, stretches have no more than so many frames."""
 MAX_BATCH = 1024
+LEAST_STEPS = 10
+"""An epoch has at least so many steps of the search, so that few drives are fitted, too."""
 WARM_UP = 50
 """Steps of the search in which the learning rate grows."""
 SOIL_HIDDEN, SOIL_VALUES = 24, 8
@@ -47,7 +49,7 @@ class Training(Settings):
     Attributes:
         members: Nets of the ensemble.
         hidden: Neurons of the two hidden layers.
-        epochs: An epoch sees as many frames as the drives have.
+        epochs: An epoch sees as many frames as the drives have, or more if they are few: it has at least ten steps.
         stretch: Frames that the net drives by itself before it is set back to the recording; fewer at first.
         batch: Frames that are averaged for a step of the search.
         rate: Largest learning rate.
@@ -161,7 +163,7 @@ def train_drives(drives: Sequence[Drive], shape: Shape, given: Training, report:
 
     draw = torch.Generator().manual_seed(given.seed + 2)
     search = torch.optim.Adam(parameters, lr=given.rate)
-    rounds = max(count * length // given.batch, 1)
+    rounds = max(count * length // given.batch, LEAST_STEPS)
     for epoch in range(given.epochs):
         total = 0.0
         for k in range(rounds):
