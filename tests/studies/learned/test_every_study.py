@@ -16,13 +16,14 @@ SMALL = {
     "learned.v2": {"frames": 1000, "epochs": 1, "sessions": 1},
     "learned.terrain_net": {"frames": 256, "epochs": 1},
     "learned.preprocessing": {"frames": 1000, "epochs_1": 5, "epochs_2": 1},
+    "learned.rover": {"replicates": 1, "seconds": 2.5, "run_seconds": 2.0},
     "learned.soil": {"plates": 2, "wheels": 2, "drives": 2, "seconds": 1, "first": 1, "rounds": 1},
     "learned.standins": {
         **{"replicates": 1, "training": 1, "tests": 1, "seconds": 2.5, "run_seconds": 2.0, "nodes": 70},
         **{"relief": 0.01, "first": 1, "rounds": 1, "epochs": 1},
     },
 }
-SLOW = {"learned.terrain_net", "learned.preprocessing", "learned.soil", "learned.standins"}
+SLOW = {"learned.terrain_net", "learned.preprocessing", "learned.rover", "learned.soil", "learned.standins"}
 TIMES = {"frame_time", "step_time", "particle_time", "soil_time"}
 
 
