@@ -119,7 +119,7 @@ class Fleet(Study):
                 "conjectured",
                 ", ".join(f"{rule}: {value:+.3g}%" for rule, value in change.items()),
                 change["spin"] < 0.0,
-                f"after {self.long_minutes:g} min of robot time, by the rule spin; walk is at random; height lost of the "
+                f"after {self.long_minutes:g} min of robot time, by the rule spin; walk is at random; lost of the "
                 "hills: " + ", ".join(f"{rule}: {value:.3g}%" for rule, value in left.items()),
             )
 
