@@ -107,7 +107,9 @@ def _check_recipe(folder: Path, given: RoverTraining) -> None:
     """Keep what recordings are made of beside them; refuse a folder with others."""
     path, recipe = folder / "recipe.json", given.model_dump_json(include={"rover", "frames", "seed"})
     if path.exists() and path.read_text() != recipe:
-        raise RecordingError(f"{folder} has recordings of other settings ({path.name}); delete it, or choose another --out")
+        raise RecordingError(
+            f"{folder} has recordings of other settings ({path.name}); delete it, or choose another --out"
+        )
     path.write_text(recipe)
 
 

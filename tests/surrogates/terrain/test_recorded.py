@@ -5,7 +5,7 @@ import pytest
 
 from sandlot import recordings
 from sandlot.errors import RecordingError
-from sandlot.surrogates.terrain.contact import FAR, LOAD, QUARTERS, RUT, SEEN, UNDER, look, make_springs
+from sandlot.surrogates.terrain.contact import LOAD, QUARTERS, RUT, SEEN, UNDER, look, make_springs
 from sandlot.surrogates.terrain.drives import STATES, symmetries
 from sandlot.surrogates.terrain.feet import make_ground
 from sandlot.surrogates.terrain.grip import GRIPS, hold_along, spots_of
@@ -76,13 +76,13 @@ def test_a_mirrored_drive_is_what_a_mirrored_world_shows(drive):
     y, x = np.mgrid[-60:61, -60:61] * 0.01
     heights = 0.05 * np.sin(9.0 * x + 1.0) * np.cos(7.0 * y + 0.5)
     mirror, springs = symmetries(SHAPE, 6)[1], make_springs(SHAPE.feet, 0.01)
-    found = []
+    found, place = [], np.array([0.03, 0.02])
     for sign in (1, -1):
         ground = make_ground(np.ascontiguousarray(heights[::sign]), (-0.6, -0.6), 0.01, False)
         looked = np.zeros_like(seen)
-        place, tilt = np.array([0.03, 0.02 * sign, 0.05]), np.array([0.02 * sign, 0.01, 0.4 * sign])
-        springs.shift[:] = 0.0
-        look(SHAPE.body, ground, 0.9 * ground.heights, place, tilt, 1e6, 10.0, FAR, springs, looked)
+        springs.rest[:] = 0.05, 0.01, 0.02 * sign
+        for _ in range(3):
+            look(SHAPE.body, ground, 0.9 * ground.heights, place * (1, sign), 0.4 * sign, 1e6, 10.0, springs, looked)
         found.append(looked)
     width = len(seen)
     np.testing.assert_allclose(found[1], found[0][mirror.rows[:width]] * mirror.row_signs[:width], atol=1e-3)

@@ -52,9 +52,7 @@ def calibrated(model: MotionModel, paths: Sequence[Path], ground: GroundModel | 
     for path in paths:
         frames = min(len(drive.commands) for drive in read_drives([path], model.shape))
         seconds = min(0.99 * (frames - 3) * model.interval, SECONDS)
-        runs += [
-            run for run in end_errors(model, ground or GroundModel(), path, seconds, 2) if run.deviation > 0.0
-        ]
+        runs += [run for run in end_errors(model, ground or GroundModel(), path, seconds, 2) if run.deviation > 0.0]
     if not runs:
         return model
     return model.with_settings(band=float(np.quantile([run.mean_error / run.deviation for run in runs], 0.9)))

@@ -137,7 +137,13 @@ class MotionModel:
             for k, (weights, biases) in enumerate(layers_of(net)):
                 arrays[f"{name}.weights.{k}"], arrays[f"{name}.biases.{k}"] = weights, biases
         numbers = {each: getattr(shape, each) for each in NUMBERS}
-        settings = {**self.card.settings, **numbers, "looks": VERSION, "interval": self.interval, "members": len(self.drives)}
+        settings = {
+            **self.card.settings,
+            **numbers,
+            "looks": VERSION,
+            "interval": self.interval,
+            "members": len(self.drives),
+        }
         save(path, self.card.model_copy(update={"kind": "motion", "settings": settings}), arrays)
 
 
