@@ -183,9 +183,8 @@ def record(
     begins. An episode whose simulation explodes ends; it is counted, and its last frame is marked. The first time, a
     world's kernels are compiled, which can take half a minute.
     """
-    from sandlot import declared
     from sandlot.settings import read_settings
-    from sandlot.worlds import check_controller, check_fidelity, check_name
+    from sandlot.worlds import check_controller, check_fidelity, check_name, check_settings
 
     check_name(world)
     check_fidelity(world, fidelity)
@@ -198,7 +197,7 @@ def record(
     values = read_settings(settings, assignments or ())
     if fidelity is not None:
         values["fidelity"] = fidelity
-    declared.check(f"world {world}", values)
+    check_settings(world, values, controller)
     from sandlot.worlds.record import record_world
 
     with progress_bar("step") as show:
