@@ -68,12 +68,13 @@ def tour(
     with progress_bar("job") as show:
         page = take_tour(out, workers, lambda study: show(study.name), full)
     console.print(f"The tour's page: [bold]{escape(str(page))}[/bold]", soft_wrap=True)
+    console.print("Open it in a browser.", style="dim")
     command = sys.argv[0]
-    more = "" if full else f"{command} tour --full runs more. "
-    then = f"{more}All studies: {command} studies"
-    console.print(escape(f"Open it in a browser. {then}"), style="dim", soft_wrap=True)
-    rover = f"A rover over a network: {command} rover serve, and in another terminal {command} rover drive"
-    console.print(escape(f"Live: {command} lab. {rover}"), style="dim", soft_wrap=True)
+    then = {} if full else {"more of the tour": f"{command} tour --full"}
+    then |= {"all studies": f"{command} studies", "live, in the browser": f"{command} lab"}
+    then["a rover over a network"] = f"{command} rover serve, and in another terminal: {command} rover drive"
+    for what, typed in then.items():
+        console.print(escape(f"  {what}: {typed}"), style="dim", soft_wrap=True)
 
 
 def run(
