@@ -282,6 +282,8 @@ def print_claims(claims: "list[Claim]") -> None:
 
     from rich.table import Table
 
+    from sandlot.studies.base import VERDICTS, in_number
+
     table = Table.grid(padding=(0, 2, 0, 0))
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
@@ -293,4 +295,5 @@ def print_claims(claims: "list[Claim]") -> None:
     console = Console(highlight=False)
     console.print(table)
     counts = Counter(claim.verdict for claim in claims)
-    console.print("Claims: " + ", ".join(f"[{COLOURS[verdict]}]{n} {verdict}[/]" for verdict, n in counts.items()))
+    said = [f"[{COLOURS[verdict]}]{in_number(verdict, counts[verdict])}[/]" for verdict in VERDICTS if counts[verdict]]
+    console.print("Claims: " + ", ".join(said))
