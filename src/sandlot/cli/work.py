@@ -295,5 +295,5 @@ def print_claims(claims: "list[Claim]") -> None:
     console = Console(highlight=False)
     console.print(table)
     counts = Counter(claim.verdict for claim in claims)
-    said = [f"[{COLOURS[verdict]}]{in_number(verdict, counts[verdict])}[/]" for verdict in VERDICTS if counts[verdict]]
-    console.print("Claims: " + ", ".join(said))
+    found = [f"[{COLOURS[verdict]}]{in_number(verdict, counts[verdict])}[/]" for verdict in VERDICTS if counts[verdict]]
+    console.print("Claims: " + ", ".join(found))
