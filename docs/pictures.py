@@ -5,8 +5,7 @@ Each is made of pictures of studies at full size, or by an example. `docs/house.
 
 import io
 import itertools
-import os
-import runpy
+import subprocess
 import sys
 from pathlib import Path
 
@@ -39,8 +38,8 @@ OF_EXAMPLES = {
 def draw(name: str) -> None:
     """Make a picture."""
     if name in OF_EXAMPLES:
-        os.chdir(IMAGES)
-        runpy.run_path(str(DOCS / OF_EXAMPLES[name]), run_name="__main__")
+        # In a process of its own: MuJoCo chooses what it draws with when it is imported.
+        subprocess.run([sys.executable, DOCS / OF_EXAMPLES[name]], cwd=IMAGES, check=True)
         return
     parts = [picture_of(study, number) for study, number in OF_STUDIES[name]]
     wide = max(part.width for part in parts)
@@ -63,8 +62,7 @@ def picture_of(study: str, number: int) -> Image.Image:
 
 def main() -> None:
     """Make all pictures, or those that are named on the command line."""
-    chosen, sys.argv = sys.argv[1:], sys.argv[:1]  # examples read their own arguments
-    for name in chosen or [*OF_STUDIES, *OF_EXAMPLES]:
+    for name in sys.argv[1:] or [*OF_STUDIES, *OF_EXAMPLES]:
         draw(name)
 
 

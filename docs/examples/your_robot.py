@@ -4,7 +4,13 @@ Run it as it is for a quadruped of 12 kg, or for a model of your own and another
 ``python your_robot.py path/to/scene.xml mid``.
 """
 
+import os
 import sys
+from ctypes.util import find_library
+
+# Without a screen MuJoCo draws with EGL, but must be told so before it is imported.
+if sys.platform == "linux" and not {"DISPLAY", "WAYLAND_DISPLAY"} & set(os.environ) and find_library("EGL"):
+    os.environ.setdefault("MUJOCO_GL", "egl")
 
 import mujoco
 import numpy as np
@@ -33,7 +39,11 @@ def main(scene: str | None = None, kind: str = "soft", out: str = "your_robot.gi
     camera = mujoco.MjvCamera()
     camera.lookat, camera.distance, camera.azimuth, camera.elevation = [0.0, 0.0, 0.15], 1.6, 130.0, -18.0
     pictures, steps = [], round(1.0 / FRAMES / model.opt.timestep)
-    with mujoco.Renderer(model, 360, 480) as renderer:
+    try:
+        renderer = mujoco.Renderer(model, 360, 480)
+    except Exception as error:  # of OpenGL, in many forms
+        sys.exit(f"MuJoCo cannot draw here: install libegl1, or draw on a computer with a screen ({error})")
+    with renderer:
         for _ in range(round(SECONDS * FRAMES)):
             soil.step(data, steps)
             mujoco.mjr_uploadHField(model, renderer._mjr_context, soil.write_to(model))

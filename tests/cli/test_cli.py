@@ -51,6 +51,12 @@ def test_help_mentions_every_option(sandlot_, name):
             assert (parameter.metavar or parameter.name).lower() in said.out.lower()
 
 
+def test_help_breaks_no_lines_but_those_of_the_terminal(sandlot_, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "2000")
+    assert "When an episode ends, the next begins. An episode" in sandlot_("record", "--help").out
+    assert "with settings that are known to work." in sandlot_("train", "water", "--help").out
+
+
 def test_help_mentions_every_command(sandlot_):
     for said in (sandlot_("--help"), sandlot_()):
         text = said.out + said.err

@@ -12,6 +12,8 @@ from sandlot.cli import main
 from sandlot.errors import SandlotError
 from sandlot.studies import all_studies
 
+FILE = str(Path(__file__).parents[1] / "docs/unquoted.toml")
+"""No controller."""
 PROGRAM = Path(sys.executable).with_name("sandlot")
 
 
@@ -47,6 +49,12 @@ def test_a_misspelt_setting_gets_one_line_from_the_program():
         (["record", "leveling", "--controller", "no.toml"], ["no controller at no.toml", "memetic"]),
         (["record", "water", "--controller", "models/no.json"], ["no controller at models/no.json"]),
         (["record", "water", "--controller", "no_module:Car"], ["the controller no_module:Car: No module"]),
+        (["record", "terrain", "--controller", FILE], ["cannot load", "controllers of this world are session"]),
+        (["record", "indoor", "--controller", FILE], ["cannot load", "controllers of this world are wander"]),
+        (["record", "indoor", "--controller", __file__], ["test_mistakes.py:FUNCTION"]),
+        (["record", "obstacles", "--set", "start=[5,6]"], ["start=[5.0, 6.0]", "ascending numbers from -20"]),
+        (["play", "obstacles", "--fidelity", "fast", "--set", "yaw=0.2"], ["yaw=0.2", "only for fidelity=reference"]),
+        (["lidar", "--emulate", "apartment", "--mode", "moon"], ["no scan mode 'moon'", "Standard, Express, Boost"]),
         (["record", "water", "--set", "snake.links=2"], ["snake.links=2", "at least 3"]),
         (["worlds", "terain"], ["'terain'", "did you mean 'terrain'?"]),
         (["gap", "leveling"], ["leveling has only one fidelity"]),

@@ -22,6 +22,7 @@ def test_show_writes_a_picture_a_table_and_what_to_do_next(sandlot_, recording, 
     assert said.status == 0
     assert "10 frames" in said.out
     assert "duration [s]" in said.out
+    assert "sandlot export a --to html" in said.out
     assert "sandlot export a --to rerun" in said.out
     with Image.open(tmp_path / "a.png") as picture:
         assert min(picture.size) > 400

@@ -42,7 +42,8 @@ from sandlot.surrogates import files as sensor_models
 from sandlot.surrogates.local import WIDE, Local
 from sandlot.surrogates.sensor_models import Headings
 from sandlot.surrogates.sensorgraph import Sensorgraph
-from sandlot.surrogates.soil.tables import read_columns, rig_of
+from sandlot.surrogates.soil.columns import read_columns
+from sandlot.surrogates.soil.tables import rig_of
 
 
 @dataclass(frozen=True)

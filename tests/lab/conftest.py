@@ -1,10 +1,8 @@
-"""A scene of viser that only remembers, and a browser."""
+"""A scene of viser that only remembers."""
 
 from types import SimpleNamespace
 
 import pytest
-
-import chromium
 
 
 class Remembered(SimpleNamespace):
@@ -35,15 +33,3 @@ class FakeScene:
 @pytest.fixture
 def scene():
     return FakeScene()
-
-
-@pytest.fixture(scope="session")
-def browser():
-    path = chromium.find()
-    if path is None:
-        pytest.skip("no Chromium here; make test installs one where it can")
-    sync_api = pytest.importorskip("playwright.sync_api")
-    with sync_api.sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=path, args=chromium.FLAGS)
-        yield opened
-        opened.close()

@@ -2,6 +2,7 @@
 
 import base64
 import re
+import struct
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ from sandlot.errors import RecordingError
 from sandlot.lab.canvas import Canvas
 from sandlot.lab.ground import TILE
 from sandlot.lab.replay import read_moments, to_html, trail
+from sandlot.lab.stage import FIELD_OF_VIEW, VIEWS
 from sandlot.worlds.record import record_world
 from sandlot.worlds.replay import Moment, moments
 from sandlot.worlds.scene import HeightField, Scene
@@ -51,6 +53,17 @@ def test_one_file_holds_everything(recording):
     data = re.search(r'__VISER_EMBED_DATA__="([^"]+)"', page).group(1)
     assert len(base64.b64decode(data)) > 1000
     assert not re.search(r'<(script|link)[^>]+(src|href)="https?:', page)
+
+
+def test_a_file_is_seen_as_in_the_lab_and_shows_all_that_any_moment_looks_at():
+    zstandard = pytest.importorskip("zstandard")
+    scenes = [Scene((), np.full(2, -reach), np.full(2, reach), 100) for reach in (1.0, 4.0, 2.0)]
+    page = to_html([Moment(k, 0.1 * k, 0, scene, {}) for k, scene in enumerate(scenes)])
+    data = base64.b64decode(re.search(r'__VISER_EMBED_DATA__="([^"]+)"', page).group(1))
+    sent = zstandard.ZstdDecompressor().decompress(data[8:])
+    assert b"\xa3fov\xcb" + struct.pack(">d", FIELD_OF_VIEW) in sent
+    place = 1.75 * 4.0 * np.array(VIEWS["3D"])
+    assert b"\xa8position\x93\xcb" + b"\xcb".join(struct.pack(">d", each) for each in place) in sent
 
 
 def test_a_file_ends_with_the_ground_of_the_last_moment(monkeypatch):

@@ -167,3 +167,14 @@ def test_what_looks_like_html_stays_text(outcome, tmp_path):
     assert html.escape("<script>", quote=False) in page.source
     assert page.text.count(evil) >= 6
     assert "<i>it's.png" in page.text
+
+
+@pytest.mark.parametrize("width", [360, 400, 1000])
+def test_nothing_is_cut_off_on_a_narrow_screen(outcome, browser, tmp_path, width):
+    path = write_page(tmp_path / "index.html", "A run", "With claims.", [outcome])
+    page = browser.new_page(viewport={"width": width, "height": 800})
+    page.goto(path.as_uri())
+    page.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
+    beyond = "[...document.querySelectorAll('*')].filter(each => each.getBoundingClientRect().right > innerWidth + 1)"
+    assert page.evaluate(f"{beyond}.map(each => each.outerHTML.slice(0, 100))") == []
+    page.close()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sandlot.studies.base import Claim
+from sandlot.studies.base import VERDICTS, Claim, in_number
 from sandlot.studies.leveling.curves import Probabilities
 from sandlot.studies.terrain.steps import Steps
 from sandlot.studies.verdicts import judge, smaller
@@ -45,3 +45,8 @@ def test_a_finer_step_is_not_a_smaller_run():
 def test_a_study_may_say_itself_what_is_undecided():
     claim = Claim("It does not.", 1.0, 2.0, False, undecided="too few flats")
     assert judge(Probabilities(replicates=2), [claim]) == [claim]
+
+
+def test_claims_are_counted_in_words():
+    assert [in_number(verdict, 1) for verdict in VERDICTS] == ["1 holds", "1 does not hold", "1 undecided"]
+    assert [in_number(verdict, 5) for verdict in VERDICTS] == ["5 hold", "5 do not hold", "5 undecided"]

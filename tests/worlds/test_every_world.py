@@ -22,12 +22,12 @@ from sandlot.recordings.vocabulary import VOCABULARY
 from sandlot.surrogates.files import save
 from sandlot.surrogates.sensor_models import Headings
 from sandlot.worlds import VECTORS, WORLDS, load, register, world_id
-from sandlot.worlds.base import WorldSettings
 from sandlot.worlds.indoor.learned import explore
 from sandlot.worlds.indoor.settings import IndoorSettings
 from sandlot.worlds.picture import from_above, picture
 from sandlot.worlds.record import Record
 from sandlot.worlds.rollout import rollout
+from sandlot.worlds.settings import WorldSettings
 
 SMALL = {
     "indoor": {"laser": {"beams": 24}},

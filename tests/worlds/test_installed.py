@@ -8,7 +8,7 @@ import pytest
 WORLD = """
 from typing import ClassVar, Literal
 
-from sandlot.worlds.base import WorldSettings
+from sandlot.worlds.settings import WorldSettings
 from sandlot.worlds.leveling.settings import LevelingSettings
 from sandlot.worlds.leveling.world import Leveling
 

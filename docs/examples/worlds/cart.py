@@ -12,8 +12,9 @@ from sandlot.control.controller import Controller
 from sandlot.physics.cart import END, TOP_SPEED, roll
 from sandlot.recordings import Frame
 from sandlot.recordings.vocabulary import quantity
-from sandlot.worlds.base import World, WorldSettings
+from sandlot.worlds.base import World
 from sandlot.worlds.scene import ROBOT, WALL, Lines, Scene, Shape, upright
+from sandlot.worlds.settings import WorldSettings
 
 DT = 0.05
 """Time of a step [s]."""

@@ -1,5 +1,7 @@
 """The command's frame: its help, its version, and how errors are shown."""
 
+import inspect
+import re
 import sys
 from typing import Annotated, Any
 
@@ -58,6 +60,19 @@ app.command(context_settings=shape.CONTEXT)(shape.shape)
 app.add_typer(fit.app, name="fit")
 app.add_typer(train.app, name="train")
 app.add_typer(rover.app, name="rover")
+
+
+def _join_lines(group: typer.Typer) -> None:
+    """Let the terminal break the lines of every help: Typer keeps those of docstrings, longer than 80 columns."""
+    for each in group.registered_commands:
+        written = each.help or inspect.getdoc(each.callback) or ""
+        each.help = re.sub(r"(?<!\n)\n(?!\n)", " ", written)
+    for inner in group.registered_groups:
+        if inner.typer_instance is not None:
+            _join_lines(inner.typer_instance)
+
+
+_join_lines(app)
 
 
 def _version(wanted: bool) -> None:

@@ -106,7 +106,8 @@ def motion(
         for name, value in errors.items():
             table.add_row(escape(name), f"{value:.4f}")
         console.print(table)
-    console.print(f"Model: [bold]{escape(str(out))}[/bold], fitted to {len(drives)} drives")
+    count = "1 drive" if len(drives) == 1 else f"{len(drives)} drives"
+    console.print(f"Model: [bold]{escape(str(out))}[/bold], fitted to {count}")
     console.print(f"Report: {escape(str(out / REPORT))}")
     console.print(escape(f"Use it: sandlot record terrain --fidelity learned --set motion_model={out}"), style="dim")
 

@@ -57,6 +57,11 @@ def soil(
     declared.check("fit soil", chosen)
     if rover is not None:
         declared.check("train rover", {"rover": rover})
+    from sandlot.surrogates.soil.columns import read_columns
+
+    for each in recordings:
+        if each.suffix == ".csv":
+            read_columns(each, soil)
     from sandlot.studies.soil_page import soil_page
     from sandlot.surrogates.soil.fit import FitSettings, fit
     from sandlot.surrogates.soil.reading import ReadSettings, read_evidence, training_data

@@ -85,17 +85,16 @@ def play(
 
     Other worlds, and all else of the lab, are on the same page.
     """
-    from sandlot import declared
     from sandlot.lab.door import check_token
     from sandlot.settings import read_settings
-    from sandlot.worlds import check_controller, check_fidelity, check_name
+    from sandlot.worlds import check_controller, check_fidelity, check_name, check_settings
 
     check_token(host, token)
     check_name(world)
     check_fidelity(world, fidelity)
     check_controller(world, controller, ("keys",))
     values = read_settings(settings, assignments or ())
-    declared.check(f"world {world}", values)
+    check_settings(world, values if fidelity is None else {**values, "fidelity": fidelity}, controller)
     from sandlot.lab.lab import Lab
 
     page = Lab(port, host, token)

@@ -83,7 +83,7 @@ def lidar(
             source = _recorded(recording)
         else:
             if emulate is not None:
-                port, tcp = _emulated(stack, emulate, kind, seed, faults or [])
+                port, tcp = _emulated(stack, emulate, kind, seed, mode, faults or [])
             source = _device(stack, port, tcp, baud, mode, yaw)
         from sandlot.link.live_scans import LiveScans
 
@@ -114,7 +114,7 @@ def _recorded(path: Path) -> "Source":
 
 
 def _emulated(
-    stack: contextlib.ExitStack, plan: str, kind: str, seed: int, faults: list[str]
+    stack: contextlib.ExitStack, plan: str, kind: str, seed: int, mode: str | None, faults: list[str]
 ) -> tuple[str | None, str | None]:
     """Serve an emulated lidar; returns its serial port and its TCP port, one of which is None."""
     from sandlot.places.plan_names import check_plan
@@ -126,6 +126,10 @@ def _emulated(
     declared.check("fault of a lidar", given)
     if kind.upper() not in KINDS:
         raise SettingError(f"--kind {kind} is not possible; allowed: {', '.join(KINDS)}")
+    from sandlot.sensing.rplidar.device import KINDS as DEVICES
+    from sandlot.sensing.rplidar.talks import choose
+
+    choose(DEVICES[kind.upper()].modes, DEVICES[kind.upper()].typical, mode)  # a mistake shows before it is built
     from sandlot.link.lidar_emulator import emulate
     from sandlot.sensing.rplidar.faults import Faults
     from sandlot.sensing.rplidar.serving import serve_tcp, serve_terminal

@@ -164,8 +164,8 @@ def _export_minari(recording: Path, out: Path | None, as_json: bool) -> None:
     if as_json:
         print_json({"recording": str(recording), "dataset": str(path), "episodes": count})
         return
-    console = Console(highlight=False)
-    console.print(f"Written: [bold]{escape(str(path))}[/bold] ({count:,} episodes)", soft_wrap=True)
+    console, noun = Console(highlight=False), "episode" if count == 1 else "episodes"
+    console.print(f"Written: [bold]{escape(str(path))}[/bold] ({count:,} {noun})", soft_wrap=True)
     console.print(escape(f"Load it: minari.MinariDataset({str(path / 'data')!r})"), style="dim", soft_wrap=True)
 
 

@@ -113,6 +113,7 @@ def locate(
         found = locate_log(log, chart, begin, odometry, show(f"locating {recording.name}"))
     if out is not None:
         found.trajectory.write_tum(out, log.start)
+    searched = "once" if found.searches == 1 else f"{found.searches:,} times"
     count, last = len(found.trajectory.times), Pose(*found.trajectory.poses[-1].tolist())
     if as_json:
         facts = {"scans": found.scans, "located": count, "searches": found.searches, "last": last._asdict()}
@@ -120,7 +121,7 @@ def locate(
         return
     console = Console(highlight=False)
     console.print(
-        f"{count:,} of {found.scans:,} scans located, whole map searched {found.searches:,} times; "
+        f"{count:,} of {found.scans:,} scans located, whole map searched {searched}; "
         f"last at x {last.x:.2f} m, y {last.y:.2f} m, yaw {last.yaw:.3f} rad",
         soft_wrap=True,
     )

@@ -1,6 +1,7 @@
 """The command ``show``: a recording at a glance."""
 
 import math
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -62,7 +63,7 @@ def show(
         table.add_row(*(_number(row.get(name, math.nan)) for name in columns))
     console.print(table)
     if more := every[COLUMNS:]:
-        said = [f"{name.replace('_', ' ')} {_mean(found.episodes, name)}" for name in more]
+        said = [f"{name.replace('_', ' ')} {_mean(found.episodes, name, found.units)}" for name in more]
         mean = "mean of " if len(found.episodes) > 1 else ""
         console.print(escape(f"Also, {mean}{', '.join(said)}"), style="dim")
     if len(found.episodes) > ROWS:
@@ -72,10 +73,12 @@ def show(
         console.print(escape(f"To {purpose}: {command}"), style="dim", soft_wrap=True)
 
 
-def _mean(rows: list[dict[str, float]], name: str) -> str:
-    """Over the episodes that have it."""
+def _mean(rows: list[dict[str, float]], name: str, units: Mapping[str, str]) -> str:
+    """Over the episodes that have it, with its unit."""
     values = [row[name] for row in rows if not math.isnan(row.get(name, math.nan))]
-    return _number(sum(values) / len(values) if values else math.nan)
+    if not values:
+        return _number(math.nan)
+    return f"{_number(sum(values) / len(values))} {units.get(name, '1')}".removesuffix(" 1")
 
 
 def _number(value: float) -> str:

@@ -36,17 +36,18 @@ def train_world(
     from sandlot.extras import need
     from sandlot.learning.training_settings import RECIPES, Recipe, Training, with_recipe
     from sandlot.settings import build, read_settings
-    from sandlot.worlds import check_algorithm, load
+    from sandlot.worlds import check_algorithm, check_settings, load
     from sandlot.writing import refuse_existing
 
     refuse_existing(out, ModelError)
     declared.check("train world", read_settings(file, training))
-    declared.check(f"world {world}", read_settings(None, world_settings))
     check_algorithm(world, read_settings(file, training).get("algorithm", "ppo"))
-    kind, recipe = load(world), RECIPES.get(world, Recipe({}, {}))
+    recipe = RECIPES.get(world, Recipe({}, {}))
     given = build(Training, with_recipe(read_settings(file, training), recipe.training))
     values = with_recipe(read_settings(None, world_settings), recipe.world)
-    build(kind.Settings, {**values, "interface": "normalised"})  # explains a mistake before anything heavy is loaded
+    check_settings(world, {**values, "interface": "normalised"})
+    kind = load(world)
+    build(kind.Settings, {**values, "interface": "normalised"})  # also of another package's world
     need("stable_baselines3", "learn")
     from sandlot.learning.reinforcement import train
     from sandlot.worlds.gap import measure_gap

@@ -68,12 +68,13 @@ def tour(
     with progress_bar("job") as show:
         page = take_tour(out, workers, lambda study: show(study.name), full)
     console.print(f"The tour's page: [bold]{escape(str(page))}[/bold]", soft_wrap=True)
+    console.print("Open it in a browser.", style="dim")
     command = sys.argv[0]
-    more = "" if full else f"{command} tour --full runs more. "
-    then = f"{more}All studies: {command} studies"
-    console.print(escape(f"Open it in a browser. {then}"), style="dim", soft_wrap=True)
-    rover = f"A rover over a network: {command} rover serve, and in another terminal {command} rover drive"
-    console.print(escape(f"Live: {command} lab. {rover}"), style="dim", soft_wrap=True)
+    then = {} if full else {"more of the tour": f"{command} tour --full"}
+    then |= {"all studies": f"{command} studies", "live, in the browser": f"{command} lab"}
+    then["a rover over a network"] = f"{command} rover serve, and in another terminal: {command} rover drive"
+    for what, typed in then.items():
+        console.print(escape(f"  {what}: {typed}"), style="dim", soft_wrap=True)
 
 
 def run(
@@ -183,9 +184,8 @@ def record(
     begins. An episode whose simulation explodes ends; it is counted, and its last frame is marked. The first time, a
     world's kernels are compiled, which can take half a minute.
     """
-    from sandlot import declared
     from sandlot.settings import read_settings
-    from sandlot.worlds import check_controller, check_fidelity, check_name
+    from sandlot.worlds import check_controller, check_fidelity, check_name, check_settings
 
     check_name(world)
     check_fidelity(world, fidelity)
@@ -198,7 +198,7 @@ def record(
     values = read_settings(settings, assignments or ())
     if fidelity is not None:
         values["fidelity"] = fidelity
-    declared.check(f"world {world}", values)
+    check_settings(world, values, controller)
     from sandlot.worlds.record import record_world
 
     with progress_bar("step") as show:
@@ -282,6 +282,8 @@ def print_claims(claims: "list[Claim]") -> None:
 
     from rich.table import Table
 
+    from sandlot.studies.base import VERDICTS, in_number
+
     table = Table.grid(padding=(0, 2, 0, 0))
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
@@ -293,4 +295,5 @@ def print_claims(claims: "list[Claim]") -> None:
     console = Console(highlight=False)
     console.print(table)
     counts = Counter(claim.verdict for claim in claims)
-    console.print("Claims: " + ", ".join(f"[{COLOURS[verdict]}]{n} {verdict}[/]" for verdict, n in counts.items()))
+    found = [f"[{COLOURS[verdict]}]{in_number(verdict, counts[verdict])}[/]" for verdict in VERDICTS if counts[verdict]]
+    console.print("Claims: " + ", ".join(found))

@@ -18,7 +18,7 @@ from sandlot.lab.door import SOFTWARE, Door, guarded, with_scripts
 from sandlot.lab.drive_replay import drive_moments
 from sandlot.lab.ground import HIDDEN
 from sandlot.lab.keys import Keys, handle
-from sandlot.lab.stage import VIEWS, light
+from sandlot.lab.stage import FIELD_OF_VIEW, VIEWS, light
 from sandlot.typing import Array
 from sandlot.worlds.replay import Moment, moments
 from sandlot.worlds.scene import HeightField, Lines, Scene
@@ -114,9 +114,10 @@ def to_html(kept: Sequence[Moment], line: Lines | None = None) -> str:
     try:
         light(server)
         first = kept[0].scene
-        reach = first.looked_at[1]
+        reach = max(moment.scene.looked_at[1] for moment in kept)
         server.initial_camera.position = tuple(1.75 * reach * np.array(VIEWS["side" if first.side else "3D"]))
         server.initial_camera.look_at = (0.0, 0.0, 0.0)
+        server.initial_camera.fov = FIELD_OF_VIEW
         canvas = Canvas(server.scene, "/stage", at_once=None)  # no browser has to keep up
         canvas.draw(with_trail(first, line), kept[0].time)
         canvas.frame.position = tuple(-first.looked_at[0])

@@ -5,14 +5,16 @@ import time
 from collections.abc import Generator, Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from sandlot.mapping.mapper import Mapper
 from sandlot.recordings.logs import read_scans
-from sandlot.recordings.scan_recorder import ScanRecorder
 from sandlot.recordings.scans import Pose, Scan
 from sandlot.sensing.rplidar.driver import Lidar
 from sandlot.sensing.rplidar.receiver import Losses
+
+if TYPE_CHECKING:
+    from sandlot.mapping.mapper import Mapper
+    from sandlot.recordings.scan_recorder import ScanRecorder
 
 BEAMS = 720
 """Of a recording."""
@@ -138,7 +140,7 @@ class LiveScans:
 
     def __init__(self, source: Source, record: Path | None = None, mapping: bool = False) -> None:
         self._source = source
-        self.mapper = Mapper(odometry=False) if mapping else None
+        self.mapper = _mapper() if mapping else None
         self.count = self.damaged = 0
         self.started, self.rate = time.time(), 0.0
         self._record = record
@@ -148,7 +150,7 @@ class LiveScans:
         times: list[float] = []
         about = {**self._source.about(), "start": self.started}
         with contextlib.ExitStack() as stack:
-            recorder = None if self._record is None else stack.enter_context(ScanRecorder(self._record, about))
+            recorder = None if self._record is None else stack.enter_context(_recorder(self._record, about))
             for live in self._source.scans():
                 if not self.count:
                     self.started = time.time()
@@ -169,3 +171,17 @@ class LiveScans:
     def pose(self) -> Pose | None:
         """In the map; None without one."""
         return None if self.mapper is None else Pose(*self.mapper.pose.tolist())
+
+
+def _mapper() -> "Mapper":
+    """Loaded when a map is made: a mistake, or a scan on the screen, need not wait for it."""
+    from sandlot.mapping.mapper import Mapper
+
+    return Mapper(odometry=False)
+
+
+def _recorder(path: Path, about: dict[str, Any]) -> "ScanRecorder":
+    """Loaded when a recording is made, as above."""
+    from sandlot.recordings.scan_recorder import ScanRecorder
+
+    return ScanRecorder(path, about)

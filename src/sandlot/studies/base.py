@@ -22,6 +22,12 @@ Found: TypeAlias = float | str | NDArray[Any]
 """An outcome of a job: a number, text, or an array along the dims of its quantity."""
 Verdict: TypeAlias = Literal["holds", "does not hold", "undecided"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
+PLURALS: dict[Verdict, str] = {"holds": "hold", "does not hold": "do not hold"}
+
+
+def in_number(verdict: Verdict, count: int) -> str:
+    """How many claims have a verdict, such as ``1 holds`` or ``5 hold``."""
+    return f"{count} {verdict if count == 1 else PLURALS.get(verdict, verdict)}"
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import jinja2
 
 from sandlot.errors import RunError
 from sandlot.settings import flatten
-from sandlot.studies.base import VERDICTS
+from sandlot.studies.base import VERDICTS, in_number
 from sandlot.studies.catalogue import in_words
 from sandlot.studies.pictures import FIGURE, draw
 from sandlot.studies.runner import Outcome, changed, command
@@ -38,6 +38,7 @@ def write_page(path: Path, title: str, lead: str, outcomes: Sequence[Outcome]) -
         lead=lead,
         version=__version__,
         verdicts=VERDICTS,
+        in_number=in_number,
         sections=[_section(outcome, path.parent) for outcome in outcomes],
         together=_counts(outcomes),
         time=in_words(sum(each.wall_time for each in outcomes)),

@@ -5,13 +5,14 @@ class is, such as ``cart = "my_package.cart:Cart"``.
 """
 
 import importlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import gymnasium
 
+from sandlot import declared
 from sandlot.errors import ModelError, SettingError, quote
 
 if TYPE_CHECKING:
@@ -64,6 +65,9 @@ ALGORITHMS = {
     "water": ("ppo", "sac"),
 }
 """Algorithms of ``sandlot train`` that suit the actions of each world."""
+
+OWN_FILES = ("avoid", "obstacles", "water")
+"""Worlds with files of controllers besides those that ``sandlot train WORLD`` writes."""
 
 FIDELITIES = {
     "avoid": ("fast", "reference"),
@@ -125,6 +129,27 @@ def check_fidelity(world: str, name: str | None) -> None:
         raise SettingError(f"fidelity={quote(name)} is not possible; allowed: {allowed}")
 
 
+def check_settings(world: str, values: Mapping[str, Any], controller: str | None = None) -> None:
+    """Refuse settings that a world cannot have, before the world and its physics are imported.
+
+    Args:
+        world: Its name.
+        values: Plain values.
+        controller: What acts there; settings with which it was trained are the defaults.
+
+    Raises:
+        SandlotError: The same line that the world would give.
+    """
+    declared.check(f"world {world}", values)
+    if world not in SHIPPED:
+        return
+    from sandlot.models.policies import settings_for
+    from sandlot.settings import build
+
+    module = importlib.import_module(f"{__name__}.{world}.settings")
+    build(getattr(module, f"{world.capitalize()}Settings"), {**settings_for(controller, world), **values})
+
+
 def check_algorithm(world: str, name: str) -> None:
     """Refuse an algorithm that does not suit the actions of a world, before anything heavy is imported.
 
@@ -157,13 +182,24 @@ def check_controller(world: str, name: str | None, more: Sequence[str] = ()) -> 
     file = Path((name or "").partition(":")[0])
     if file.suffix == ".py" and not file.exists():
         raise SettingError(f"cannot make the controller {quote(name)}: there is no file {quote(file)}")
-    if name is None or world not in CONTROLLERS or name in known or ":" in name or Path(name).exists():
+    if name is None or world not in CONTROLLERS or name in known or ":" in name:
+        return
+    if file.suffix == ".py":
+        raise SettingError(f"say what acts of {quote(name)}: {quote(name)}:FUNCTION, or {quote(name)}:CLASS")
+    if file.is_file() and world not in OWN_FILES:
+        raise refused_file(file, known)
+    if file.exists():
         return
     if set(name) & set("/."):
         raise ModelError(f"no controller at {quote(name)}; ready controllers: {', '.join(known)}")
     from sandlot.settings import nearest
 
     raise SettingError(f"no controller {quote(name)!r}; {nearest(name, known)}")
+
+
+def refused_file(path: Path, known: Sequence[str]) -> ModelError:
+    """The error of a world that loads no controllers from files, and has these."""
+    return ModelError(f"cannot load {quote(path)}: controllers of this world are {', '.join(known)}")
 
 
 def load(name: str) -> "type[World]":

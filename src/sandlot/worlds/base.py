@@ -6,13 +6,12 @@ import inspect
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Self, TypeAlias, TypeVar, cast
+from typing import Any, ClassVar, TypeAlias, TypeVar, cast
 
 import gymnasium
 import numpy as np
 from gymnasium.spaces import Box, Space
 from numpy.typing import NDArray
-from pydantic import SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from sandlot import worlds
 from sandlot.control.controller import Controller, Policy, Separate
@@ -22,52 +21,13 @@ from sandlot.errors import ModelError, SandlotError, SettingError, quote
 from sandlot.models.policies import KIND, settings_for
 from sandlot.models.store import is_model, load_card
 from sandlot.recordings import Frame, Quantity
-from sandlot.settings import Settings, build, nearest
+from sandlot.settings import build, nearest
 from sandlot.typing import Array, Image
 from sandlot.worlds.interface import Interface
 from sandlot.worlds.picture import picture
 from sandlot.worlds.scene import Scene
+from sandlot.worlds.settings import WorldSettings
 from sandlot.worlds.time_limit import limit_of
-
-
-class WorldSettings(Settings):
-    """What can be set in any world. A world narrows ``fidelity`` to those it offers.
-
-    A setting that only one fidelity uses says so: ``Field(..., json_schema_extra={"fidelity": "learned"})``.
-
-    Attributes:
-        fidelity: Which physics the world runs on.
-        interface: ``units``, observations and actions in SI units; ``normalised``, for learners: one row of float32
-            each, actions in [-1, 1]. ``gymnasium.make`` and ``make_vec`` give ``normalised`` if it is left out.
-    """
-
-    fidelity: str
-    interface: Literal["units", "normalised"] = "units"
-
-    @model_serializer(mode="wrap")
-    def _interface_of_learners(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave out the usual interface: kept settings, of recordings and of studies, are older than this field."""
-        values: dict[str, Any] = dump(self)
-        if values.get("interface") == "units":
-            del values["interface"]
-        return values
-
-    @model_validator(mode="after")
-    def _fidelity_uses_all(self) -> Self:
-        for name, only in self.of_one_fidelity().items():
-            value = getattr(self, name)
-            # The settings of a recording hold every default, and make the same world again.
-            if self.fidelity != only and value is not None and value != type(self).model_fields[name].default:
-                raise ValueError(f"{name}={value} is only for fidelity={only}, not {self.fidelity}; leave it out")
-        return self
-
-    @classmethod
-    def of_one_fidelity(cls) -> dict[str, str]:
-        """Settings that only one fidelity uses, and which."""
-        extras = {name: field.json_schema_extra for name, field in cls.model_fields.items()}
-        about = {name: extra for name, extra in extras.items() if isinstance(extra, dict)}
-        return {name: str(extra["fidelity"]) for name, extra in about.items() if "fidelity" in extra}
-
 
 StepResult: TypeAlias = tuple[NDArray[Any], float, bool, bool, dict[str, Any]]
 """What a step returns: observation, reward, whether the episode ended, whether it was cut off, and more facts."""
@@ -291,7 +251,7 @@ class World(gymnasium.Env[NDArray[Any], NDArray[Any]]):
         Raises:
             SandlotError: If this world's controllers cannot be loaded, or this is not one for it.
         """
-        raise ModelError(f"cannot load {quote(path)}: controllers of this world are {', '.join(self.controllers())}")
+        raise worlds.refused_file(path, list(self.controllers()))
 
     def _random_policy(self, seed: np.random.SeedSequence) -> Policy:
         space = copy.deepcopy(self.action_space)

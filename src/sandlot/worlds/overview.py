@@ -180,6 +180,7 @@ def _next(path: Path, dataset: xr.Dataset) -> list[tuple[str, str]]:
     found = []
     if "action" in dataset or "ranges" in dataset:
         found += [
+            ("watch it in a browser", f"sandlot export {path} --to html"),
             ("watch it as a video", f"sandlot export {path} --to mp4"),
             ("open it in the viewer of rerun", f"sandlot export {path} --to rerun"),
             ("open it in Foxglove", f"sandlot export {path} --to mcap"),

@@ -8,7 +8,7 @@ from gymnasium.spaces import Space
 
 from sandlot.recordings import Quantity
 from sandlot.recordings.vocabulary import quantity
-from sandlot.worlds.base import WorldSettings
+from sandlot.worlds.settings import WorldSettings
 
 
 class Units(Protocol):

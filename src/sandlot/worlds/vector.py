@@ -15,10 +15,11 @@ from sandlot.errors import SandlotError, SettingError, quote
 from sandlot.typing import Array, BoolArray, Image, IntArray
 from sandlot.worlds import VECTORS, load
 from sandlot.worlds.actions import check_action
-from sandlot.worlds.base import WorldSettings, check_render_mode, take_settings
+from sandlot.worlds.base import check_render_mode, take_settings
 from sandlot.worlds.interface import Interface
 from sandlot.worlds.picture import picture
 from sandlot.worlds.scene import Scene
+from sandlot.worlds.settings import WorldSettings
 
 Seen = TypeVar("Seen", bound=NDArray[Any])
 

@@ -6,10 +6,11 @@ from numba import config
 
 from sandlot.errors import RecordingError
 from sandlot.physics.soil import PRESETS
+from sandlot.surrogates.soil.columns import read_columns
 from sandlot.surrogates.soil.fit import FitSettings, fit
 from sandlot.surrogates.soil.result import FittedSoil
 from sandlot.surrogates.soil.rigs import PlateTest, WheelTest
-from sandlot.surrogates.soil.tables import read_columns, rig_of
+from sandlot.surrogates.soil.tables import rig_of
 
 pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="MuJoCo is called by its address")
 DEPTHS = np.linspace(0.005, 0.05, 10)

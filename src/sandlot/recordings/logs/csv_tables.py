@@ -9,15 +9,17 @@ on the robot [m].
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import numpy as np
-import xarray as xr
 
 from sandlot.errors import quote
 from sandlot.recordings.logs.source import Source, numbers
 from sandlot.recordings.scans import MAX_BEAMS, NUMBERS, Pose, Scan
 from sandlot.typing import Array
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 RANGE = "range_"
 ONCE = ("start", "laser_x", "laser_y")
@@ -113,7 +115,7 @@ class CsvWriter:
         self._once = [repr(value) for value in once.values()]
         file.write(",".join([*NUMBERS, *once, *(f"{RANGE}{bearing!r}" for bearing in bearings.tolist())]) + "\n")
 
-    def write(self, block: xr.Dataset) -> None:
+    def write(self, block: "xr.Dataset") -> None:
         """Write the frames of a part of a recording."""
         rows = np.column_stack([block[name] for name in NUMBERS])
         ranges = block["ranges"].values.astype(str)  # the shortest text that gives the same float32

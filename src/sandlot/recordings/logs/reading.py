@@ -1,18 +1,12 @@
 """Reads the scans of any log or recording, one after the other, without making a new recording."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
-import xarray as xr
-
 from sandlot.errors import LogError
 from sandlot.recordings.logs.formats import FORMATS, find_format
-from sandlot.recordings.logs.recorded import check_scans, scan_ages, scan_bearings, scan_blocks, scan_origin
 from sandlot.recordings.logs.source import Progress, Source
-from sandlot.recordings.reader import open as open_recording
-from sandlot.recordings.scans import NUMBERS, Pose, Scan
+from sandlot.recordings.scans import Scan
 
 
 class ScanLog(NamedTuple):
@@ -48,7 +42,10 @@ def read_scans(
     """
     path = Path(path)
     if (path / "zarr.json").exists():
-        return _read_recording(path, progress)
+        # With xarray and Zarr, which take longer to load than most logs.
+        from sandlot.recordings.logs.recorded_log import read_recording
+
+        return read_recording(path, progress)
     source = Source(path, topic, progress)
     kind = find_format(source, kind)
     scans = []
@@ -61,25 +58,3 @@ def read_scans(
         progress(source.size, source.size)
     x, y = source.settings.get("laser_position", (0.0, 0.0))
     return ScanLog(scans, (float(x), float(y)), float(source.settings.get("start", 0.0)), tuple(source.notes))
-
-
-def _read_recording(path: Path, progress: Progress | None) -> ScanLog:
-    with open_recording(path) as dataset:
-        check_scans(dataset, path)
-        frames, scans = dataset.sizes["time"], list(_frames(dataset, progress))
-        start, mount = scan_origin(dataset)
-    if progress:
-        progress(frames, frames)
-    return ScanLog(scans, mount or (0.0, 0.0), start or 0.0, ())
-
-
-def _frames(dataset: xr.Dataset, progress: Progress | None) -> Iterator[Scan]:
-    bearings, ages, done = scan_bearings(dataset), scan_ages(dataset), 0
-    for block in scan_blocks(dataset):
-        columns = np.column_stack([block[name].values for name in NUMBERS])
-        for numbers, ranges in zip(columns.tolist(), block["ranges"].values.astype(np.float32), strict=True):
-            time, *rest = numbers
-            yield Scan(time, ranges, bearings, Pose(*rest[:3]), Pose(*rest[3:6]), rest[6], rest[7], ages)
-        done += len(columns)
-        if progress:
-            progress(done, dataset.sizes["time"])

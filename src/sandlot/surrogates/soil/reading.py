@@ -10,10 +10,11 @@ from sandlot.errors import RecordingError
 from sandlot.models.card import TrainingData
 from sandlot.recordings.digests import digest
 from sandlot.settings import Settings
+from sandlot.surrogates.soil.columns import read_columns
 from sandlot.surrogates.soil.evidence import Evidence
 from sandlot.surrogates.soil.rover_log import TERRAIN, check_quantities, interval_of, make_log, read_logs
 from sandlot.surrogates.soil.shooting import Shooting
-from sandlot.surrogates.soil.tables import read_columns, rig_of
+from sandlot.surrogates.soil.tables import rig_of
 
 DEFAULT_ROVER = "wheeled"
 

@@ -1,58 +1,21 @@
 """Tables of comma-separated values as evidence about soil: of a plate, or of a wheel on a test rig."""
 
-import csv
-import io
 from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 
-from sandlot.errors import RecordingError, quote
-from sandlot.reading import read_bytes
+from sandlot.errors import RecordingError
 from sandlot.surrogates.soil.evidence import Evidence
 from sandlot.surrogates.soil.rigs import PlateTest, WheelTest
 from sandlot.typing import Array
 
 PLATE = ("length_m", "width_m", "sinkage_m", "force_N")
 WHEEL = ("wheel_radius_m", "wheel_width_m", "load_N", "speed_m_s", "slip", "sinkage_m", "drawbar_pull_N")
-TORQUE, GRID, SOIL = "torque_Nm", "grid_m", "soil"
-"""Columns that a table may have besides: torque, spacing of nodes of the simulated ground, and name of the soil."""
-MAX_BYTES = 2**26
+TORQUE, GRID = "torque_Nm", "grid_m"
+"""Columns that a table may have besides: torque, and spacing of nodes of the simulated ground."""
 NODES = 10
 """Nodes across a plate or wheel, if the table gives no grid."""
-
-
-def read_columns(path: Path, soil: str | None = None) -> dict[str, Array]:
-    """The columns of numbers of a table, by name: (rows,) each.
-
-    Args:
-        path: Of the file, whose first line names the columns.
-        soil: Which rows to take, by the column ``soil``; all if left out.
-
-    Raises:
-        RecordingError: If it cannot be read, is no table of numbers, or holds several soils and none is chosen.
-    """
-    try:
-        rows = list(csv.reader(io.StringIO(read_bytes(path, MAX_BYTES, RecordingError).decode())))
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise RecordingError(f"{path} is no table of comma-separated values: {quote(error)}") from None
-    header, body = ([name.strip() for name in rows[0]] if rows else []), [row for row in rows[1:] if row]
-    if SOIL in header and not any(len(row) != len(header) for row in body):
-        place = header.index(SOIL)
-        names = list(dict.fromkeys(row[place] for row in body))
-        if soil is None and len(names) > 1:
-            raise RecordingError(f"{path} has the soils {', '.join(map(quote, names))}; choose one with --soil")
-        if soil is not None and soil not in names:
-            raise RecordingError(f"{path} has no soil {quote(soil)!r}; it has {', '.join(map(quote, names))}")
-        body = [row for row in body if soil in (None, row[place])]
-        header, body = header[:place] + header[place + 1 :], [row[:place] + row[place + 1 :] for row in body]
-    try:
-        values = np.array(body, np.float64)
-    except ValueError:
-        values = np.zeros(0)
-    if values.ndim != 2 or values.shape[1] != len(header) or not np.isfinite(values).all():
-        raise RecordingError(f"{path} is no table with a line of names and lines of as many finite numbers")
-    return dict(zip(header, values.T, strict=True))
 
 
 def rig_of(columns: Mapping[str, Array], path: Path) -> list[Evidence] | None:

@@ -6,7 +6,7 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from sandlot.robots.tracked_rover import TrackedRover
-from sandlot.worlds.base import WorldSettings
+from sandlot.worlds.settings import WorldSettings
 
 
 class AvoidSettings(WorldSettings):

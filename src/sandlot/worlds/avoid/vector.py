@@ -12,8 +12,8 @@ from sandlot.worlds.avoid.scene import avoid_scene
 from sandlot.worlds.avoid.settings import AvoidSettings
 from sandlot.worlds.avoid.task import AvoidTask
 from sandlot.worlds.avoid.world import ACTION, check_move, spaces
-from sandlot.worlds.base import WorldSettings
 from sandlot.worlds.scene import Scene
+from sandlot.worlds.settings import WorldSettings
 from sandlot.worlds.vector import CompiledVector
 
 Seen = NDArray[np.float32]

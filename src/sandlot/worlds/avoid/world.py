@@ -22,8 +22,9 @@ from sandlot.worlds.avoid.moves import COLLIDED, FIXED, MOVES
 from sandlot.worlds.avoid.scene import avoid_scene
 from sandlot.worlds.avoid.settings import AvoidSettings
 from sandlot.worlds.avoid.task import AvoidTask
-from sandlot.worlds.base import World, WorldSettings
+from sandlot.worlds.base import World
 from sandlot.worlds.scene import Scene
+from sandlot.worlds.settings import WorldSettings
 
 ACTION = f"a move: {', '.join(f'{k} {name}' for k, name in enumerate(MOVES))}"
 ONLY: NDArray[np.int64] = np.array([0])

@@ -14,7 +14,7 @@ from sandlot.sensing.laser import Laser
 from sandlot.sensing.spinning_lidar import SpinningLidar
 from sandlot.sensing.track_encoders import TrackEncoders
 from sandlot.settings import Named
-from sandlot.worlds.base import WorldSettings
+from sandlot.worlds.settings import WorldSettings
 
 ONLY = {"laser": "round", "interval": "round", "model": "round", "lidar": "tracked", "encoders": "tracked"}
 """Settings that only one kind of robot uses, and which."""

@@ -8,11 +8,11 @@ from gymnasium.spaces import Box
 from numpy.typing import NDArray
 
 from sandlot.typing import Array, BoolArray, IntArray
-from sandlot.worlds.base import WorldSettings
 from sandlot.worlds.indoor.scene import indoor_scene
 from sandlot.worlds.indoor.settings import IndoorSettings
 from sandlot.worlds.indoor.task import ACTION, IndoorTask, scale, spaces
 from sandlot.worlds.scene import Scene
+from sandlot.worlds.settings import WorldSettings
 from sandlot.worlds.vector import CompiledVector
 
 Seen = NDArray[np.float32]

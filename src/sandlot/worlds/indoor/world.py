@@ -13,11 +13,12 @@ from sandlot.recordings.frames import ONCE
 from sandlot.recordings.vocabulary import quantity
 from sandlot.typing import Array
 from sandlot.worlds.actions import check_action
-from sandlot.worlds.base import World, WorldSettings
+from sandlot.worlds.base import World
 from sandlot.worlds.indoor.scene import indoor_scene
 from sandlot.worlds.indoor.settings import IndoorSettings
 from sandlot.worlds.indoor.task import ACTION, IndoorTask, Sensor, scale, spaces
 from sandlot.worlds.scene import Scene
+from sandlot.worlds.settings import WorldSettings
 
 
 class Indoor(World):

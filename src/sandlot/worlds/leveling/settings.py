@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 from sandlot.physics.swarm import CEILING
 from sandlot.places.terrains import from_image, heap, hills
 from sandlot.settings import Named
-from sandlot.worlds.base import WorldSettings
+from sandlot.worlds.settings import WorldSettings
 
 MAX_SIDE = 16384
 """Maximum number of cells along a side."""

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from sandlot.control.leveling import CYCLES_PER_ROUND
 from sandlot.typing import Array, BoolArray, IntArray
-from sandlot.worlds.base import WorldSettings
 from sandlot.worlds.leveling.scene import leveling_scene
 from sandlot.worlds.leveling.settings import LevelingSettings
 from sandlot.worlds.leveling.task import ACTION, CYCLE, LevelingTask, spaces
 from sandlot.worlds.scene import Scene
+from sandlot.worlds.settings import WorldSettings
 from sandlot.worlds.vector import CompiledVector
 
 Seen = NDArray[np.float32]

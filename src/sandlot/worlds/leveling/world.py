@@ -13,11 +13,12 @@ from sandlot.physics.swarm import HIGH, LOW, MOVED, Swarm
 from sandlot.recordings import Frame, Quantity
 from sandlot.recordings.vocabulary import quantity
 from sandlot.worlds.actions import check_action
-from sandlot.worlds.base import World, WorldSettings
+from sandlot.worlds.base import World
 from sandlot.worlds.leveling.scene import leveling_scene
 from sandlot.worlds.leveling.settings import LevelingSettings
 from sandlot.worlds.leveling.task import ACTION, CYCLE, LevelingTask, spaces
 from sandlot.worlds.scene import Scene
+from sandlot.worlds.settings import WorldSettings
 
 FIRST = np.zeros(1, np.int64)
 """The only swarm of its task."""

@@ -9,7 +9,7 @@ from sandlot.places.course_kinds import CourseKind, Flat, Kind, Mixed
 from sandlot.robots.climber import SHIPPED, load_climber
 from sandlot.sensing.panned_laser import PannedLaser
 from sandlot.settings import Named
-from sandlot.worlds.base import WorldSettings
+from sandlot.worlds.settings import WorldSettings
 
 Friction = Annotated[float, Field(ge=0.0, le=10.0)]
 

@@ -9,12 +9,12 @@ from gymnasium.spaces import Box
 from sandlot.errors import SettingError
 from sandlot.places.course_kinds import Kind
 from sandlot.typing import Array, BoolArray, IntArray
-from sandlot.worlds.base import WorldSettings
 from sandlot.worlds.obstacles.scene import obstacles_scene
 from sandlot.worlds.obstacles.settings import ObstaclesSettings
 from sandlot.worlds.obstacles.task import ObstaclesTask
 from sandlot.worlds.obstacles.world import ACTION, spaces
 from sandlot.worlds.scene import Scene
+from sandlot.worlds.settings import WorldSettings
 from sandlot.worlds.vector import CompiledVector
 
 

@@ -20,11 +20,12 @@ from sandlot.robots.climber import AXLE_LIMIT, NOMINAL_SPEED, Climber
 from sandlot.robots.climbers import MAX_RATE, MAX_SPEED, Climbers
 from sandlot.typing import Array
 from sandlot.worlds.actions import check_action
-from sandlot.worlds.base import World, WorldSettings
+from sandlot.worlds.base import World
 from sandlot.worlds.obstacles.scene import obstacles_scene
 from sandlot.worlds.obstacles.settings import ObstaclesSettings
 from sandlot.worlds.obstacles.task import ObstaclesTask
 from sandlot.worlds.scene import Scene
+from sandlot.worlds.settings import WorldSettings
 
 ACTION = "axle angles [rad] and belt speeds [m/s]"
 ONLY = np.array([0])

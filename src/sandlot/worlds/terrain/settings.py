@@ -17,7 +17,7 @@ from sandlot.sensing.encoders import Encoders
 from sandlot.sensing.imu import Imu
 from sandlot.settings import Named, Settings, build
 from sandlot.typing import Array
-from sandlot.worlds.base import WorldSettings
+from sandlot.worlds.settings import WorldSettings
 
 Nodes = Annotated[int, Field(ge=8, le=8192)]
 

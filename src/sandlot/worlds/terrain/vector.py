@@ -8,8 +8,8 @@ from gymnasium.spaces import Box
 from numpy.typing import NDArray
 
 from sandlot.typing import Array, BoolArray, IntArray
-from sandlot.worlds.base import WorldSettings
 from sandlot.worlds.scene import Scene
+from sandlot.worlds.settings import WorldSettings
 from sandlot.worlds.terrain.members import TerrainMembers
 from sandlot.worlds.terrain.settings import TerrainSettings
 from sandlot.worlds.terrain.task import scale, spaces

@@ -12,8 +12,9 @@ from sandlot.control.sessions import Session, Varied
 from sandlot.recordings import Frame, Quantity
 from sandlot.typing import Array
 from sandlot.worlds.actions import check_action
-from sandlot.worlds.base import StepResult, World, WorldSettings
+from sandlot.worlds.base import StepResult, World
 from sandlot.worlds.scene import Scene
+from sandlot.worlds.settings import WorldSettings
 from sandlot.worlds.terrain.frames import frame, frame_quantities
 from sandlot.worlds.terrain.recorder import TerrainRecorder
 from sandlot.worlds.terrain.scene import terrain_scene

@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from sandlot.robots.snake import DRAG, Snake
-from sandlot.worlds.base import WorldSettings
+from sandlot.worlds.settings import WorldSettings
 
 Point = tuple[float, float]
 

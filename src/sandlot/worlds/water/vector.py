@@ -7,8 +7,8 @@ import numpy as np
 from gymnasium.spaces import Box
 
 from sandlot.typing import Array, BoolArray, IntArray
-from sandlot.worlds.base import WorldSettings
 from sandlot.worlds.scene import Scene
+from sandlot.worlds.settings import WorldSettings
 from sandlot.worlds.vector import CompiledVector
 from sandlot.worlds.water.scene import water_scene
 from sandlot.worlds.water.settings import WaterSettings

@@ -18,8 +18,9 @@ from sandlot.recordings.vocabulary import quantity
 from sandlot.robots.swimmers import Swimmers
 from sandlot.typing import Array
 from sandlot.worlds.actions import check_action
-from sandlot.worlds.base import World, WorldSettings
+from sandlot.worlds.base import World
 from sandlot.worlds.scene import Scene
+from sandlot.worlds.settings import WorldSettings
 from sandlot.worlds.water.scene import water_scene
 from sandlot.worlds.water.settings import WaterSettings
 from sandlot.worlds.water.task import WaterTask, bounds, scale
