@@ -23,17 +23,17 @@ def test_an_interrupted_recording_is_made_again(tmp_path, monkeypatch):
 
 
 def test_recordings_of_other_settings_are_not_used(tmp_path, monkeypatch):
-    class Stop(Exception):
+    class StopError(Exception):
         pass
 
     def stop(*_):
-        raise Stop
+        raise StopError
 
     monkeypatch.setattr("sandlot.learning.rover.record_one", stop)
     for _ in range(2):
-        with pytest.raises(Stop):
+        with pytest.raises(StopError):
             train_rover(tmp_path, RoverTraining(seed=1, recordings=2))
     with pytest.raises(RecordingError, match="has recordings of other settings"):
         train_rover(tmp_path, RoverTraining(seed=2, recordings=2))
-    with pytest.raises(Stop):
+    with pytest.raises(StopError):
         train_rover(tmp_path, RoverTraining(seed=1, recordings=3))

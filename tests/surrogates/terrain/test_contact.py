@@ -8,34 +8,36 @@ from hypothesis import strategies as st
 from sandlot.physics.soil import PRESETS
 from sandlot.surrogates.terrain.contact import (
     AHEAD,
-    BLOCK,
-    DEPTH,
     FAR,
-    GAP,
-    LANES,
     LEFT,
     LOAD,
     NEAR,
-    POINTS,
-    PRECISION,
     QUARTERS,
     RUT,
     SEEN,
     SHIFT,
-    SIZE,
-    SUMS,
     UNDER,
-    X,
-    Y,
-    gather,
     look,
-    make_springs,
-    resist,
     spring,
 )
 from sandlot.surrogates.terrain.feet import make_ground, stand
 from sandlot.surrogates.terrain.inputs import NO_SOIL, soil_inputs
 from sandlot.surrogates.terrain.shape import shape_of
+from sandlot.surrogates.terrain.springs import (
+    BLOCK,
+    DEPTH,
+    GAP,
+    LANES,
+    POINTS,
+    PRECISION,
+    SIZE,
+    SUMS,
+    X,
+    Y,
+    gather,
+    make_springs,
+    resist,
+)
 
 WHEELED, TRACKED = shape_of("wheeled"), shape_of("tracked")
 CLEARANCE = 0.051

@@ -5,13 +5,14 @@ import pytest
 
 from sandlot import recordings
 from sandlot.errors import RecordingError
-from sandlot.surrogates.terrain.contact import LOAD, QUARTERS, RUT, SEEN, UNDER, look, make_springs
+from sandlot.surrogates.terrain.contact import LOAD, QUARTERS, RUT, SEEN, UNDER, look
 from sandlot.surrogates.terrain.drives import STATES, symmetries
 from sandlot.surrogates.terrain.feet import make_ground
 from sandlot.surrogates.terrain.grip import GRIPS, hold_along, spots_of
 from sandlot.surrogates.terrain.inputs import shear_of
 from sandlot.surrogates.terrain.recorded import drives_of, ground_before, open_drives, read_drives
 from sandlot.surrogates.terrain.shape import shape_of
+from sandlot.surrogates.terrain.springs import make_springs
 from sandlot.worlds.record import record_world
 from sandlot.worlds.terrain.windows import rebuild
 

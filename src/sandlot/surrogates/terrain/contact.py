@@ -8,27 +8,26 @@ there is a state that the nets predict.
 """
 
 import math
-from typing import NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
 
 from sandlot.kernels import kernel
-from sandlot.surrogates.terrain.feet import (
-    STANCE,
-    Foot,
-    Ground,
-    Stance,
-    columns_below,
-    foot_of,
-    node_in,
-    rows_below,
-    stance_of,
-    stand,
-)
+from sandlot.surrogates.terrain.feet import Ground
 from sandlot.surrogates.terrain.inputs import DEPTH as PLATE
 from sandlot.surrogates.terrain.inputs import SOIL_INPUTS
-from sandlot.typing import Array, IntArray
+from sandlot.surrogates.terrain.springs import (
+    CLOSE,
+    DEPTH,
+    GAP,
+    PRECISION,
+    SIZE,
+    Body,
+    Springs,
+    X,
+    Y,
+    balance,
+    gather,
+    spring_at,
+)
+from sandlot.typing import Array
 
 QUARTERS = 4
 """Front left, rear left, front right, rear right."""
@@ -41,22 +40,14 @@ SEEN = 7 * QUARTERS + 2
 """Then come the slopes of the rover at rest, ahead and to the left."""
 VERSION = 2
 """Of what is seen: models that saw the ground otherwise cannot be used."""
-POINTS = 2
-"""Below a wheel, a cell is searched at so many points along the wheel."""
 REACH, TRUSTED, FAR = 2e-3, 6e-3, 10.0
-"""Points farther above the ground than this are left out at first. They are searched for anew where the rover rests if
-it has moved by more than that. If it would move by more than the second, it is put back, and only points that are farther
+"""Points farther above the ground than this are left out at first, and searched for anew where the rover rests if it
+has moved by more than that. If it would move by more than the second, it is put back, and only points that are farther
 than the third are left out [m]."""
-CLOSE = 6e-3
-"""The underside is near to ground that is closer than this [m]."""
 UNIT = 1e-4
 """[m^2]"""
-COARSE = 2
-"""Of the cells below the underside, one of so many in each direction is searched."""
-SEARCHES, ITERATIONS, PRECISION, STEP = 8, 12, 5e-5, 0.01
-"""For the rest, at most: searches, and steps of each; and the smallest and the largest step [m]."""
-OVERSHOT = 0.1
-"""A step after which forces push back by this share of what they pushed before is shortened."""
+SEARCHES = 8
+"""For springs and the rest on them, at most."""
 LEAST_STIFFNESS = 1e-3
 """Against tilting, of a rover that stands on a line, as a share of that on its feet."""
 STIFFEST, RATIO = 4e7, (1.5, 30.0)
@@ -65,278 +56,6 @@ SHAPE = 0.67
 """Mean depth of a wheel's round underside, as a share of the largest."""
 LOOSE = 1e6
 """Stiffness of ground that is not soil [Pa/m]."""
-
-LANES = 8
-"""Springs whose forces are computed together. They lie in blocks: for each row below, as many numbers."""
-X, Y, GAP, DEPTH, SIZE, SUMS = (LANES * row for row in range(6))
-"""Rows of a block: places ahead and to the left of the chassis, heights of the foot above the ground and above
-the ground as it was before anything pressed it [m], and sizes in cells; then nine sums over the blocks before."""
-TOTALS = 9
-BLOCK = SUMS + TOTALS * LANES
-
-
-class Body(NamedTuple):
-    """A rover's weight and feet, for kernels.
-
-    Attributes:
-        feet: (feet,) of FOOT.
-        centre: (3,) of mass, in the axes of the chassis [m].
-        weight: [N]
-        corner: Mean distance of wheels or belts ahead of or behind the middle of the chassis [m].
-        radius: Of the wheels [m].
-        lever: Largest horizontal distance of a point of a foot from there [m].
-    """
-
-    feet: NDArray[np.void]
-    centre: Array
-    weight: float
-    corner: float
-    radius: float
-    lever: float
-
-
-class Springs(NamedTuple):
-    """Room for the springs below a rover.
-
-    Attributes:
-        stances: (feet,) of STANCE.
-        blocks: Of LANES springs each; first those below wheels and belts, and one more at the end.
-        cells: (room, 2) row and column of the cell of each.
-        sums: (TOTALS,) forces and stiffness.
-        shift: (3,) how far the rover is lifted [m], and turned in pitch and roll [rad], from where springs were found.
-        rest: (3,) height [m], pitch and roll [rad] at rest.
-    """
-
-    stances: NDArray[np.void]
-    blocks: Array
-    cells: IntArray
-    sums: Array
-    shift: Array
-    rest: Array
-
-
-def make_springs(feet: NDArray[np.void], spacing: float) -> Springs:
-    """Room for one rover on ground with nodes so far apart [m]."""
-    long, wide = feet["straight"] + feet["radius"], feet["half_width"]
-    cells = (2.0 * long / spacing + 4.0) * (2.0 * wide / spacing + 4.0)
-    room = int(POINTS * 1.5 * cells.sum())  # columns of a turned foot are longer
-    return Springs(
-        np.zeros(len(feet), STANCE),
-        np.zeros((room // LANES + 2) * BLOCK),
-        np.zeros((room, 2), np.int64),
-        np.zeros(TOTALS),
-        np.zeros(3),
-        np.zeros(3),
-    )
-
-
-@kernel(error_model="numpy", allocates=False, forceinline=True)
-def spring_at(k: int) -> int:
-    """Where the numbers of a spring begin in the blocks."""
-    return k // LANES * BLOCK + k % LANES
-
-
-@kernel(error_model="numpy", allocates=False)
-def gather_wheel(
-    foot: Foot, at: Stance, ground: Ground, initial: Array, middle: Stance, reach: float, springs: Springs, count: int
-) -> int:
-    """Find the springs below a wheel or belt; returns how many there are then.
-
-    Args:
-        foot: The wheel.
-        at: Where it is.
-        ground: As it is.
-        initial: (ny, nx) heights before anything touched it [m].
-        middle: Where the chassis is.
-        reach: Points farther above the ground than this are left out [m].
-        springs: To be filled.
-        count: How many there are already.
-    """
-    heights, (ny, nx), spacing = ground.heights, ground.heights.shape, ground.spacing
-    blocks, cells = springs.blocks, springs.cells
-    per, square, half = 1.0 / spacing, foot.radius * foot.radius, 0.5 * spacing
-    first_row, last_row = rows_below(foot, at, ground, 0.0)
-    for row in range(first_row, last_row + 1):
-        i, y = node_in(row, ny, ground.wrap), ground.y0 + row * spacing
-        first, last = columns_below(foot, at, ground, row, 0.0)
-        for column in range(first, last + 1):
-            j, x = node_in(column, nx, ground.wrap), ground.x0 + column * spacing
-            dx, dy = x - at.x, y - at.y
-            u, v = dx * at.ahead_x + dy * at.ahead_y, dy * at.ahead_x - dx * at.ahead_y
-            across, over = 0.5 + (foot.half_width - abs(v)) * per, max(abs(u) - foot.straight - half, 0.0)
-            if i < 0 or j < 0 or across <= 0.0 or count + POINTS > len(cells):
-                continue
-            height, flat = heights[i, j], min(max(u, -foot.straight), foot.straight)
-            lower = at.z + flat * at.slope + v * at.tilt - height
-            clear = lower - reach
-            if clear >= 0.0 and clear * clear >= square - over * over:
-                continue
-            depth, size = height - max(initial[i, j], height), min(across, 1.0) / POINTS
-            ahead = (x - middle.x) * middle.ahead_x + (y - middle.y) * middle.ahead_y
-            left = (y - middle.y) * middle.ahead_x - (x - middle.x) * middle.ahead_y
-            for point in range(POINTS):
-                shift = ((point + 0.5) / POINTS - 0.5) * spacing
-                over = max(abs(u + shift) - foot.straight, 0.0)
-                if over >= foot.radius:
-                    continue
-                gap = lower - math.sqrt(square - over * over)
-                if gap < reach:
-                    p = spring_at(count)
-                    blocks[p + X], blocks[p + Y], blocks[p + SIZE] = ahead + shift, left, size
-                    blocks[p + GAP], blocks[p + DEPTH] = gap, gap + depth
-                    cells[count, 0], cells[count, 1] = i, j
-                    count += 1
-    return count
-
-
-@kernel(error_model="numpy", allocates=False)
-def gather_box(
-    foot: Foot, at: Stance, ground: Ground, initial: Array, middle: Stance, reach: float, springs: Springs, count: int
-) -> int:
-    """Find the springs below a box; arguments as of `gather_wheel`."""
-    heights, (ny, nx), spacing, blocks = ground.heights, ground.heights.shape, ground.spacing, springs.blocks
-    wide = COARSE * spacing
-    per = 1.0 / wide
-    first_row, last_row = rows_below(foot, at, ground, wide - spacing)
-    for row in range(first_row + first_row % COARSE, last_row + 1, COARSE):
-        i, y = node_in(row, ny, ground.wrap), ground.y0 + row * spacing
-        first, last = columns_below(foot, at, ground, row, wide - spacing)
-        for column in range(first + first % COARSE, last + 1, COARSE):
-            j, x = node_in(column, nx, ground.wrap), ground.x0 + column * spacing
-            dx, dy = x - at.x, y - at.y
-            u, v = dx * at.ahead_x + dy * at.ahead_y, dy * at.ahead_x - dx * at.ahead_y
-            across, along = 0.5 + (foot.half_width - abs(v)) * per, 0.5 + (foot.straight - abs(u)) * per
-            if i < 0 or j < 0 or across <= 0.0 or along <= 0.0 or count == len(springs.cells):
-                continue
-            height = heights[i, j]
-            gap = at.z + u * at.slope + v * at.tilt - height
-            if gap < reach:
-                p = spring_at(count)
-                blocks[p + X] = (x - middle.x) * middle.ahead_x + (y - middle.y) * middle.ahead_y
-                blocks[p + Y] = (y - middle.y) * middle.ahead_x - (x - middle.x) * middle.ahead_y
-                blocks[p + GAP], blocks[p + DEPTH] = gap, gap + height - max(initial[i, j], height)
-                blocks[p + SIZE] = COARSE * COARSE * min(across, 1.0) * min(along, 1.0)
-                count += 1
-    return count
-
-
-@kernel(error_model="numpy", allocates=False)
-def gather(
-    body: Body, ground: Ground, initial: Array, place: Array, yaw: float, reach: float, springs: Springs
-) -> tuple[int, int]:
-    """Find the springs below a rover that is at rest; returns how many are below wheels or belts, and how many in all.
-
-    Args:
-        body: The rover.
-        ground: As it is.
-        initial: (ny, nx) heights before anything touched it [m].
-        place: (2 or more,) x and y of the chassis [m].
-        yaw: [rad]
-        reach: Points farther above the ground than this are left out [m].
-        springs: To be filled, for their ``rest``.
-    """
-    feet, stances, rest, count, wheels = body.feet, springs.stances, springs.rest, 0, 0
-    stand(feet, (place[0], place[1], rest[0]), (rest[2], rest[1], yaw), stances)
-    middle = Stance(place[0], place[1], rest[0], math.cos(yaw), math.sin(yaw), 0.0, 0.0)
-    for k in range(len(feet)):
-        if feet[k]["radius"] > 0.0:
-            foot, at = foot_of(feet[k]), stance_of(stances[k])
-            wheels = count = gather_wheel(foot, at, ground, initial, middle, reach, springs, count)
-    for k in range(len(feet)):
-        if feet[k]["radius"] == 0.0:
-            foot, at = foot_of(feet[k]), stance_of(stances[k])
-            count = gather_box(foot, at, ground, initial, middle, reach + CLOSE, springs, count)
-    for k in range(count, -(-count // LANES) * LANES):  # the last block is filled up with springs that push nothing
-        p = spring_at(k)
-        for row in range(X, SUMS, LANES):
-            springs.blocks[p + row] = 0.0
-    return wheels, count
-
-
-@kernel(error_model="numpy", allocates=False)
-def resist(springs: Springs, count: int, ratio: float) -> None:
-    """Sum up the forces of the springs on a rover shifted by ``springs.shift``, and their stiffness.
-
-    Args:
-        springs: Their ``sums`` are set: force up, and its moments in pitch and roll about the middle of the chassis;
-            stiffness, six elements.
-        count: How many there are.
-        ratio: How many times stiffer they are when they do not yield.
-    """
-    up, pitch, roll, last = springs.shift[0], springs.shift[1], springs.shift[2], -(-count // LANES)
-    springs.blocks[SUMS:BLOCK] = 0.0
-    for block in range(last):
-        # Constant places in a slice tell the compiler that nothing overlaps, so that it computes all lanes at once.
-        part = springs.blocks[block * BLOCK : (block + 2) * BLOCK]
-        for i in range(LANES):
-            x, y, size = part[X + i], part[Y + i], part[SIZE + i]
-            down = x * pitch - y * roll - up
-            elastic, depth = ratio * (down - part[GAP + i]), down - part[DEPTH + i]
-            force = size * max(min(elastic, depth), 0.0)
-            stiffness = size * (0.0 if elastic <= 0.0 else ratio if elastic < depth else 1.0)
-            kx, ky = stiffness * x, stiffness * y
-            part[BLOCK + SUMS + i] = part[SUMS + i] + force
-            part[BLOCK + SUMS + LANES + i] = part[SUMS + LANES + i] - force * x
-            part[BLOCK + SUMS + 2 * LANES + i] = part[SUMS + 2 * LANES + i] + force * y
-            part[BLOCK + SUMS + 3 * LANES + i] = part[SUMS + 3 * LANES + i] + stiffness
-            part[BLOCK + SUMS + 4 * LANES + i] = part[SUMS + 4 * LANES + i] - kx
-            part[BLOCK + SUMS + 5 * LANES + i] = part[SUMS + 5 * LANES + i] + ky
-            part[BLOCK + SUMS + 6 * LANES + i] = part[SUMS + 6 * LANES + i] + kx * x
-            part[BLOCK + SUMS + 7 * LANES + i] = part[SUMS + 7 * LANES + i] - kx * y
-            part[BLOCK + SUMS + 8 * LANES + i] = part[SUMS + 8 * LANES + i] + ky * y
-    found = springs.blocks[last * BLOCK + SUMS : (last + 1) * BLOCK]
-    for m in range(TOTALS):
-        total = 0.0
-        for i in range(LANES):
-            total += found[m * LANES + i]
-        springs.sums[m] = total
-
-
-@kernel(error_model="numpy", allocates=False)
-def balance(
-    springs: Springs, count: int, weight: float, centre: tuple[float, float], ratio: float, least: float
-) -> float:
-    """Find the shift at which springs carry a rover, by Newton's method; returns the size of the last step [m].
-
-    Args:
-        springs: Their ``shift`` is where the search begins, and where it ends.
-        count: How many there are; at least 1.
-        weight: Of the rover, divided by the stiffness of a cell [m].
-        centre: Of mass, ahead and to the left of the middle of the chassis [m].
-        ratio: As of `resist`.
-        least: Stiffness against tilting [m^2].
-    """
-    shift, sums, part, push = springs.shift, springs.sums, 0.0, 0.0
-    up, pitch, roll, size = 0.0, 0.0, 0.0, 0.0
-    lift, turn, lean = weight, -weight * centre[0], weight * centre[1]
-    for _ in range(ITERATIONS):
-        resist(springs, count, ratio)
-        now = up * (sums[0] - lift) + pitch * (sums[1] - turn) + roll * (sums[2] - lean)  # along the last step
-        if now < -OVERSHOT * push:  # springs are stiffer where it ended: go back to where forces balance along it
-            back = part * now / (push - now)
-            shift[0], shift[1], shift[2] = shift[0] + back * up, shift[1] + back * pitch, shift[2] + back * roll
-            resist(springs, count, ratio)
-        a, b, c, d = sums[3] + 1e-6, sums[4], sums[5], sums[6] + least
-        e, f = sums[7], sums[8] + least
-        # Cholesky's decomposition
-        l00 = math.sqrt(a)
-        l10, l20 = b / l00, c / l00
-        l11 = math.sqrt(max(d - l10 * l10, 1e-12))
-        l21 = (e - l20 * l10) / l11
-        l22 = math.sqrt(max(f - l20 * l20 - l21 * l21, 1e-12))
-        y0 = (sums[0] - lift) / l00
-        y1 = (sums[1] - turn - l10 * y0) / l11
-        y2 = (sums[2] - lean - l20 * y0 - l21 * y1) / l22
-        roll = y2 / l22
-        pitch = (y1 - l21 * roll) / l11
-        up = (y0 - l10 * pitch - l20 * roll) / l00
-        push = up * (sums[0] - lift) + pitch * (sums[1] - turn) + roll * (sums[2] - lean)
-        size = max(abs(up), 0.1 * max(abs(pitch), abs(roll)))
-        part = min(1.0, STEP / size) if size > 0.0 else 1.0
-        shift[0], shift[1], shift[2] = shift[0] + part * up, shift[1] + part * pitch, shift[2] + part * roll
-        if size < PRECISION:
-            break
-    return size
 
 
 @kernel(error_model="numpy", allocates=False, forceinline=True)
@@ -424,7 +143,7 @@ def look(
     cell, rest, shift = ground.spacing * ground.spacing, springs.rest, springs.shift
     weight, least = body.weight / (stiffness * cell), LEAST_STIFFNESS * body.corner * body.corner
     reach, wheels, count = REACH, 0, 0
-    for search in range(SEARCHES):
+    for _ in range(SEARCHES):
         sr, cr, sp, cp = math.sin(rest[2]), math.cos(rest[2]), math.sin(rest[1]), math.cos(rest[1])
         x, y, z = body.centre[0], body.centre[1], body.centre[2]
         centre = (cp * x + sp * (sr * y + cr * z), cr * y - sr * z)

@@ -15,12 +15,13 @@ from sandlot.kernels import kernel
 from sandlot.physics.soil import PRESETS, SoilKind
 from sandlot.recordings.needs import COMMANDS, MESSAGES, MOTION, ROVER
 from sandlot.settings import build
-from sandlot.surrogates.terrain.contact import SEEN, Body, Springs, look, make_springs, spring
+from sandlot.surrogates.terrain.contact import SEEN, look, spring
 from sandlot.surrogates.terrain.drives import Drive
 from sandlot.surrogates.terrain.feet import STANCE, Ground, make_ground, stand
 from sandlot.surrogates.terrain.imprint import MAX_FEET, come_over_all
 from sandlot.surrogates.terrain.inputs import NO_SOIL, soil_inputs
 from sandlot.surrogates.terrain.shape import Shape
+from sandlot.surrogates.terrain.springs import Body, Springs, make_springs
 from sandlot.typing import Array, IntArray
 
 CHUNK = 256

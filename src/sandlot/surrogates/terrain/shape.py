@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from sandlot.robots.rover import load_rover
 from sandlot.robots.rover_layout import Layout, find_layout
 from sandlot.robots.rover_motors import GRAVITY
-from sandlot.surrogates.terrain.contact import Body
 from sandlot.surrogates.terrain.feet import FOOT
+from sandlot.surrogates.terrain.springs import Body
 from sandlot.typing import Array
 
 WHEEL = np.array([-0.6, 0.0, 0.6])

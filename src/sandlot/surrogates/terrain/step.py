@@ -9,20 +9,12 @@ from numpy.typing import NDArray
 from sandlot.geometry.planar import wrap_compiled
 from sandlot.kernels import kernel
 from sandlot.models.dense import BLOCK, Dense, forward_block, forward_one
-from sandlot.surrogates.terrain.contact import (
-    LOAD,
-    QUARTERS,
-    SEEN,
-    UNDER,
-    Body,
-    Springs,
-    look,
-    make_springs,
-)
+from sandlot.surrogates.terrain.contact import LOAD, QUARTERS, SEEN, UNDER, look
 from sandlot.surrogates.terrain.feet import STANCE, Ground, has_moved, stand
 from sandlot.surrogates.terrain.grip import GRIPS, hold
 from sandlot.surrogates.terrain.imprint import MAX_FEET, Spreading, imprint
 from sandlot.surrogates.terrain.inputs import SOIL_INPUTS
+from sandlot.surrogates.terrain.springs import Body, Springs, make_springs
 from sandlot.typing import Array, IntArray
 
 STATE = np.dtype(
@@ -241,7 +233,7 @@ def move(learned: Learned, state: np.void, changes: NDArray[np.float32]) -> None
 
 @kernel(error_model="numpy", allocates=False)
 def higher(state: np.void) -> float:
-    """How much higher a rover would rest than where it looked at the ground last, if the ground goes on as it was [m]."""
+    """How much higher a rover would rest than where it looked last, if the ground goes on as it was there [m]."""
     position, looked, slope = state["position"], state["looked"], state["slope"]
     dx, dy = position[0] - looked[0], position[1] - looked[1]
     return dx * slope[0] + dy * slope[1] if abs(dx) + abs(dy) <= JUMP else 0.0  # also if it has not looked yet
