@@ -58,7 +58,7 @@ class Passive(Study):
 
     hills: Hills = Hills()
     rovers: int = Field(4, ge=1, le=100)
-    minutes: float = Field(120.0, gt=0.0, le=10_000.0)
+    minutes: float = Field(60.0, gt=0.0, le=10_000.0)
     step: float = Field(0.002, gt=0.0, le=0.01)
 
     def jobs(self) -> Iterator[Job]:
