@@ -92,13 +92,13 @@ class StandIns(Study):
     }
 
     replicates: int = Field(2, ge=1, le=100)
-    training: int = Field(2, ge=1, le=100)
-    tests: int = Field(2, ge=1, le=100)
+    training: int = Field(16, ge=1, le=100)
+    tests: int = Field(4, ge=1, le=100)
     seconds: float = Field(13.0, ge=1.0, le=600.0)
     run_seconds: float = Field(10.0, gt=0.0, le=600.0)
     nodes: int = Field(150, ge=50, le=1000)
     relief: float = Field(0.08, ge=0.0, le=1.0)
-    fit_seconds: float = Field(6.0, ge=1.0, le=600.0)
+    fit_seconds: float = Field(2.0, ge=1.0, le=600.0)
     first: int = Field(12, ge=1, le=1000)
     rounds: int = Field(3, ge=1, le=20)
     epochs: int = Field(100, ge=1, le=1000)
