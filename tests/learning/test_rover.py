@@ -33,7 +33,7 @@ def test_recordings_of_other_settings_are_not_used(tmp_path, monkeypatch):
     for _ in range(2):
         with pytest.raises(StopError):
             train_rover(tmp_path, RoverTraining(seed=1, recordings=2))
-    with pytest.raises(RecordingError, match="has recordings of other settings"):
+    with pytest.raises(RecordingError, match="has recordings of another rover"):
         train_rover(tmp_path, RoverTraining(seed=2, recordings=2))
     with pytest.raises(StopError):
         train_rover(tmp_path, RoverTraining(seed=1, recordings=3))

@@ -1,5 +1,6 @@
 """Training of the learned rovers that come with the package: recordings on many soils and terrains, then the fit."""
 
+import json
 import math
 import shutil
 from collections.abc import Callable
@@ -105,10 +106,13 @@ def record_one(folder: Path, given: RoverTraining, number: int) -> Path:
 
 def _check_recipe(folder: Path, given: RoverTraining) -> None:
     """Keep what recordings are made of beside them; refuse a folder with others."""
-    path, recipe = folder / "recipe.json", given.model_dump_json(include={"rover", "frames", "seed"})
-    if path.exists() and path.read_text() != recipe:
+    path, shape = folder / "recipe.json", shape_of(given.rover)
+    numbers = [*shape.feet.tolist(), shape.centre.tolist(), shape.weight, shape.base, shape.top_speed]
+    recipe = json.dumps({"rover": numbers, "frames": given.frames, "seed": given.seed})
+    others = path.read_text() != recipe if path.exists() else any(folder.iterdir())
+    if others:
         raise RecordingError(
-            f"{folder} has recordings of other settings ({path.name}); delete it, or choose another --out"
+            f"{folder} has recordings of another rover, length or seed; delete the folder, or choose another --out"
         )
     path.write_text(recipe)
 

@@ -21,6 +21,8 @@ def make_guest(guest_world: str, **values: Any) -> World:
 
 def takes_usual_interface(kind: type[World]) -> bool:
     """Whether a class takes ``usual_interface``: by this name, or among keywords that it hands to `World`."""
+    if not isinstance(kind, type):  # a function that makes a world
+        return False
     parameters = inspect.signature(kind.__init__).parameters
     rest = any(each.kind is inspect.Parameter.VAR_KEYWORD for each in parameters.values())
     return "usual_interface" in parameters or (rest and issubclass(kind, World))

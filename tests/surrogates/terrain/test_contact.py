@@ -13,9 +13,11 @@ from sandlot.surrogates.terrain.contact import (
     LOAD,
     NEAR,
     QUARTERS,
+    REACH,
     RUT,
     SEEN,
     SHIFT,
+    TILT,
     UNDER,
     look,
     spring,
@@ -176,6 +178,22 @@ def test_the_rest_does_not_depend_on_where_the_search_begins(higher, soil):
     found = scene.look((0.02, 0.01), 0.4, higher, looks=1)
     assert np.abs(scene.springs.rest - rest).max() < 10.0 * PRECISION  # 10 cm ahead of the middle
     np.testing.assert_allclose(found, expected, atol=0.02)
+
+
+@pytest.mark.parametrize("shape", [WHEELED, TRACKED], ids=["wheeled", "tracked"])
+@pytest.mark.parametrize("soil", ["soft", "LETE sand", "rigid"])
+def test_on_rough_ground_a_second_look_changes_little(shape, soil):
+    """Of a rover that was put down anywhere; on steep bumps of hard ground, a few still rock."""
+    away = []
+    for seed in range(40):
+        scene = Scene(hills(seed, 0.06), shape=shape, soil=soil, wrap=True)
+        scene.look((0.0, 0.0), 0.3 * seed, looks=1)
+        rest = scene.springs.rest.copy()
+        look(scene.body, scene.ground, scene.initial, *scene.at, *scene.spring, scene.springs, np.zeros(SEEN))
+        up, pitch, roll = np.abs(scene.springs.rest - rest)
+        away.append(up + 0.1 * (pitch + roll))
+        assert abs(rest[1:]).max() <= TILT
+    assert np.quantile(away, 0.95) < REACH
 
 
 def test_wheels_near_the_centre_of_mass_carry_more():

@@ -7,7 +7,8 @@ import pytest
 
 from sandlot.physics.soil import PRESETS
 from sandlot.places.terrains import TERRAINS
-from sandlot.surrogates.terrain.free_range import AT_BOUND, BOUNDS, TILT, note_bounds, reached
+from sandlot.surrogates.terrain.contact import TILT
+from sandlot.surrogates.terrain.free_range import AT_BOUND, BOUNDS, note_bounds, reached
 from sandlot.surrogates.terrain.motion_model import SHIPPED, load_motion
 from sandlot.surrogates.terrain.step import STATE, make_maps
 
@@ -32,7 +33,7 @@ def test_a_rover_at_a_bound_counts_as_outside():
     assert found["speed ahead"] > 0.9
     assert found["right wheels"] > 0.9
     assert found["left wheels"] < 0.1
-    assert found["place"] == 0.0
+    assert found["pose"] == 0.0
 
 
 def test_bounds_are_those_of_plain_python():

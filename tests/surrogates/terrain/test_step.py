@@ -10,7 +10,18 @@ from sandlot.surrogates.terrain.inputs import soil_inputs
 from sandlot.surrogates.terrain.motion_model import SHIPPED, load_motion
 from sandlot.surrogates.terrain.recorded import drives_of, open_drives
 from sandlot.surrogates.terrain.rollout import drive_many
-from sandlot.surrogates.terrain.step import NEVER, STATE, advance, make_maps, make_scratch, put_down
+from sandlot.surrogates.terrain.step import (
+    FEW,
+    LOOK,
+    NEVER,
+    STATE,
+    advance,
+    has_left,
+    higher,
+    make_maps,
+    make_scratch,
+    put_down,
+)
 
 MODEL = load_motion(SHIPPED / "wheeled")
 LEARNED = MODEL.learned()
@@ -84,6 +95,31 @@ def test_rovers_drive_the_same_in_a_batch_and_on_threads():
     threaded, other = driven(30, 3, count=70, maps=7)
     np.testing.assert_array_equal(several["position"], threaded["position"])
     np.testing.assert_array_equal(ground.heights, other.heights)
+
+
+def test_one_rover_drives_as_in_a_batch():
+    """Few are computed one after the other, many together; both give the same bits."""
+    many, _ = driven(40, 1, count=FEW + 3, deforms=False)
+    assert len(many) > FEW
+    states, seen, soils, ground, where, spreading, deforms = fleet(FEW + 3, deforms=False)
+    for k in range(len(states)):
+        one = slice(k, k + 1)
+        some = given_commands(40, len(states))[:, one]
+        drive_many(LEARNED, states[one], seen[one], soils[one], some, ground, where[one], spreading[one], deforms)
+    np.testing.assert_array_equal(states["position"], many["position"])
+
+
+def test_between_two_looks_the_ground_goes_on_with_its_slope():
+    state = np.zeros(1, STATE)[0]
+    state["looked"] = np.nan
+    assert higher(state) == 0.0
+    state["looked"], state["slope"] = (0.1, -0.2, 0.5), (0.3, -0.1)
+    state["position"] = 0.104, -0.206, 1.0
+    assert higher(state) == pytest.approx(0.004 * 0.3 + 0.006 * 0.1)
+    state["attitude"][2] = 0.5
+    assert not has_left(LEARNED, state)
+    state["position"][0] += LOOK
+    assert has_left(LEARNED, state)
 
 
 def test_no_soil_is_made_or_lost():

@@ -1,5 +1,7 @@
 """Training of a learned rover on short recordings."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -13,8 +15,8 @@ from sandlot.surrogates.terrain.ground_model import GroundModel
 from sandlot.surrogates.terrain.recorded import open_drives, read_drives
 from sandlot.surrogates.terrain.rollout import end_errors
 from sandlot.surrogates.terrain.shape import shape_of
-from sandlot.surrogates.terrain.stretches import importance
-from sandlot.surrogates.terrain.training import Training
+from sandlot.surrogates.terrain.stretches import Stretches, importance
+from sandlot.surrogates.terrain.training import Training, train_drives
 
 SHAPE = shape_of("wheeled")
 SHORT = Training(members=2, hidden=(8, 8), epochs=12, stretch=20, batch=160)
@@ -45,6 +47,31 @@ def test_the_same_seed_gives_the_same_nets(drives, trained):
         np.testing.assert_array_equal(one.weights, two.weights)
     other = fit_motion(drives, SHAPE, SHORT.model_copy(update={"seed": 1}))
     assert not np.array_equal(model.drives[0].weights, other.drives[0].weights)
+
+
+def test_long_drives_are_cut_into_parts_as_long_as_the_shortest(drives):
+    first = drives[0]
+    short = replace(
+        first,
+        **{name: getattr(first, name)[:41] for name in ("position", "attitude", "wheels")},
+        **{name: getattr(first, name)[:40] for name in ("commands", "seen", "middles")},
+    )
+    whole, found = Stretches([first], SHAPE), Stretches([first, short], SHAPE)
+    parts = len(first.commands) // 40
+    assert found.states.shape[:2] == (parts + 1, 40)
+    same = found.states * found.state_scaling.scale + found.state_scaling.mean
+    states = whole.states[0] * whole.state_scaling.scale + whole.state_scaling.mean
+    for k in range(parts):
+        np.testing.assert_allclose(same[k], states[40 * k : 40 * (k + 1)], atol=1e-5)
+        np.testing.assert_allclose(found.grips[k], whole.grips[0, 40 * k : 40 * (k + 1)], atol=1e-6)
+    np.testing.assert_allclose(same[parts], states[:40], atol=1e-5)
+
+
+def test_few_drives_are_trained_for_ten_steps_an_epoch(drives, monkeypatch):
+    steps = []
+    monkeypatch.setattr("torch.optim.Adam.step", lambda self, *_: steps.append(1))
+    train_drives(drives[:1], SHAPE, SHORT.model_copy(update={"epochs": 2, "batch": 10**6}))
+    assert len(steps) == 20
 
 
 def test_members_differ_and_predict(drives, trained):

@@ -1,6 +1,8 @@
 """The learned fidelity of the terrain world: the same frames as the reference, and nothing leaves its range."""
 
+import json
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -105,6 +107,31 @@ def test_another_rover_and_another_soil_are_warned_of():
     soil = {"kphi": 1e3, "friction": 10.0, "shear": 0.1, "elastic": 1e6}
     with pytest.warns(RobotWarning, match="fitted to soils with log10 of the pressure"):
         Terrain(fidelity="learned", soil=soil)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"weight": 30.0},
+        {"centre": np.array([0.02, 0.0, -0.01])},
+        {"base": 0.25},
+        {"top_speed": 20.0},
+        {"feet": load_motion(SHIPPED).shape.feet[:-1]},
+    ],
+)
+def test_rovers_that_differ_in_anything_are_not_alike(other):
+    shape = load_motion(SHIPPED).shape
+    assert shape.is_like(replace(shape))
+    assert not shape.is_like(replace(shape, **other))
+
+
+def test_a_model_that_saw_the_ground_otherwise_is_refused(tmp_path):
+    shutil.copytree(SHIPPED, tmp_path / "old")
+    card = json.loads((tmp_path / "old" / "card.json").read_text())
+    del card["settings"]["looks"]
+    (tmp_path / "old" / "card.json").write_text(json.dumps(card))
+    with pytest.raises(ModelError, match="saw the ground otherwise; fit it again"):
+        load_motion(tmp_path / "old")
 
 
 def test_a_model_comes_back_from_disk_unchanged(tmp_path):

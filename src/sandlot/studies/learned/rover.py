@@ -62,7 +62,9 @@ class LearnedRover(Study):
     outcomes: ClassVar[Mapping[str, Quantity]] = {
         "error": Quantity("1", "distance from where the recording ends, over the distance driven", ("run",), (2,)),
         "distance": Quantity("m", "distance driven", ("run",), (2,)),
-        "deviations": Quantity("1", "the same distance, over the deviation of the ensemble", ("run",), (2,)),
+        "deviations": Quantity(
+            "1", "distance of the mean of the ensemble from there, over its deviation", ("run",), (2,)
+        ),
         "band": Quantity("1", "deviations that are to hold 90% of free runs"),
         "speed": Quantity("1", "R^2 of the speed one frame ahead"),
         "turn": Quantity("1", "R^2 of the turn rate one frame ahead"),
@@ -95,7 +97,7 @@ class LearnedRover(Study):
             runs = list(end_errors(model, ground, path, self.run_seconds, 2))[:2]
         speed, _, turn = np.mean(shares, axis=0).tolist()
         return {
-            "error": _row([run.mean_error / run.distance for run in runs]),
+            "error": _row([run.error / run.distance for run in runs]),
             "distance": _row([run.distance for run in runs]),
             "deviations": _row([run.mean_error / run.deviation for run in runs]),
             "band": model.band,
@@ -107,7 +109,8 @@ class LearnedRover(Study):
 
     def _record(self, path: Path, job: Job, model: MotionModel) -> Path:
         ground, rover = str(job.parameters["ground"]), str(job.parameters["rover"])
-        rng = np.random.default_rng([DRAWN, int(job.parameters["replicate"])])
+        number = DRAWN + int(job.parameters["replicate"])
+        rng = np.random.default_rng(np.random.SeedSequence(0, spawn_key=(number,)))
         given = random_ground(rng, model.shape.width)
         if ground != "random":
             given = {"soil": ground, "terrain": "B", "shape": given["shape"], "poses": given["poses"]}

@@ -138,7 +138,11 @@ class Passive(Study):
         start = 1000.0 * float(results["before"].values[0].std())
         axes.axhline(start, color="0.3", linestyle=":", linewidth=1.0, label="all, at first")
         axes.set_xticks(range(len(names)), names, fontsize=8, rotation=90)
-        axes.set(ylabel="standard deviation of heights [mm]", title="at the end, reference", ylim=(0.0, 1.4 * start))
+        axes.set(
+            ylabel="standard deviation of heights [mm]",
+            title="at the end, reference",
+            ylim=(0.0, 1.4 * axes.get_ylim()[1]),
+        )
         axes.legend(frameon=False, fontsize=8, ncols=2, loc="upper left")
         axes.grid(visible=False, axis="x")
 

@@ -40,16 +40,18 @@ SEEN = 7 * QUARTERS + 2
 """Then come the slopes of the rover at rest, ahead and to the left."""
 VERSION = 2
 """Of what is seen: models that saw the ground otherwise cannot be used."""
-REACH, TRUSTED, FAR = 2e-3, 6e-3, 10.0
+REACH, TRUSTED, FAR = 2e-3, 6e-3, 0.8
 """Points farther above the ground than this are left out at first, and searched for anew where the rover rests if it
 has moved by more than that. If it would move by more than the second, it is put back, and only points that are farther
 than the third are left out [m]."""
 UNIT = 1e-4
 """[m^2]"""
-SEARCHES = 8
+TILT = 1.2
+"""Largest pitch and roll of a rover on its wheels [rad]."""
+SEARCHES = 16
 """For springs and the rest on them, at most."""
 LEAST_STIFFNESS = 1e-3
-"""Against tilting, of a rover that stands on a line, as a share of that on its feet."""
+"""Against tilting, of a rover that stands on a line, as a share of that of one cell below each foot."""
 STIFFEST, RATIO = 4e7, (1.5, 30.0)
 """Stiffness of springs [Pa/m], and how many times stiffer they are when they do not yield, are limited."""
 SHAPE = 0.67
@@ -142,7 +144,8 @@ def look(
     """
     cell, rest, shift = ground.spacing * ground.spacing, springs.rest, springs.shift
     weight, least = body.weight / (stiffness * cell), LEAST_STIFFNESS * body.corner * body.corner
-    reach, wheels, count = REACH, 0, 0
+    reach, wheels, count, lever = REACH, 0, 0, body.lever * body.lever
+    up, pitch, roll, part = 0.0, 0.0, 0.0, 1.0  # the last move, and how much of a move is made
     for _ in range(SEARCHES):
         sr, cr, sp, cp = math.sin(rest[2]), math.cos(rest[2]), math.sin(rest[1]), math.cos(rest[1])
         x, y, z = body.centre[0], body.centre[1], body.centre[2]
@@ -151,12 +154,20 @@ def look(
         shift[0] = shift[1] = shift[2] = 0.0
         left = balance(springs, count, weight, centre, ratio, least) if count > 0 else FAR
         moved = abs(shift[0]) + body.lever * math.sqrt(shift[1] * shift[1] + shift[2] * shift[2])
-        if count == 0 or (reach < FAR and moved > TRUSTED):
+        if reach < FAR and not (count > 0 and moved < TRUSTED):
             reach = FAR
             continue
+        if count == 0:
+            break
+        settled = left < PRECISION and moved < REACH
+        if not settled and up * shift[0] + lever * (pitch * shift[1] + roll * shift[2]) < 0.0:
+            part *= 0.5  # it would come back again and again
         for m in range(3):
-            rest[m] += shift[m]
-        if left < PRECISION and moved < REACH:
+            shift[m] *= 1.0 if settled else part
+        up, pitch, roll = shift[0], shift[1], shift[2]
+        rest[0] += up
+        rest[1], rest[2] = min(max(rest[1] + pitch, -TILT), TILT), min(max(rest[2] + roll, -TILT), TILT)
+        if settled:
             break
     share_out(body, ground, initial, yaw, springs, wheels, count, weight, ratio, seen)
     seen[SEEN - 2], seen[SEEN - 1] = -math.tan(rest[1]), math.tan(rest[2])

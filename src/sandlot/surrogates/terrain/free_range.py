@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sandlot.kernels import kernel
 from sandlot.models.dense import BLOCK
 from sandlot.physics.soil import SoilKind
-from sandlot.surrogates.terrain.contact import SEEN
+from sandlot.surrogates.terrain.contact import SEEN, TILT
 from sandlot.surrogates.terrain.ground_model import GroundModel
 from sandlot.surrogates.terrain.inputs import soil_inputs
 from sandlot.surrogates.terrain.motion_model import MotionModel
@@ -29,11 +29,11 @@ from sandlot.typing import Array, BoolArray, IntArray
 
 BOUNDS = (
     *("speed ahead", "speed to the left", "turn rate", "left wheels", "right wheels"),
-    *("height above the rest", "pitch", "roll", "place"),
+    *("height above the rest", "pitch", "roll", "pose"),
 )
-"""What a bound is of; the place must be finite, `TILT` and `ABOVE` those of a rover on its wheels."""
-TILT, ABOVE = 1.2, (-0.15, 0.3)
-"""Pitch and roll [rad], and height of the chassis above the ground below its middle [m], of a rover on its wheels."""
+"""What a bound is of; the pose must be finite, and that of a rover on its wheels: `TILT` and `RIDE`."""
+RIDE = -0.15, 0.3
+"""Height of the chassis above the ground below its middle [m]."""
 HOLD = 100
 """Frames for which commands stay."""
 AT_BOUND = 1e-9
@@ -91,7 +91,7 @@ def note_bounds(learned: Learned, state: np.void, maps: Maps, at: int, found: Bo
         row = math.floor((position[1] - maps.y0) / maps.spacing + 0.5) % ny
         column = math.floor((position[0] - maps.x0) / maps.spacing + 0.5) % nx
         above = position[2] - maps.heights[at, row, column]
-        found[8] |= not (abs(attitude[0]) < TILT and abs(attitude[1]) < TILT and ABOVE[0] < above < ABOVE[1])
+        found[8] |= not (abs(attitude[0]) < TILT and abs(attitude[1]) < TILT and RIDE[0] < above < RIDE[1])
     for m in range(2):
         found[3 + m] |= not abs(wheels[m]) < limits[3 + m] - AT_BOUND
 

@@ -70,7 +70,7 @@ class Springs(NamedTuple):
     Attributes:
         stances: (feet,) of STANCE.
         blocks: Of LANES springs each; first those below wheels and belts, and one more at the end.
-        cells: (room, 2) row and column of the cell of each.
+        cells: (room, 2) row and column of the cell of each that is below a wheel or belt.
         sums: (TOTALS,) forces and stiffness.
         shift: (3,) how far the rover is lifted [m], and turned in pitch and roll [rad], from where springs were found.
         rest: (3,) height [m], pitch and roll [rad] at rest.

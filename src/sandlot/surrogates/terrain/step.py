@@ -43,9 +43,8 @@ turn rate [rad/s]; speeds [rad/s] and angles [rad] of its left and its right whe
 still, else 0; least mark of the nodes below it; frames since it last changed the ground, and its
 position and attitude then; place [m] and yaw [rad] where it last looked at the ground, height [m], pitch and roll
 [rad] at which it would rest there, and its slopes along x and y then."""
-LOOK, JUMP = 0.01, 0.1
-"""A rover looks at the ground again when its feet have moved by this; one that has moved by more than the second did so
-at the edge of a map that wraps [m]."""
+LOOK = 0.01
+"""A rover looks at the ground again when its feet have moved by this [m]."""
 RESTS = 3
 """Height, pitch and roll relative to where it would rest."""
 STILL_WHEELS, STILL_SPEED = 0.02, 0.003
@@ -236,7 +235,7 @@ def higher(state: np.void) -> float:
     """How much higher a rover would rest than where it looked last, if the ground goes on as it was there [m]."""
     position, looked, slope = state["position"], state["looked"], state["slope"]
     dx, dy = position[0] - looked[0], position[1] - looked[1]
-    return dx * slope[0] + dy * slope[1] if abs(dx) + abs(dy) <= JUMP else 0.0  # also if it has not looked yet
+    return 0.0 if math.isnan(dx) else dx * slope[0] + dy * slope[1]  # NaN where it has not looked yet
 
 
 @kernel(error_model="numpy", allocates=False)
