@@ -81,14 +81,19 @@ def test_training_depends_on_the_seed_only(example, tmp_path, capsys):
 @pytest.mark.slow
 def test_it_learns_to_walk_as_the_page_says(example, monkeypatch, tmp_path, capsys):
     page = (EXAMPLE.parents[1] / "many-robots.md").read_text(encoding="utf-8")
-    shown = re.search(r"it walks (.*) m in .* s on soft ground(?s:.*)walks (.*) m on rigid(?s:.*) took (.*) s of", page)
+    shown = re.search(
+        r"it walks (\S*) m in (?s:.*)walks (\S*) m on rigid(?s:.*)walked (\S*) m on soft ground and (\S*) m on"
+        r"(?s:.*) took (\S*) s of",
+        page,
+    )
     monkeypatch.setattr(example, "SECONDS", 4.0)
     start = time.process_time()
     example.main(["--out", str(tmp_path / "walker.npz")])
     spent = time.process_time() - start
     found = dict(re.findall(r"(\w+ ground, \w+) training: (.*) m in", capsys.readouterr().out))
-    soft, rigid, seconds = map(float, shown.groups())
+    *walked, seconds = map(float, shown.groups())
     assert float(found["soft ground, before"]) == pytest.approx(0.0, abs=0.1)
-    assert float(found["soft ground, after"]) == pytest.approx(soft, rel=0.1)
-    assert float(found["rigid ground, after"]) == pytest.approx(rigid, abs=0.3)
+    soft, rigid = float(found["soft ground, after"]), float(found["rigid ground, after"])
+    ours, other = walked[:2], walked[2:]  # on two processors
+    assert any(soft == pytest.approx(a, rel=0.1) and rigid == pytest.approx(b, abs=0.3) for a, b in (ours, other))
     assert spent < 3.0 * seconds
