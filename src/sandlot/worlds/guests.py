@@ -1,6 +1,7 @@
 """Makes worlds of other packages for Gymnasium, with the interface for learners if they can be asked for it."""
 
 import inspect
+from collections.abc import Callable
 from typing import Any
 
 from sandlot.worlds import load
@@ -19,10 +20,8 @@ def make_guest(guest_world: str, **values: Any) -> World:
     return kind(**usual, **values)
 
 
-def takes_usual_interface(kind: type[World]) -> bool:
-    """Whether a class takes ``usual_interface``: by this name, or among keywords that it hands to `World`."""
-    if not isinstance(kind, type):  # a function that makes a world
-        return False
-    parameters = inspect.signature(kind.__init__).parameters
+def takes_usual_interface(kind: Callable[..., World]) -> bool:
+    """Whether what makes a world takes ``usual_interface``: by this name, or among keywords that `World` gets."""
+    parameters = inspect.signature(kind).parameters
     rest = any(each.kind is inspect.Parameter.VAR_KEYWORD for each in parameters.values())
-    return "usual_interface" in parameters or (rest and issubclass(kind, World))
+    return "usual_interface" in parameters or (rest and isinstance(kind, type) and issubclass(kind, World))
