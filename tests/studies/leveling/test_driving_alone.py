@@ -141,7 +141,8 @@ def test_all_claims_about_driving_alone_can_hold():
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"height_sd": scaled(1.3)}, ["levels a terrain: the standard deviation", "With one of these changes"]),
+        ({"height_sd": scaled(1.3)}, ["terrain, soft soil", "terrain, mid soil", "With one of these changes"]),
+        ({"height_sd": scaled(1.3, soil="mid", part="main")}, ["levels a terrain, mid soil"]),
         ({"steepest": scaled(4.0, soil="soft")}, ["By the source's own measure"]),
         ({"peaks": scaled(-1.0, rule="spin", soil="mid", part="main")}, ["Soil moves from peaks"]),
         ({"rut_sd": scaled(0.1, rule="walk", soil="mid")}, ["Ruts add more"]),
