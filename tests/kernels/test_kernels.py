@@ -92,6 +92,28 @@ def test_a_cache_that_cannot_be_written_costs_one_warning(filled, tmp_path):
     assert re.fullmatch(rf"cannot read or write compiled kernels in {blocked}/\S+: Not a directory; .*\n", warnings)
 
 
+def test_a_directory_that_another_process_makes_meanwhile_is_used(tmp_path, monkeypatch, caplog):
+    monkeypatch.setenv("SANDLOT_CACHE", str(tmp_path))
+
+    @kernel()
+    def twice(x):
+        return 2.0 * x
+
+    mine = Path(twice._cache.cache_path)
+    is_dir = Path.is_dir
+
+    def made_too_late(path):
+        found = is_dir(path)
+        if path == mine and not found:
+            mine.mkdir(parents=True)
+        return found
+
+    monkeypatch.setattr(Path, "is_dir", made_too_late)
+    assert twice(3.0) == 6.0
+    assert caplog.text == ""
+    assert len(kept(tmp_path)) == 1
+
+
 def test_only_a_user_at_a_terminal_is_told_that_kernels_compile(monkeypatch, capsys):
     for terminal in (False, True):
         monkeypatch.setattr(sys.stderr, "isatty", lambda terminal=terminal: terminal)

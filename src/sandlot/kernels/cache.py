@@ -127,7 +127,7 @@ class KernelCache(NullCache):
             return
         try:
             if not self._directory.is_dir():
-                self._directory.mkdir(parents=True, mode=0o700)
+                self._directory.mkdir(parents=True, exist_ok=True, mode=0o700)  # another process may be as far
                 _delete_unused(self._directory.parent)
             with tempfile.NamedTemporaryFile(dir=self._directory, delete=False) as file:
                 try:
