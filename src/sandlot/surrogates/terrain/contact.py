@@ -16,10 +16,12 @@ from sandlot.surrogates.terrain.inputs import SOIL_INPUTS
 from sandlot.surrogates.terrain.springs import (
     CLOSE,
     DEPTH,
+    DRAG,
     GAP,
     PRECISION,
     SIZE,
     Body,
+    Give,
     Springs,
     X,
     Y,
@@ -38,8 +40,6 @@ by that share; the share that the underside carries, times 4; and how near the u
 parts of 1 cm^2, of how much closer than `CLOSE` they are [m]."""
 SEEN = 7 * QUARTERS + 2
 """Then come the slopes of the rover at rest, ahead and to the left."""
-VERSION = 2
-"""Of what is seen: models that saw the ground otherwise cannot be used."""
 REACH, TRUSTED, FAR = 2e-3, 6e-3, 0.8
 """Points farther above the ground than this are left out at first, and searched for anew where the rover rests if it
 has moved by more than that. If it would move by more than the second, it is put back, and only points that are farther
@@ -72,7 +72,6 @@ def neighbour(index: int, size: int, wrap: bool) -> int:
 def share_out(
     body: Body,
     ground: Ground,
-    initial: Array,
     yaw: float,
     springs: Springs,
     wheels: int,
@@ -85,7 +84,8 @@ def share_out(
 
     ``wheels`` and ``count`` are how many springs there are, as of `gather`; other arguments are as of `balance`.
     """
-    (ny, nx), wrap, half, c, s = initial.shape, ground.wrap, 0.5 / ground.spacing, math.cos(yaw), math.sin(yaw)
+    initial, wrap, half, c, s = ground.initial, ground.wrap, 0.5 / ground.spacing, math.cos(yaw), math.sin(yaw)
+    ny, nx = initial.shape
     blocks, (up, pitch, roll) = springs.blocks, (springs.shift[0], springs.shift[1], springs.shift[2])
     carried, area, per_radius = 0.0, ground.spacing * ground.spacing / UNIT, 1.0 / body.radius
     for k in range(SEEN):
@@ -96,7 +96,8 @@ def share_out(
         quarter = (0 if x >= 0.0 else 1) + (0 if y >= 0.0 else 2)
         down = x * pitch - y * roll - up
         deep, depth = down - blocks[p + GAP], down - blocks[p + DEPTH]
-        load = size * max(min(ratio * deep, depth), 0.0)
+        elastic = ratio * deep
+        load = size * (max(min(elastic, depth), 0.0) + max(min(elastic, blocks[p + DRAG]), 0.0))
         carried += load
         if k >= wheels:
             seen[UNDER + quarter] += load
@@ -121,11 +122,10 @@ def share_out(
 def look(
     body: Body,
     ground: Ground,
-    initial: Array,
     place: Array,
     yaw: float,
-    stiffness: float,
-    ratio: float,
+    wheels: Array,
+    give: Give,
     springs: Springs,
     seen: Array,
 ) -> None:
@@ -134,25 +134,24 @@ def look(
     Args:
         body: The rover.
         ground: As it is.
-        initial: (ny, nx) heights before anything touched it [m].
         place: (2 or more,) x and y of the chassis [m].
         yaw: [rad]
-        stiffness: Of springs [Pa/m].
-        ratio: How many times stiffer they are when they do not yield.
+        wheels: (2,) speeds of the left and the right wheels [rad/s].
+        give: How the ground gives way.
         springs: Their ``rest`` is where the search begins, and where it ends.
         seen: (SEEN,) to be filled.
     """
     cell, rest, shift = ground.spacing * ground.spacing, springs.rest, springs.shift
-    weight, least = body.weight / (stiffness * cell), LEAST_STIFFNESS * body.corner * body.corner
-    reach, wheels, count, lever = REACH, 0, 0, body.lever * body.lever
+    weight, least = body.weight / (give.stiffness * cell), LEAST_STIFFNESS * body.corner * body.corner
+    reach, below, count, lever = REACH, 0, 0, body.lever * body.lever
     up, pitch, roll, part = 0.0, 0.0, 0.0, 1.0  # the last move, and how much of a move is made
     for _ in range(SEARCHES):
         sr, cr, sp, cp = math.sin(rest[2]), math.cos(rest[2]), math.sin(rest[1]), math.cos(rest[1])
         x, y, z = body.centre[0], body.centre[1], body.centre[2]
         centre = (cp * x + sp * (sr * y + cr * z), cr * y - sr * z)
-        wheels, count = gather(body, ground, initial, place, yaw, reach, springs)
+        below, count = gather(body, ground, place, yaw, wheels, give.damping, reach, springs)
         shift[0] = shift[1] = shift[2] = 0.0
-        left = balance(springs, count, weight, centre, ratio, least) if count > 0 else FAR
+        left = balance(springs, count, weight, centre, give.ratio, least) if count > 0 else FAR
         moved = abs(shift[0]) + body.lever * math.sqrt(shift[1] * shift[1] + shift[2] * shift[2])
         if reach < FAR and not (count > 0 and moved < TRUSTED):
             reach = FAR
@@ -169,14 +168,14 @@ def look(
         rest[1], rest[2] = min(max(rest[1] + pitch, -TILT), TILT), min(max(rest[2] + roll, -TILT), TILT)
         if settled:
             break
-    share_out(body, ground, initial, yaw, springs, wheels, count, weight, ratio, seen)
+    share_out(body, ground, yaw, springs, below, count, weight, give.ratio, seen)
     seen[SEEN - 2], seen[SEEN - 1] = -math.tan(rest[1]), math.tan(rest[2])
 
 
-def spring(soil: Array, weight: float, radius: float, width: float) -> tuple[float, float]:
-    """Stiffness of springs [Pa/m], and how many times stiffer they are when they do not yield.
+def give_of(soil: Array, weight: float, radius: float, width: float) -> Give:
+    """How a soil gives way below a rover.
 
-    The springs yield under a wheel with a quarter of the weight as deep as the soil does.
+    Springs yield under a wheel with a quarter of the weight as deep as the soil does.
 
     Args:
         soil: (soil inputs,) as `sandlot.surrogates.terrain.inputs.soil_inputs` gives them.
@@ -185,8 +184,9 @@ def spring(soil: Array, weight: float, radius: float, width: float) -> tuple[flo
         width: Of a wheel or belt [m].
     """
     pressure, exponent, elastic = soil[0], soil[1], 10.0 ** soil[SOIL_INPUTS.index("log10 of elastic [Pa/m]")]
+    damping = float(soil[SOIL_INPUTS.index("damping [Pa*s/m]")])
     if exponent <= 0.0:
-        return LOOSE, RATIO[1]
+        return Give(LOOSE, RATIO[1], damping / LOOSE)
     low, high = 1e-7, 0.05
     for _ in range(60):
         middle = math.sqrt(low * high)
@@ -194,4 +194,4 @@ def spring(soil: Array, weight: float, radius: float, width: float) -> tuple[flo
         carried = SHAPE * stress * width * math.sqrt(2.0 * radius * middle)
         low, high = (low, middle) if carried > weight / QUARTERS else (middle, high)
     stiffness = min(10.0**pressure * (low / PLATE) ** exponent / low, elastic, STIFFEST)
-    return stiffness, min(max(elastic / stiffness, RATIO[0]), RATIO[1])
+    return Give(stiffness, min(max(elastic / stiffness, RATIO[0]), RATIO[1]), damping / stiffness)

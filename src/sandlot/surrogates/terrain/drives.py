@@ -17,10 +17,13 @@ from sandlot.typing import Array, IntArray
 
 SYMMETRIC = 1e-6
 """Feet of a symmetric rover agree to this [m]."""
-MOVES = 8
-"""A net gives changes of three speeds, two wheel speeds, and of height, pitch and roll relative to the ground."""
-STATES = 11
-"""It also gets to see the last changes of height, pitch and roll."""
+WHEELS = slice(3, 5)
+MOVED = (0, 1, 2, 5, 6, 7)
+"""Of the states of a rover (three speeds, two wheel speeds; height, pitch and roll relative to where it would rest),
+a net gives the changes of these; those of the wheels follow from the motors."""
+MOVES = len(MOVED)
+STATES = 8 + MOVES
+"""A net also gets to see the last changes: they tell the forces, which do not change at once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,10 +72,10 @@ class Drive:
 
     @property
     def states(self) -> Array:
-        """Motion, wheel speeds, rests and their last changes, one frame later: (T, STATES)."""
-        rests = self.rests
-        changes = np.diff(rests, axis=0, prepend=rests[:1])
-        return np.column_stack([self.motion, self.wheels[1:], rests, changes])
+        """Motion, wheel speeds, rests, and the last changes of motion and rests, one frame later: (T, STATES)."""
+        motion, rests = self.motion, self.rests
+        moved = np.column_stack([motion, rests])
+        return np.column_stack([motion, self.wheels[1:], rests, np.diff(moved, axis=0, prepend=moved[:1])])
 
     def rows(self, shape: Shape) -> Array:
         """What a net gets in frames 1 to T - 1 besides the state and the soil: (T - 1, rows), as `step.fill_inputs`."""
@@ -143,9 +146,9 @@ def symmetries(shape: Shape, soil: int) -> list[Symmetry]:
     rows = SEEN + soil + 2
     same = np.arange(rows), np.ones(rows), np.arange(STATES), np.ones(STATES), np.arange(GRIPS), np.ones(GRIPS)
     found, spots = [Symmetry(*same)], spots_of(shape)
-    swapped = np.array([0, 1, 2, 4, 3, 5, 6, 7, 8, 9, 10])
-    left_right = np.array([1, -1, -1, 1, 1, 1, 1, -1, 1, 1, -1], np.float64)
-    front_back = np.array([-1, -1, 1, -1, -1, 1, -1, -1, 1, -1, -1], np.float64)
+    swapped = np.array([0, 1, 2, 4, 3, 5, 6, 7, *range(8, STATES)])
+    left_right = np.array([1, -1, -1, 1, 1, 1, 1, -1, *(1, -1, -1, 1, 1, -1)], np.float64)
+    front_back = np.array([-1, -1, 1, -1, -1, 1, -1, -1, *(-1, -1, 1, 1, -1, -1)], np.float64)
     for signs, of_states in (((1.0, -1.0), left_right), ((-1.0, -1.0), front_back)):
         if not is_symmetric(shape, signs):
             continue

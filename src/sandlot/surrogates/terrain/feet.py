@@ -53,6 +53,8 @@ class Ground(NamedTuple):
 
     Attributes:
         heights: (ny, nx) [m].
+        initial: (ny, nx) heights before anything touched it [m].
+        firm: (ny, nx) heights of the firm soil below what was pushed or slid onto it [m].
         marks: (ny, nx) number of the last foot that touched a node, or nearly did.
         above: (ny, nx) number of the last wheel or belt that was above a node.
         untouched: (ny, nx) heights of nodes below wheels and belts, before those came [m].
@@ -63,6 +65,8 @@ class Ground(NamedTuple):
     """
 
     heights: Array
+    initial: Array
+    firm: Array
     marks: IntArray
     above: IntArray
     untouched: Array
@@ -188,6 +192,6 @@ def columns_below(foot: Foot, stance: Stance, ground: Ground, row: int, margin: 
 
 
 def make_ground(heights: Array, corner: tuple[float, float], spacing: float, wrap: bool) -> Ground:
-    """A map (ny, nx) [m] that nothing is on, not copied; ``corner`` is x and y of its first node [m]."""
-    marks, above = np.zeros((2, *heights.shape), np.int64)
-    return Ground(heights, marks, above, np.zeros(heights.shape), *corner, spacing, wrap)
+    """A map (ny, nx) [m] that nothing has touched, not copied; ``corner`` is x and y of its first node [m]."""
+    (marks, above), (initial, firm) = np.zeros((2, *heights.shape), np.int64), (heights.copy() for _ in range(2))
+    return Ground(heights, initial, firm, marks, above, np.zeros(heights.shape), *corner, spacing, wrap)

@@ -13,9 +13,11 @@ from sandlot import recordings
 from sandlot.errors import RecordingError
 from sandlot.kernels import kernel
 from sandlot.physics.soil import SoilKind
+from sandlot.surrogates.terrain.contact import give_of
 from sandlot.surrogates.terrain.feet import STANCE, Ground, has_moved, stand
 from sandlot.surrogates.terrain.ground_model import GroundModel
 from sandlot.surrogates.terrain.imprint import MAX_FEET, Spreading, imprint
+from sandlot.surrogates.terrain.inputs import NO_SOIL, soil_inputs
 from sandlot.surrogates.terrain.recorded import episodes_of, ground_before, kind_of, open_drives, replay
 from sandlot.surrogates.terrain.shape import Shape
 from sandlot.surrogates.terrain.step import MAX_PUSHED, NEVER
@@ -67,7 +69,8 @@ def stretches_of(recording: xr.Dataset, count: int) -> Iterator[Stretch]:
         ground, now = ground_before(recording, first), first
         for begin in range(first, end - span, every):
             replay(ground.heights, recording, now, begin + 1)
-            start = ground._replace(heights=ground.heights.copy())
+            heights = ground.heights.copy()
+            start = ground._replace(heights=heights, firm=np.minimum(heights, ground.initial))
             replay(ground.heights, recording, begin + 1, begin + span + 1)
             now = begin + span + 1
             part = recording.isel(time=slice(begin, begin + span + 1), rover=0)
@@ -87,6 +90,7 @@ def imprint_along(
     attitude: Array,
     interval: float,
     spreading: Spreading,
+    ratio: float,
 ) -> None:
     """Change the ground under a rover that drives as recorded: position (frames + 1, 3), attitude (frames + 1, 3)."""
     before, after = np.zeros(len(feet), STANCE), np.zeros(len(feet), STANCE)
@@ -97,16 +101,22 @@ def imprint_along(
             continue
         stand(feet, position[last], attitude[last], before)
         stand(feet, position[k], attitude[k], after)
-        imprint(ground, feet, before, after, (k - last) * interval, spreading, k, since, work, pushed)
+        imprint(ground, feet, before, after, (k - last) * interval, spreading, ratio, k, since, work, pushed)
         last, since = k, k * MAX_FEET
 
 
 def predicted(stretch: Stretch, shape: Shape, model: GroundModel) -> Array:
     """How the ground changes in a stretch according to a model: (ny, nx) [m]."""
     start = stretch.ground
-    ground = start._replace(heights=start.heights.copy(), marks=np.zeros_like(start.marks))
-    spreading = Spreading(*model.spreading(stretch.kind).tolist())
-    imprint_along(ground, shape.feet, shape.lever, stretch.position, stretch.attitude, stretch.interval, spreading)
+    ground = start._replace(
+        heights=start.heights.copy(), firm=start.firm.copy(), marks=np.zeros_like(start.marks)
+    )
+    spreading, soil = Spreading(*model.spreading(stretch.kind).tolist()), NO_SOIL
+    if stretch.kind is not None:
+        soil = soil_inputs(stretch.kind, shape.width)
+    ratio = give_of(soil, shape.weight, shape.radius, shape.width).ratio
+    feet, path = shape.feet, (stretch.position, stretch.attitude)
+    imprint_along(ground, feet, shape.lever, *path, stretch.interval, spreading, ratio)
     return ground.heights - start.heights
 
 

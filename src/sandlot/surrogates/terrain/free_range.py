@@ -28,7 +28,7 @@ from sandlot.surrogates.terrain.step import (
 from sandlot.typing import Array, BoolArray, IntArray
 
 BOUNDS = (
-    *("speed ahead", "speed to the left", "turn rate", "left wheels", "right wheels"),
+    *("speed ahead", "speed to the left", "turn rate"),
     *("height above the rest", "pitch", "roll", "pose"),
 )
 """What a bound is of; the pose must be finite, and that of a rover on its wheels: `TILT` and `RIDE`."""
@@ -80,20 +80,18 @@ def reached(
 @kernel(error_model="numpy", allocates=False)
 def note_bounds(learned: Learned, state: np.void, maps: Maps, at: int, found: BoolArray) -> None:
     """Note in (`BOUNDS`,) which bounds a rover is at on one of the maps, which wrap. NaN counts: it compares false."""
-    motion, wheels, rest = state["motion"], state["wheels"], state["rest"]
+    motion, rest = state["motion"], state["rest"]
     limits, ranges, position = learned.limits, learned.ranges, state["position"]
     for m in range(3):
         found[m] |= not abs(motion[m]) < limits[m] - AT_BOUND
-        found[5 + m] |= not ranges[m, 0] + AT_BOUND < rest[m] < ranges[m, 1] - AT_BOUND
-        found[8] |= not math.isfinite(position[m])
-    if not found[8]:
+        found[3 + m] |= not ranges[m, 0] + AT_BOUND < rest[m] < ranges[m, 1] - AT_BOUND
+        found[6] |= not math.isfinite(position[m])
+    if not found[6]:
         (ny, nx), attitude = maps.heights[at].shape, state["attitude"]
         row = math.floor((position[1] - maps.y0) / maps.spacing + 0.5) % ny
         column = math.floor((position[0] - maps.x0) / maps.spacing + 0.5) % nx
         above = position[2] - maps.heights[at, row, column]
-        found[8] |= not (abs(attitude[0]) < TILT and abs(attitude[1]) < TILT and RIDE[0] < above < RIDE[1])
-    for m in range(2):
-        found[3 + m] |= not abs(wheels[m]) < limits[3 + m] - AT_BOUND
+        found[6] |= not (abs(attitude[0]) < TILT and abs(attitude[1]) < TILT and RIDE[0] < above < RIDE[1])
 
 
 @kernel(error_model="numpy", allocates=False, nogil=True)

@@ -81,21 +81,41 @@ def come_over(ground: Ground, i: int, j: int, mark: int, since: int) -> None:
 
 
 @kernel(error_model="numpy", allocates=False)
-def come_over_all(ground: Ground, feet: NDArray[np.void], stances: NDArray[np.void], mark: int, since: int) -> None:
-    """`come_over` all nodes below wheels and belts, as `press` does."""
+def pressed(ground: Ground, i: int, j: int, under: float, ratio: float) -> float:
+    """Let the firm soil of a node yield to a foot; returns its height [m].
+
+    Args:
+        ground: Changed in place.
+        i: Row of the node.
+        j: Its column.
+        under: Height of the underside of the foot there [m].
+        ratio: How many times stiffer soil is where it does not yield; by that share of its depth it springs back.
+    """
+    left = under + max(ground.initial[i, j] - under, 0.0) / ratio
+    ground.firm[i, j] = min(ground.firm[i, j], left)
+    return ground.firm[i, j]
+
+
+@kernel(error_model="numpy", allocates=False)
+def stand_on(
+    ground: Ground, feet: NDArray[np.void], stances: NDArray[np.void], ratio: float, mark: int, since: int
+) -> None:
+    """Note where feet stand as `press` does, on ground whose heights have changed already."""
     (ny, nx), wrap, per = ground.heights.shape, ground.wrap, 1.0 / ground.spacing
     for k in range(len(feet)):
         foot, stance = foot_of(feet[k]), stance_of(stances[k])
-        if foot.radius == 0.0:
-            continue
         first_row, last_row = rows_below(foot, stance, ground, 0.0)
         for row in range(first_row, last_row + 1):
             i, y = node_in(row, ny, wrap), ground.y0 + row * ground.spacing
             first_column, last_column = columns_below(foot, stance, ground, row, 0.0)
             for column in range(first_column, last_column + 1):
                 j, x = node_in(column, nx, wrap), ground.x0 + column * ground.spacing
-                if i >= 0 and j >= 0 and cover(foot, stance, x, y, per)[0] > 0.0:
+                part, under = cover(foot, stance, x, y, per)
+                if i < 0 or j < 0 or part <= 0.0:
+                    continue
+                if foot.radius > 0.0:
                     come_over(ground, i, j, mark, since)
+                pressed(ground, i, j, under, ratio)
 
 
 @kernel(error_model="numpy", allocates=False)
@@ -105,6 +125,7 @@ def press(
     before: Stance,
     after: Stance,
     shelter: float,
+    ratio: float,
     mark: int,
     since: int,
     pushed: Array,
@@ -120,6 +141,7 @@ def press(
         before: Where it was.
         after: Where it is now.
         shelter: As of `Spreading`.
+        ratio: As of `pressed`.
         mark: Number that the nodes below the foot are marked with.
         since: Wheels were above nodes with at least this mark in the frame before.
         pushed: (n, 3) row, column and amount [m] of soil that its sides push away, to be filled.
@@ -151,6 +173,7 @@ def press(
             old_part, old_under = cover(foot, before, x, y, per)
             old_part = 0.0 if height < old_under - CONTACT else old_part
             ground.marks[i, j] = mark
+            under = max(under, pressed(ground, i, j, under, ratio))
             if old_part == 0.0 and height <= under:
                 continue
             beside, side = height, 0.0
@@ -339,6 +362,7 @@ def imprint(
     after: NDArray[np.void],
     interval: float,
     spreading: Spreading,
+    ratio: float,
     frame: int,
     since: int,
     work: Array,
@@ -353,6 +377,7 @@ def imprint(
         after: (feet,) where they are, of STANCE.
         interval: Between the two [s].
         spreading: Where soil goes.
+        ratio: As of `pressed`.
         frame: Number of the frame, larger than any before on this ground, from 1; nodes below feet get at least
             ``frame * MAX_FEET`` as their mark.
         since: As of `press`.
@@ -366,7 +391,7 @@ def imprint(
         if foot.radius == 0.0 and is_clear(ground, foot, here):
             continue
         volume, x_sum, y_sum, count = press(
-            ground, foot, stance_of(before[k]), here, spreading.shelter, least + k, since, pushed[k, :-1]
+            ground, foot, stance_of(before[k]), here, spreading.shelter, ratio, least + k, since, pushed[k, :-1]
         )
         work[k, 0], work[k, 1], work[k, 2], pushed[k, -1, 0] = volume, x_sum, y_sum, count
     for k in range(len(feet)):

@@ -14,6 +14,7 @@ SOIL_INPUTS = (
     "friction [1]",
     "log10 of shear [m]",
     "log10 of elastic [Pa/m]",
+    "damping [Pa*s/m]",
 )
 FRICTION = SOIL_INPUTS.index("friction [1]")
 MAX_PRESSURE = 3e6
@@ -23,7 +24,7 @@ MAX_ELASTIC = 1e9
 DEPTH = 0.01
 """[m]"""
 
-NO_SOIL = np.array([0.0, 0.0, 0.0, 0.6, -2.0, 0.0])
+NO_SOIL = np.array([0.0, 0.0, 0.0, 0.6, -2.0, 0.0, 0.0])
 """Inputs for ground that is not soil."""
 
 
@@ -33,7 +34,7 @@ def shear_of(inputs: Array) -> float:
 
 
 def soil_inputs(kind: SoilKind, width: float) -> Array:
-    """A soil as nets get it: (6,) as `SOIL_INPUTS` names them.
+    """A soil as nets get it: (soil inputs,) as `SOIL_INPUTS` names them.
 
     Args:
         kind: Of soil.
@@ -43,4 +44,4 @@ def soil_inputs(kind: SoilKind, width: float) -> Array:
     exponent = kind.exponent if math.isfinite(kind.kphi) else 1.0
     friction = math.tan(math.radians(kind.friction))
     elastic = math.log10(min(kind.elastic, MAX_ELASTIC))
-    return np.array([math.log10(pressure), exponent, kind.cohesion, friction, math.log10(kind.shear), elastic])
+    return np.array([math.log10(pressure), exponent, kind.cohesion, friction, math.log10(kind.shear), elastic, kind.damping])

@@ -11,20 +11,23 @@ from sandlot.errors import ModelError
 from sandlot.models.card import Card
 from sandlot.models.dense import Dense, forward, layers_of, make_dense, single
 from sandlot.models.store import Model, load, save
-from sandlot.surrogates.terrain.contact import SEEN, VERSION, spring
+from sandlot.surrogates.terrain.contact import SEEN, give_of
 from sandlot.surrogates.terrain.drives import MOVES, STATES, Drive
 from sandlot.surrogates.terrain.feet import FOOT
 from sandlot.surrogates.terrain.grip import GRIPS, spots_of
 from sandlot.surrogates.terrain.inputs import FRICTION, SOIL_INPUTS, shear_of
+from sandlot.surrogates.terrain.motors import Motors
 from sandlot.surrogates.terrain.shape import Shape
 from sandlot.surrogates.terrain.step import GAINS, RESTS, Learned
 from sandlot.typing import Array
 
 SHIPPED = Path(__file__).parent / "shipped"
+VERSION = 3
+"""Models of other versions saw the ground, or turned their wheels, otherwise."""
 LAYERS = ("softsign", "softsign", "linear")
 SOIL_LAYERS = ("softsign", "linear")
-SPEEDS = 5
-"""Of the rover and its wheels, which are limited."""
+SPEEDS = 3
+"""Ahead, to the left, and of turning, which are limited."""
 GAUSSIAN = 1.517
 """90% of a normal distribution in the plane is within so many times the root of its mean squared distance."""
 RESERVE = 1.5
@@ -43,8 +46,9 @@ class MotionModel:
         gains: Nets that give the gains of their inputs, and further inputs, from the soil; one for each member.
         means: (inputs,) of what the nets that move it get, besides the soil.
         scales: (inputs,) the same is divided by these.
+        motors: That turn its wheels.
         settle: Net that puts it on the ground at first.
-        limits: (SPEEDS,) largest speeds [m/s, rad/s].
+        limits: (SPEEDS,) its largest speeds [m/s, rad/s].
         ranges: (RESTS, 2) of height [m], pitch and roll [rad] relative to where it would rest.
         interval: Between frames [s].
         card: What it was fitted to.
@@ -55,6 +59,7 @@ class MotionModel:
     gains: tuple[Dense, ...]
     means: Array
     scales: Array
+    motors: Motors
     settle: Dense
     limits: Array
     ranges: Array
@@ -68,6 +73,7 @@ class MotionModel:
             shape.body,
             spots_of(shape),
             self.means,
+            self.motors,
             single(self.drives[member]),
             single(self.settle),
             self.limits,
@@ -91,7 +97,7 @@ class MotionModel:
         gains[:, -GRIPS:] *= inputs[:, FRICTION, None]
         shape = self.shape
         springs = [
-            (shear_of(each), *spring(each, shape.weight, shape.radius, shape.width))
+            (shear_of(each), *give_of(each, shape.weight, shape.radius, shape.width))
             for each in inputs.astype(np.float64)
         ]
         return np.concatenate([inputs, springs, gains, found[:, count:]], axis=1)
@@ -140,9 +146,10 @@ class MotionModel:
         settings = {
             **self.card.settings,
             **numbers,
-            "looks": VERSION,
+            "version": VERSION,
             "interval": self.interval,
             "members": len(self.drives),
+            **self.motors._asdict(),
         }
         save(path, self.card.model_copy(update={"kind": "motion", "settings": settings}), arrays)
 
@@ -157,8 +164,8 @@ def load_motion(path: Path) -> MotionModel:
         ModelError: If it cannot be read, or is not a model of motion.
     """
     model = load(path, "motion")
-    if model.card.settings.get("looks") != VERSION:
-        raise ModelError(f"{path} was fitted by an earlier version, which saw the ground otherwise; fit it again")
+    if model.card.settings.get("version") != VERSION:
+        raise ModelError(f"{path} was fitted by another version of Sandlot; fit it again")
     try:
         return _motion(model)
     except ModelError as error:
@@ -184,7 +191,8 @@ def _motion(model: Model) -> MotionModel:
     limits, ranges = model.array("limits", (SPEEDS,)), model.array("ranges", (RESTS, 2))
     means, scales = model.array("means", (inputs,)), model.array("scales", (inputs,))
     interval = float(given["interval"])
-    return MotionModel(shape, drives, gains, means, scales, settle, limits, ranges, interval, model.card)
+    motors = Motors(float(given["share"]), float(given["most"]))
+    return MotionModel(shape, drives, gains, means, scales, motors, settle, limits, ranges, interval, model.card)
 
 
 def _net(model: Model, name: str, layers: Sequence[str], inputs: int, outputs: int | None = None) -> Dense:
@@ -199,7 +207,7 @@ def _net(model: Model, name: str, layers: Sequence[str], inputs: int, outputs: i
 
 def bounds(drives: Sequence[Drive]) -> tuple[Array, Array]:
     """Largest speeds (SPEEDS,), and ranges (RESTS, 2) of how a rover stands, for a model fitted to drives."""
-    speeds = np.concatenate([np.column_stack([each.motion, each.wheels[1:]]) for each in drives])
+    speeds = np.concatenate([each.motion for each in drives])
     rests = np.concatenate([each.rests for each in drives])
     low, high = rests.min(axis=0), rests.max(axis=0)
     room = ROOM * (high - low)

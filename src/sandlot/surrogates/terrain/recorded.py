@@ -15,13 +15,13 @@ from sandlot.kernels import kernel
 from sandlot.physics.soil import PRESETS, SoilKind
 from sandlot.recordings.needs import COMMANDS, MESSAGES, MOTION, ROVER
 from sandlot.settings import build
-from sandlot.surrogates.terrain.contact import SEEN, look, spring
+from sandlot.surrogates.terrain.contact import SEEN, give_of, look
 from sandlot.surrogates.terrain.drives import Drive
 from sandlot.surrogates.terrain.feet import STANCE, Ground, make_ground, stand
-from sandlot.surrogates.terrain.imprint import MAX_FEET, come_over_all
+from sandlot.surrogates.terrain.imprint import MAX_FEET, stand_on
 from sandlot.surrogates.terrain.inputs import NO_SOIL, soil_inputs
 from sandlot.surrogates.terrain.shape import Shape
-from sandlot.surrogates.terrain.springs import Body, Springs, make_springs
+from sandlot.surrogates.terrain.springs import Body, Give, Springs, make_springs
 from sandlot.typing import Array, IntArray
 
 CHUNK = 256
@@ -30,10 +30,11 @@ MIN_FRAMES = 3
 
 
 class Poses(NamedTuple):
-    """Of a rover in all frames: position (T + 1, 3) [m] and attitude (T + 1, 3) [rad]."""
+    """Of a rover in all frames: position (T + 1, 3) [m], attitude (T + 1, 3) [rad] and wheels (T + 1, 2) [rad/s]."""
 
     position: Array
     attitude: Array
+    wheels: Array
 
 
 def open_drives(path: Path) -> xr.Dataset:
@@ -79,12 +80,11 @@ def add_window(heights: Array, row: int, column: int, change: NDArray[np.float32
 def follow(
     body: Body,
     springs: Springs,
-    stiffness: float,
-    ratio: float,
+    give: Give,
     ground: Ground,
-    initial: Array,
     position: Array,
     attitude: Array,
+    wheels: Array,
     rows: IntArray,
     columns: IntArray,
     changes: NDArray[np.float32],
@@ -97,12 +97,11 @@ def follow(
     Args:
         body: The rover.
         springs: Room for those below it.
-        stiffness: As of `look` [Pa/m].
-        ratio: As of `look`.
+        give: As of `look`.
         ground: As it was in the frame before the first; changed in place.
-        initial: (ny, nx) before anything touched it [m].
         position: (frames, 3) of the rover [m].
         attitude: (frames, 3) of the rover [rad].
+        wheels: (frames, 2) speeds of its left and right wheels [rad/s].
         rows: (frames,) of the first node of each window.
         columns: (frames,) of the same.
         changes: (frames, rows, columns) [m].
@@ -113,10 +112,10 @@ def follow(
     stances = np.zeros(len(body.feet), STANCE)
     for k in range(len(position)):
         since = (number + k - 1) * MAX_FEET
-        look(body, ground, initial, position[k], attitude[k, 2], stiffness, ratio, springs, seen[k])
+        look(body, ground, position[k], attitude[k, 2], wheels[k], give, springs, seen[k])
         rests[k] = springs.rest
         stand(body.feet, position[k], attitude[k], stances)
-        come_over_all(ground, body.feet, stances, since + MAX_FEET, since)
+        stand_on(ground, body.feet, stances, give.ratio, since + MAX_FEET, since)
         add_window(ground.heights, rows[k], columns[k], changes[k])
 
 
@@ -125,7 +124,6 @@ def follow_recording(
     shape: Shape,
     soil: Array,
     ground: Ground,
-    initial: Array,
     drive: Drive | Poses,
     frames: range,
     first: int,
@@ -133,7 +131,7 @@ def follow_recording(
     """`follow` some frames of an episode; ``first`` is its first. Returns what is seen, and heights at rest [m]."""
     seen, rests = np.zeros((len(frames), SEEN)), np.zeros((len(frames), 3))
     springs = make_springs(shape.feet, ground.spacing)
-    stiffness, ratio = spring(soil, shape.weight, shape.radius, shape.width)
+    give = give_of(soil, shape.weight, shape.radius, shape.width)
     start = frames.start - first + 1
     springs.rest[0] = drive.position[start, 2]
     springs.rest[1], springs.rest[2] = drive.attitude[start, 1], drive.attitude[start, 0]
@@ -146,12 +144,11 @@ def follow_recording(
         follow(
             shape.body,
             springs,
-            stiffness,
-            ratio,
+            give,
             ground,
-            initial,
             drive.position[at],
             drive.attitude[at],
+            drive.wheels[at],
             np.ascontiguousarray(some["window_row"].values),
             np.ascontiguousarray(some["window_column"].values),
             np.ascontiguousarray(some["height_change"].values),
@@ -195,18 +192,16 @@ def _episode(recording: xr.Dataset, shape: Shape, first: int, end: int) -> Drive
     position = np.column_stack([start + np.cumsum(shift, axis=0), column["z"]])
     attitude = np.column_stack([column["roll"], column["pitch"], column["yaw"]])
     ground = ground_before(recording, first)
-    heights = ground.heights
     # One frame before the first: the rover is where it will be, and nothing has touched the ground.
     position, attitude = np.vstack([position[:1], position]), np.vstack([attitude[:1], attitude])
-    initial = heights.copy()
+    wheels = np.column_stack([column["wheel_speed_left"], column["wheel_speed_right"]])
+    wheels = np.vstack([wheels[:1], wheels])
     soil = NO_SOIL if kind is None else soil_inputs(kind, shape.width)
     seen, middles = follow_recording(
-        recording, shape, soil, ground, initial, Poses(position, attitude), range(first, end), first
+        recording, shape, soil, ground, Poses(position, attitude, wheels), range(first, end), first
     )
     commands = np.column_stack([column[name] for name in COMMANDS])
     commands[0] = 0.0
-    wheels = np.column_stack([column["wheel_speed_left"], column["wheel_speed_right"]])
-    wheels = np.vstack([wheels[:1], wheels])
     deforms = given.get("ground", "soil") != "rigid"
     return Drive(position, attitude, wheels, commands, seen, middles, soil, float(given["interval"]), kind, deforms)
 

@@ -158,7 +158,6 @@ def free_run(
     ground: GroundModel,
     drive: Drive,
     start: Ground,
-    initial: Array,
     frame: int,
     frames: int,
     number: int,
@@ -170,7 +169,6 @@ def free_run(
         ground: How it changes the ground.
         drive: Recorded.
         start: The ground of that frame.
-        initial: (ny, nx) the ground before anything touched it [m].
         frame: At least 1.
         frames: How many to drive.
         number: By which the nodes below the rover are marked.
@@ -189,8 +187,8 @@ def free_run(
         states["motion"], states["wheels"] = start_state[:3], start_state[3:5]
         states["rest"], states["change"] = start_state[5:8], start_state[8:]
         states["grip"] = grips[frame - 2] if frame > 1 else 0.0
-        maps = make_maps(start.heights[None].copy(), initial[None], start.x0, start.y0, start.spacing, start.wrap)
-        maps.above[0], maps.untouched[0], maps.frames[0] = start.above, start.untouched, number
+        maps = make_maps(start.heights[None].copy(), start.initial[None], start.x0, start.y0, start.spacing, start.wrap)
+        maps.firm[0], maps.above[0], maps.untouched[0], maps.frames[0] = start.firm, start.above, start.untouched, number
         states["since"] = number * MAX_FEET
         lying = np.array([drive.position[frame, 2], drive.attitude[frame, 1], drive.attitude[frame, 0]])
         states["at_rest"], states["looked"] = lying - start_state[5:8], np.nan  # it has not looked yet
@@ -239,15 +237,14 @@ def free_runs(
     for (first, end), drive in zip(episodes_of(recording), drives_of(recording, model.shape), strict=True):
         span = round(seconds / drive.interval)
         every = max((end - first - 2) // span // count, 1) * span
-        now, initial = first, ground_before(recording, first)
-        start = initial._replace(heights=initial.heights.copy())
+        now, start = first, ground_before(recording, first)
         # Frame k of the recording is frame k + 1 of the drive, which begins before the rover settles.
         for begin in range(first, end - span - 1, every):
             follow_recording(
-                recording, model.shape, drive.soil, start, initial.heights, drive, range(now, begin + 1), first
+                recording, model.shape, drive.soil, start, drive, range(now, begin + 1), first
             )
             now, frame, number = begin + 1, begin - first + 1, number_of(begin, first)
-            runs = free_run(model, ground, drive, start, initial.heights, frame, span, number)
+            runs = free_run(model, ground, drive, start, frame, span, number)
             truth = drive.position[frame : frame + span + 1, :2]
             distance = float(np.hypot(*np.diff(truth, axis=0).T).sum())
             if distance > MIN_DISTANCE:

@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sandlot.kernels import kernel
+from sandlot.physics.soil.ground import LOOSE_DEPTH
+from sandlot.physics.soil.stress import REBOUND_SPEED
 from sandlot.surrogates.terrain.feet import (
     STANCE,
     Foot,
@@ -37,9 +39,10 @@ OVERSHOT = 0.1
 """A step after which forces push back by this share of what they pushed before is shortened."""
 LANES = 8
 """Springs whose forces are computed together. They lie in blocks: for each row below, as many numbers."""
-X, Y, GAP, DEPTH, SIZE, SUMS = (LANES * row for row in range(6))
+X, Y, GAP, DEPTH, DRAG, SIZE, SUMS = (LANES * row for row in range(7))
 """Rows of a block: places ahead and to the left of the chassis, heights of the foot above the ground and above
-the ground as it was before anything pressed it [m], and sizes in cells; then nine sums over the blocks before."""
+the ground as it was before anything pressed it [m], by how much deeper it would be if the soil did not damp it [m], and
+sizes in cells; then nine sums over the blocks before."""
 TOTALS = 9
 BLOCK = SUMS + TOTALS * LANES
 
@@ -62,6 +65,20 @@ class Body(NamedTuple):
     corner: float
     radius: float
     lever: float
+
+
+class Give(NamedTuple):
+    """How ground gives way, for kernels.
+
+    Attributes:
+        stiffness: Of undeformed soil [Pa/m].
+        ratio: How many times stiffer it is where it does not yield.
+        damping: Of feet that press into it, over the stiffness [s].
+    """
+
+    stiffness: float
+    ratio: float
+    damping: float
 
 
 class Springs(NamedTuple):
@@ -105,23 +122,44 @@ def spring_at(k: int) -> int:
     return k // LANES * BLOCK + k % LANES
 
 
+@kernel(error_model="numpy", allocates=False, forceinline=True)
+def carrying(ground: Ground, i: int, j: int) -> tuple[float, float]:
+    """Height of the firm soil of a node, and how deep it was pressed [m]; loose soil above it carries nothing.
+
+    Soil that slides away was not pressed; what lies deeper than `LOOSE_DEPTH` is firm.
+    """
+    height, firm, initial = ground.heights[i, j], ground.firm[i, j], ground.initial[i, j]
+    slid = max(firm - height, 0.0)
+    surface = max(firm - slid, height - LOOSE_DEPTH)
+    return surface, max(initial - slid - surface, 0.0)
+
+
 @kernel(error_model="numpy", allocates=False)
 def gather_wheel(
-    foot: Foot, at: Stance, ground: Ground, initial: Array, middle: Stance, reach: float, springs: Springs, count: int
+    foot: Foot,
+    at: Stance,
+    speed: float,
+    damping: float,
+    ground: Ground,
+    middle: Stance,
+    reach: float,
+    springs: Springs,
+    count: int,
 ) -> int:
     """Find the springs below a wheel or belt; returns how many there are then.
 
     Args:
         foot: The wheel.
         at: Where it is.
+        speed: At which it turns [rad/s]. Its front presses into the soil, which damps that; its rear leaves it.
+        damping: As of `Give`.
         ground: As it is.
-        initial: (ny, nx) heights before anything touched it [m].
         middle: Where the chassis is.
         reach: Points farther above the ground than this are left out [m].
         springs: To be filled.
         count: How many there are already.
     """
-    heights, (ny, nx), spacing = ground.heights, ground.heights.shape, ground.spacing
+    (ny, nx), spacing = ground.heights.shape, ground.spacing
     blocks, cells = springs.blocks, springs.cells
     per, square, half = 1.0 / spacing, foot.radius * foot.radius, 0.5 * spacing
     first_row, last_row = rows_below(foot, at, ground, 0.0)
@@ -135,24 +173,27 @@ def gather_wheel(
             across, over = 0.5 + (foot.half_width - abs(v)) * per, max(abs(u) - foot.straight - half, 0.0)
             if i < 0 or j < 0 or across <= 0.0 or count + POINTS > len(cells):
                 continue
-            height, flat = heights[i, j], min(max(u, -foot.straight), foot.straight)
+            (height, depth), flat = carrying(ground, i, j), min(max(u, -foot.straight), foot.straight)
             lower = at.z + flat * at.slope + v * at.tilt - height
             clear = lower - reach
             if clear >= 0.0 and clear * clear >= square - over * over:
                 continue
-            depth, size = height - max(initial[i, j], height), min(across, 1.0) / POINTS
+            size = min(across, 1.0) / POINTS
             ahead = (x - middle.x) * middle.ahead_x + (y - middle.y) * middle.ahead_y
             left = (y - middle.y) * middle.ahead_x - (x - middle.x) * middle.ahead_y
             for point in range(POINTS):
                 shift = ((point + 0.5) / POINTS - 0.5) * spacing
                 over = max(abs(u + shift) - foot.straight, 0.0)
-                if over >= foot.radius:
+                sinks = speed * math.copysign(over, u + shift)
+                kept = max(1.0 + min(sinks, 0.0) * (1.0 / REBOUND_SPEED), 0.0)
+                if over >= foot.radius or kept == 0.0:
                     continue
                 gap = lower - math.sqrt(square - over * over)
                 if gap < reach:
                     p = spring_at(count)
-                    blocks[p + X], blocks[p + Y], blocks[p + SIZE] = ahead + shift, left, size
-                    blocks[p + GAP], blocks[p + DEPTH] = gap, gap + depth
+                    blocks[p + X], blocks[p + Y], blocks[p + SIZE] = ahead + shift, left, kept * kept * size
+                    blocks[p + DRAG] = damping * max(sinks, 0.0)
+                    blocks[p + GAP], blocks[p + DEPTH] = gap, gap - depth
                     cells[count, 0], cells[count, 1] = i, j
                     count += 1
     return count
@@ -160,10 +201,10 @@ def gather_wheel(
 
 @kernel(error_model="numpy", allocates=False)
 def gather_box(
-    foot: Foot, at: Stance, ground: Ground, initial: Array, middle: Stance, reach: float, springs: Springs, count: int
+    foot: Foot, at: Stance, ground: Ground, middle: Stance, reach: float, springs: Springs, count: int
 ) -> int:
     """Find the springs below a box; arguments as of `gather_wheel`."""
-    heights, (ny, nx), spacing, blocks = ground.heights, ground.heights.shape, ground.spacing, springs.blocks
+    (ny, nx), spacing, blocks = ground.heights.shape, ground.spacing, springs.blocks
     wide = COARSE * spacing
     per = 1.0 / wide
     first_row, last_row = rows_below(foot, at, ground, wide - spacing)
@@ -177,13 +218,13 @@ def gather_box(
             across, along = 0.5 + (foot.half_width - abs(v)) * per, 0.5 + (foot.straight - abs(u)) * per
             if i < 0 or j < 0 or across <= 0.0 or along <= 0.0 or count == len(springs.cells):
                 continue
-            height = heights[i, j]
+            height, depth = carrying(ground, i, j)
             gap = at.z + u * at.slope + v * at.tilt - height
             if gap < reach:
                 p = spring_at(count)
                 blocks[p + X] = (x - middle.x) * middle.ahead_x + (y - middle.y) * middle.ahead_y
                 blocks[p + Y] = (y - middle.y) * middle.ahead_x - (x - middle.x) * middle.ahead_y
-                blocks[p + GAP], blocks[p + DEPTH] = gap, gap + height - max(initial[i, j], height)
+                blocks[p + GAP], blocks[p + DEPTH], blocks[p + DRAG] = gap, gap - depth, 0.0
                 blocks[p + SIZE] = COARSE * COARSE * min(across, 1.0) * min(along, 1.0)
                 count += 1
     return count
@@ -191,35 +232,44 @@ def gather_box(
 
 @kernel(error_model="numpy", allocates=False)
 def gather(
-    body: Body, ground: Ground, initial: Array, place: Array, yaw: float, reach: float, springs: Springs
+    body: Body,
+    ground: Ground,
+    place: Array,
+    yaw: float,
+    wheels: Array,
+    damping: float,
+    reach: float,
+    springs: Springs,
 ) -> tuple[int, int]:
     """Find the springs below a rover that is at rest; returns how many are below wheels or belts, and how many in all.
 
     Args:
         body: The rover.
         ground: As it is.
-        initial: (ny, nx) heights before anything touched it [m].
         place: (2 or more,) x and y of the chassis [m].
         yaw: [rad]
+        wheels: (2,) speeds of the left and the right wheels [rad/s].
+        damping: As of `Give`.
         reach: Points farther above the ground than this are left out [m].
         springs: To be filled, for their ``rest``.
     """
-    feet, stances, rest, count, wheels = body.feet, springs.stances, springs.rest, 0, 0
+    feet, stances, rest, count, below = body.feet, springs.stances, springs.rest, 0, 0
     stand(feet, (place[0], place[1], rest[0]), (rest[2], rest[1], yaw), stances)
     middle = Stance(place[0], place[1], rest[0], math.cos(yaw), math.sin(yaw), 0.0, 0.0)
     for k in range(len(feet)):
         if feet[k]["radius"] > 0.0:
             foot, at = foot_of(feet[k]), stance_of(stances[k])
-            wheels = count = gather_wheel(foot, at, ground, initial, middle, reach, springs, count)
+            speed = wheels[0] if feet[k]["y"] > 0.0 else wheels[1]
+            below = count = gather_wheel(foot, at, speed, damping, ground, middle, reach, springs, count)
     for k in range(len(feet)):
         if feet[k]["radius"] == 0.0:
             foot, at = foot_of(feet[k]), stance_of(stances[k])
-            count = gather_box(foot, at, ground, initial, middle, reach + CLOSE, springs, count)
+            count = gather_box(foot, at, ground, middle, reach + CLOSE, springs, count)
     for k in range(count, -(-count // LANES) * LANES):  # the last block is filled up with springs that push nothing
         p = spring_at(k)
         for row in range(X, SUMS, LANES):
             springs.blocks[p + row] = 0.0
-    return wheels, count
+    return below, count
 
 
 @kernel(error_model="numpy", allocates=False)
@@ -241,7 +291,7 @@ def resist(springs: Springs, count: int, ratio: float) -> None:
             x, y, size = part[X + i], part[Y + i], part[SIZE + i]
             down = x * pitch - y * roll - up
             elastic, depth = ratio * (down - part[GAP + i]), down - part[DEPTH + i]
-            force = size * max(min(elastic, depth), 0.0)
+            force = size * (max(min(elastic, depth), 0.0) + max(min(elastic, part[DRAG + i]), 0.0))
             stiffness = size * (0.0 if elastic <= 0.0 else ratio if elastic < depth else 1.0)
             kx, ky = stiffness * x, stiffness * y
             part[BLOCK + SUMS + i] = part[SUMS + i] + force

@@ -10,11 +10,13 @@ from sandlot.geometry.planar import wrap_compiled
 from sandlot.kernels import kernel
 from sandlot.models.dense import BLOCK, Dense, forward_block, forward_one
 from sandlot.surrogates.terrain.contact import LOAD, QUARTERS, SEEN, UNDER, look
+from sandlot.surrogates.terrain.drives import MOVES, STATES
 from sandlot.surrogates.terrain.feet import STANCE, Ground, has_moved, stand
 from sandlot.surrogates.terrain.grip import GRIPS, hold
 from sandlot.surrogates.terrain.imprint import MAX_FEET, Spreading, imprint
 from sandlot.surrogates.terrain.inputs import SOIL_INPUTS
-from sandlot.surrogates.terrain.springs import Body, Springs, make_springs
+from sandlot.surrogates.terrain.motors import Motors, turned
+from sandlot.surrogates.terrain.springs import Body, Give, Springs, make_springs
 from sandlot.typing import Array, IntArray
 
 STATE = np.dtype(
@@ -23,9 +25,10 @@ STATE = np.dtype(
         ("attitude", np.float64, 3),
         ("motion", np.float64, 3),
         ("wheels", np.float64, 2),
+        ("commanded", np.float64, 2),
         ("angles", np.float64, 2),
         ("rest", np.float64, 3),
-        ("change", np.float64, 3),
+        ("change", np.float64, MOVES),
         ("grip", np.float64, GRIPS),
         ("still", np.float64),
         ("since", np.int64),
@@ -35,16 +38,18 @@ STATE = np.dtype(
         ("looked", np.float64, 3),
         ("at_rest", np.float64, 3),
         ("slope", np.float64, 2),
+        ("turned", np.float64, 2),
     ]
 )
 """A learned rover: position [m]; roll, pitch and yaw [rad]; its horizontal speed ahead and to the left [m/s] and its
-turn rate [rad/s]; speeds [rad/s] and angles [rad] of its left and its right wheels; its height [m], pitch and roll
-[rad] relative to where it would rest, and their last changes; its grip; 1 if it stands
+turn rate [rad/s]; speeds, commanded speeds [rad/s] and angles [rad] of its left and its right wheels; its height [m], pitch and roll
+[rad] relative to where it would rest; the last changes of its motion and of these; its grip; 1 if it stands
 still, else 0; least mark of the nodes below it; frames since it last changed the ground, and its
 position and attitude then; place [m] and yaw [rad] where it last looked at the ground, height [m], pitch and roll
-[rad] at which it would rest there, and its slopes along x and y then."""
-LOOK = 0.01
-"""A rover looks at the ground again when its feet have moved by this [m]."""
+[rad] at which it would rest there, its slopes along x and y, and the speeds of its wheels [rad/s] then."""
+LOOK, LOOK_WHEELS = 0.01, 0.3
+"""A rover looks at the ground again when its feet have moved by this [m], or the speed of its wheels has changed by
+this [rad/s]."""
 RESTS = 3
 """Height, pitch and roll relative to where it would rest."""
 STILL_WHEELS, STILL_SPEED = 0.02, 0.003
@@ -56,9 +61,9 @@ NEVER = 2**62
 """``since`` of a rover that is above no node yet."""
 SHEAR = len(SOIL_INPUTS)
 """Of the values of a soil, this is its shear length [m]; soil inputs come before it."""
-SPRING = SHEAR + 1
-"""Stiffness of springs [Pa/m], and how many times stiffer they are when they do not yield."""
-GAINS = SPRING + 2
+GIVE = SHEAR + 1
+"""From here on, how it gives way, as of `Give`."""
+GAINS = GIVE + 3
 """Gains of the inputs of the net, and further inputs."""
 FEW = 16
 """So many rovers are computed together; fewer, one after the other."""
@@ -73,9 +78,10 @@ class Learned(NamedTuple):
         body: What touches the ground, and what it carries.
         spots: (SPOTS, 2) where its grip is kept [m].
         means: (inputs,) of what the net gets that moves it, besides the soil.
+        motors: That turn its wheels.
         drive: Net that moves it.
         settle: Net that puts it on the ground at first.
-        limits: (5,) largest speeds [m/s, rad/s].
+        limits: (3,) largest speeds [m/s, rad/s].
         ranges: (RESTS, 2) of height, pitch and roll relative to the rest [m, rad].
         interval: Between frames [s].
         radius: Of the wheels [m].
@@ -87,6 +93,7 @@ class Learned(NamedTuple):
     body: Body
     spots: Array
     means: Array
+    motors: Motors
     drive: Dense
     settle: Dense
     limits: Array
@@ -104,6 +111,7 @@ class Maps(NamedTuple):
     Attributes:
         heights: (maps, ny, nx) [m].
         initial: (maps, ny, nx) before anything touched them [m].
+        firm: (maps, ny, nx) as of `Ground` [m].
         marks: (maps, ny, nx) as of `Ground`.
         above: (maps, ny, nx) as of `Ground`.
         untouched: (maps, ny, nx) as of `Ground` [m].
@@ -116,6 +124,7 @@ class Maps(NamedTuple):
 
     heights: Array
     initial: Array
+    firm: Array
     marks: IntArray
     above: IntArray
     untouched: Array
@@ -166,7 +175,16 @@ def make_scratch(learned: Learned, spacing: float) -> Scratch:
 def ground_of(maps: Maps, k: int) -> Ground:
     """One of the maps."""
     return Ground(
-        maps.heights[k], maps.marks[k], maps.above[k], maps.untouched[k], maps.x0, maps.y0, maps.spacing, maps.wrap
+        maps.heights[k],
+        maps.initial[k],
+        maps.firm[k],
+        maps.marks[k],
+        maps.above[k],
+        maps.untouched[k],
+        maps.x0,
+        maps.y0,
+        maps.spacing,
+        maps.wrap,
     )
 
 
@@ -181,6 +199,7 @@ def fill_inputs(
     slower = min(1.0, learned.top_speed / max(abs(left), abs(right), 1e-12))
     left, right = left * slower, right * slower
     motion, wheels, rest, change, grip = state["motion"], state["wheels"], state["rest"], state["change"], state["grip"]
+    state["commanded"][0], state["commanded"][1] = left, right
     turning = max(abs(left), abs(right), abs(wheels[0]), abs(wheels[1]))
     moving = abs(motion[0]) + abs(motion[1]) + learned.base * abs(motion[2])
     state["still"] = 1.0 if turning < STILL_WHEELS and moving < STILL_SPEED else 0.0
@@ -192,10 +211,11 @@ def fill_inputs(
     for m in range(3):
         values[k + m] = (motion[m] - means[k + m]) * gain[k + m]
         values[k + 5 + m] = (rest[m] - means[k + 5 + m]) * gain[k + 5 + m]
-        values[k + 8 + m] = (change[m] - means[k + 8 + m]) * gain[k + 8 + m]
     for m in range(2):
         values[k + 3 + m] = (wheels[m] - means[k + 3 + m]) * gain[k + 3 + m]
-    k += 11
+    for m in range(MOVES):
+        values[k + 8 + m] = (change[m] - means[k + 8 + m]) * gain[k + 8 + m]
+    k += STATES
     for quarter in range(QUARTERS):
         for m in range(2):
             wheel, under = k + 2 * quarter + m, k + 2 * (QUARTERS + quarter) + m
@@ -211,16 +231,20 @@ def move(learned: Learned, state: np.void, changes: NDArray[np.float32]) -> None
     limits, ranges, dt = learned.limits, learned.ranges, learned.interval
     if state["still"] > 0.0:
         for m in range(3):
-            state["motion"][m] = state["change"][m] = 0.0  # its grip stays
+            state["motion"][m] = 0.0  # its grip stays
+        for m in range(MOVES):
+            state["change"][m] = 0.0
         state["wheels"][0] = state["wheels"][1] = 0.0
         return
     for m in range(3):
-        state["motion"][m] = min(max(state["motion"][m] + changes[m], -limits[m]), limits[m])
-        rest = min(max(state["rest"][m] + changes[5 + m], ranges[m, 0]), ranges[m, 1])
-        state["change"][m] = rest - state["rest"][m]
+        speed = min(max(state["motion"][m] + changes[m], -limits[m]), limits[m])
+        state["change"][m] = speed - state["motion"][m]
+        state["motion"][m] = speed
+        rest = min(max(state["rest"][m] + changes[3 + m], ranges[m, 0]), ranges[m, 1])
+        state["change"][3 + m] = rest - state["rest"][m]
         state["rest"][m] = rest
     for m in range(2):
-        state["wheels"][m] = min(max(state["wheels"][m] + changes[3 + m], -limits[3 + m]), limits[3 + m])
+        state["wheels"][m] = turned(learned.motors, state["wheels"][m], state["commanded"][m])
         state["angles"][m] += dt * state["wheels"][m]
     turn = dt * state["motion"][2]
     middle = state["attitude"][2] + 0.5 * turn
@@ -256,28 +280,29 @@ def look_below(
     look(
         learned.body,
         ground_of(maps, at),
-        maps.initial[at],
         place,
         yaw,
-        soil[SPRING],
-        soil[SPRING + 1],
+        state["wheels"],
+        Give(soil[GIVE], soil[GIVE + 1], soil[GIVE + 2]),
         springs,
         seen,
     )
     for m in range(3):
         at_rest[m] = springs.rest[m]
     looked[0], looked[1], looked[2] = place[0], place[1], yaw
+    state["turned"][0], state["turned"][1] = state["wheels"][0], state["wheels"][1]
     c, s, ahead, left = math.cos(yaw), math.sin(yaw), seen[SEEN - 2], seen[SEEN - 1]
     state["slope"][0], state["slope"][1] = c * ahead - s * left, s * ahead + c * left
 
 
 @kernel(error_model="numpy", allocates=False)
 def has_left(learned: Learned, state: np.void) -> bool:
-    """Whether a rover has moved so far that it looks at the ground again."""
+    """Whether a rover has moved so far, or its wheels turn so differently, that it looks at the ground again."""
     position, looked = state["position"], state["looked"]
     dx, dy = position[0] - looked[0], position[1] - looked[1]
     moved = math.sqrt(dx * dx + dy * dy) + learned.lever * abs(wrap_compiled(state["attitude"][2] - looked[2]))
-    return not moved <= LOOK  # NaN where it has not looked yet
+    left, right = state["wheels"][0] - state["turned"][0], state["wheels"][1] - state["turned"][1]
+    return not (moved <= LOOK and max(abs(left), abs(right)) <= LOOK_WHEELS)  # NaN where it has not looked yet
 
 
 @kernel(error_model="numpy", allocates=False)
@@ -324,7 +349,7 @@ def put_down(
             state["last_position"][m], state["last_attitude"][m] = state["position"][m], state["attitude"][m]
         state["last_position"][2] += ABOVE
     if deforms:
-        deform(learned, states, maps, where, spreading, scratch)
+        deform(learned, states, soils, maps, where, spreading, scratch)
 
 
 @kernel(error_model="numpy", nogil=True, allocates=False)
@@ -374,12 +399,18 @@ def advance(
                     look_below(learned, states[k], soils[k], maps, where[k], scratch.springs, seen[k])
                 stand_up(states[k])
     if deforms:
-        deform(learned, states, maps, where, spreading, scratch)
+        deform(learned, states, soils, maps, where, spreading, scratch)
 
 
 @kernel(error_model="numpy", allocates=False)
 def deform(
-    learned: Learned, states: NDArray[np.void], maps: Maps, where: IntArray, spreading: Array, scratch: Scratch
+    learned: Learned,
+    states: NDArray[np.void],
+    soils: Array,
+    maps: Maps,
+    where: IntArray,
+    spreading: Array,
+    scratch: Scratch,
 ) -> None:
     """Change the ground under rovers that have moved far enough, one after the other; arguments as of `advance`."""
     for k in range(len(states)):
@@ -401,6 +432,7 @@ def deform(
             scratch.after,
             learned.interval * state["waited"],
             Spreading(share[0], share[1], share[2], share[3]),
+            soils[k, GIVE + 1],
             maps.frames[at],
             state["since"],
             scratch.work,
@@ -416,4 +448,5 @@ def deform(
 def make_maps(heights: Array, initial: Array, x0: float, y0: float, spacing: float, wrap: bool) -> Maps:
     """Maps with nothing on them; heights and initial (maps, ny, nx) [m] are not copied."""
     (marks, above), frames = np.zeros((2, *heights.shape), np.int64), np.zeros(len(heights), np.int64)
-    return Maps(heights, initial, marks, above, np.zeros(heights.shape), frames, x0, y0, spacing, wrap)
+    firm, untouched = np.minimum(heights, initial), np.zeros(heights.shape)
+    return Maps(heights, initial, firm, marks, above, untouched, frames, x0, y0, spacing, wrap)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sandlot.extras import need
-from sandlot.surrogates.terrain.drives import MOVES, Drive, symmetries
+from sandlot.surrogates.terrain.drives import MOVED, Drive, symmetries
 from sandlot.surrogates.terrain.ensemble import NEAR_ZERO, Tensor, scaling
 from sandlot.surrogates.terrain.grip import GRIPS
 from sandlot.surrogates.terrain.inputs import FRICTION, shear_of
@@ -55,7 +55,7 @@ class Stretches:
         self.row_scaling = scaling(rows, [(each.rows, each.row_signs) for each in kinds])
         self.state_scaling = scaling(states, of_states)
         self.soil_scaling = scaling(soils, [(np.arange(soils.shape[1]), np.ones(soils.shape[1]))])
-        self.step_scale = scaling(np.diff(states, axis=1), of_states).scale[:MOVES]
+        self.step_scale = scaling(np.diff(states, axis=1), of_states).scale[list(MOVED)]
 
         def tensor(values: NDArray[Any]) -> Tensor:
             return torch.tensor(values, dtype=torch.float32)
@@ -108,5 +108,5 @@ def importance(states: Array) -> Array:
     rocking = states[..., 5:8].std(axis=1)
     of_motion = (LEAST_SPEED + (1.0 - LEAST_SPEED) * speed / max(speed.mean(), NEAR_ZERO)) ** -2
     of_rests = (LEAST_REST + (1.0 - LEAST_REST) * rocking / np.maximum(rocking.mean(axis=0), NEAR_ZERO)) ** -2
-    found = np.column_stack([of_motion, of_motion, of_motion, np.ones((len(states), 2)), of_rests])
+    found = np.column_stack([of_motion, of_motion, of_motion, of_rests])
     return np.asarray(found / found.mean(axis=0))

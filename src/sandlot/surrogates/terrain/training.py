@@ -10,17 +10,18 @@ from sandlot.extras import need
 from sandlot.models.dense import Dense
 from sandlot.settings import Settings
 from sandlot.surrogates.terrain.contact import SEEN
-from sandlot.surrogates.terrain.drives import MOVES, STATES, Drive
+from sandlot.surrogates.terrain.drives import MOVED, MOVES, STATES, WHEELS, Drive
 from sandlot.surrogates.terrain.ensemble import Ensemble, Scaling, Tensor, annealed
 from sandlot.surrogates.terrain.grip import GRIPS, SPOTS, left_behind, loads_of, slips
+from sandlot.surrogates.terrain.motors import Motors, fit_motors
 from sandlot.surrogates.terrain.shape import Shape
 from sandlot.surrogates.terrain.stretches import Stretches
 from sandlot.typing import Array
 
-WEIGHTS = (1.0, 1.0, 1.0, 0.3, 0.3, 1.0, 1.0, 1.0)
-"""Of squared errors of each output; of motion, wheels, and of height, pitch and roll."""
-DRIFT_WEIGHTS = (1.0, 0.5, 1.5, 0.05, 0.05, 0.2, 0.2, 0.2)
-"""The same for mean errors of a stretch: those of speed and turn rate add up along a drive."""
+DRIFT_WEIGHTS = (1.0, 0.5, 1.5, 0.2, 0.2, 0.2)
+"""Of mean errors of a stretch, in motion and in height, pitch and roll: those of speed and turn rate add up."""
+STEPS = 2048
+"""Single frames that are predicted in a step of the search, besides stretches."""
 SHORT = ((0.1, 10), (0.25, 30), (0.7, 100))
 """Until these shares of the training, stretches have no more than so many frames."""
 MAX_BATCH = 1024
@@ -54,6 +55,8 @@ class Training(Settings):
         batch: Frames that are averaged for a step of the search.
         rate: Largest learning rate.
         drift: Weight of the squared mean error of a stretch, beside that of the mean squared error.
+        step: Weight of the squared error of a single frame, relative to how much states change in one. Long stretches
+            alone teach where a rover ends, but not how it swings and slips on the way.
         seed: Of everything random.
     """
 
@@ -64,13 +67,14 @@ class Training(Settings):
     batch: int = Field(25600, ge=1)
     rate: float = Field(4e-3, gt=0.0)
     drift: float = Field(20.0, ge=0.0)
+    step: float = Field(0.3, ge=0.0)
     seed: int = Field(0, ge=0)
 
 
 class Driver:
     """Nets that drive by themselves, along stretches."""
 
-    def __init__(self, data: Stretches, shape: Shape, given: Training, interval: float) -> None:
+    def __init__(self, data: Stretches, shape: Shape, motors: Motors, given: Training, interval: float) -> None:
         """Draw initial weights."""
         self.torch = torch = need("torch", "learn")
         self.data, self.width = data, data.rows.shape[2] + STATES + GRIPS
@@ -80,8 +84,12 @@ class Driver:
         scale, mean = data.state_scaling.scale, data.state_scaling.mean
         speeds = np.concatenate(slips(shape), axis=1)
         self.speeds = torch.tensor(scale[:5, None] * speeds).float(), torch.tensor(mean[:5] @ speeds).float()
-        self.factor = torch.tensor(data.step_scale / scale[:MOVES]).float()
-        self.change_factor = torch.tensor(scale[5:8] / scale[8:11]).float()
+        self.factor = torch.tensor(data.step_scale / scale[list(MOVED)]).float()
+        wheels, of_target = scale[WHEELS], data.row_scaling.scale[-2:]
+        self.wheels = torch.tensor((data.row_scaling.mean[-2:] - mean[WHEELS]) / wheels).float()
+        self.per_wheel = torch.tensor(of_target / wheels).float()
+        self.share, self.most = motors.share, torch.tensor(motors.most / wheels).float()
+        self.change_factor = torch.tensor(scale[list(MOVED)] / scale[-MOVES:]).float()
         self.loads = loads_of(np.arange(SEEN, dtype=np.float64)).astype(np.int64)
         self.load_scaling = Scaling(*(torch.tensor(each[self.loads]).float() for each in data.row_scaling))
         self.interval, self.lost = interval, torch.tensor(interval * left_behind()).float()
@@ -97,8 +105,16 @@ class Driver:
         lost = (over * self.lost).sum(-1, keepdim=True) + sheared
         return (grip + per_shear * slip) / (1.0 + lost)
 
+    def turned(self, state: Tensor, commanded: Tensor) -> Tensor:
+        """Speeds of wheels (members, batch, 2) after a frame; the same as `motors.turned`."""
+        speeds = state[..., WHEELS]
+        return speeds + self.torch.clamp(self.share * (commanded - speeds), -self.most, self.most)
+
     def run(self, drive: Tensor, rows: Tensor, state: Tensor, grip: Tensor) -> Tensor:
-        """States (members, batch, frames, MOVES) along stretches, as `Stretches.cut` gives them, of some drives."""
+        """States (members, batch, frames, MOVES) along stretches, as `Stretches.cut` gives them, of some drives.
+
+        They are those of `MOVED`.
+        """
         torch, net, width, frames = self.torch, self.net.parameters, rows.shape[-1], rows.shape[2]
         first, bias = net[:2]
         of_soil = self.gains.outputs(self.data.soils[drive])
@@ -110,15 +126,17 @@ class Driver:
         weights, per_shear = first[:, width : self.width], (self.interval / self.data.shears[drive])[..., None, None]
         grip, found = grip.unflatten(-1, (SPOTS, 2)), []
         loads = rows[..., self.loads] * self.load_scaling.scale + self.load_scaling.mean
-        for each, load in zip(given.unbind(2), loads.unbind(2), strict=True):
+        commanded = self.wheels + self.per_wheel * rows[..., -2:]
+        for each, load, wheels in zip(given.unbind(2), loads.unbind(2), commanded.unbind(2), strict=True):
             grip = self.hold(state, grip, per_shear)
             sums = torch.baddbmm(each, torch.cat([state, grip.flatten(-2) * load], -1) * gains, weights)
             change = self.factor * self.net.after(sums)
-            state = torch.cat([state[..., :MOVES] + change, change[..., 5:8] * self.change_factor], -1)
-            found.append(state[..., :MOVES])
+            motion, rest = state[..., :3] + change[..., :3], state[..., 5:8] + change[..., 3:]
+            state = torch.cat([motion, self.turned(state, wheels), rest, change * self.change_factor], -1)
+            found.append(torch.cat([motion, rest], -1))
         return torch.stack(found, 2)
 
-    def nets(self) -> "Trained":
+    def nets(self, motors: Motors) -> "Trained":
         """As they are now, for inputs and outputs that are not scaled."""
         data = self.data
         same = Scaling(np.zeros(self.width + SOIL_VALUES), np.ones(self.width + SOIL_VALUES))
@@ -126,7 +144,7 @@ class Driver:
         gains = self.gains.nets(data.soil_scaling, same)
         means, scales = (np.concatenate(pair) for pair in zip(data.row_scaling, data.state_scaling, strict=True))
         means, scales = np.append(means, np.zeros(GRIPS)), np.append(scales, np.full(GRIPS, GRIP_SCALE))
-        return Trained(tuple(drives), tuple(gains), means, scales)
+        return Trained(tuple(drives), tuple(gains), means, scales, motors)
 
 
 class Trained(NamedTuple):
@@ -136,6 +154,7 @@ class Trained(NamedTuple):
     gains: tuple[Dense, ...]
     means: Array
     scales: Array
+    motors: Motors
 
 
 def train_drives(drives: Sequence[Drive], shape: Shape, given: Training, report: Report = silent) -> Trained:
@@ -149,19 +168,29 @@ def train_drives(drives: Sequence[Drive], shape: Shape, given: Training, report:
     """
     data = Stretches(drives, shape)
     torch, members = need("torch", "learn"), given.members
-    driver = Driver(data, shape, given, drives[0].interval)
+    motors = fit_motors(drives, shape)
+    driver = Driver(data, shape, motors, given, drives[0].interval)
     parameters = [*driver.net.parameters, *driver.gains.parameters]
     count, length = data.rows.shape[:2]
-    weights, drift_weights = torch.tensor(WEIGHTS), torch.tensor(DRIFT_WEIGHTS)
+    drift_weights = torch.tensor(DRIFT_WEIGHTS)
 
-    def loss(drive: Tensor, start: Tensor, frames: int) -> Any:
+    def away(drive: Tensor, start: Tensor, frames: int) -> Tensor:
         rows, states, grips = data.cut(drive, start, frames)
-        away = driver.run(drive, rows, states[:, :, 0], grips) - states[:, :, 1:, :MOVES]
-        important = data.importance[drive]
-        squared = ((away**2).mean(2) * weights * important).mean()
-        return members * (squared + given.drift * (away.mean(2) ** 2 * drift_weights * important).mean())
+        return driver.run(drive, rows, states[:, :, 0], grips) - states[:, :, 1:, list(MOVED)]
 
-    draw = torch.Generator().manual_seed(given.seed + 2)
+    def draw(batch: int, frames: int) -> tuple[Tensor, Tensor]:
+        drive = torch.randint(0, count, (members, batch), generator=source)
+        return drive, torch.randint(0, length - frames, (members, batch), generator=source)
+
+    def loss(batch: int, frames: int) -> Any:
+        drive, start = draw(batch, frames)
+        error, important = away(drive, start, frames), data.importance[drive]
+        along = ((error**2).mean(2) * important).mean()
+        drift = (error.mean(2) ** 2 * drift_weights * important).mean()
+        single = ((away(*draw(STEPS, 1), 1) / driver.factor) ** 2).mean()
+        return members * (along + given.drift * drift + given.step * single)
+
+    source = torch.Generator().manual_seed(given.seed + 2)
     search = torch.optim.Adam(parameters, lr=given.rate)
     rounds = max(count * length // given.batch, LEAST_STEPS)
     for epoch in range(given.epochs):
@@ -173,13 +202,11 @@ def train_drives(drives: Sequence[Drive], shape: Shape, given: Training, report:
             batch = min(max(given.batch // frames, 1), MAX_BATCH)
             for group in search.param_groups:
                 group["lr"] = given.rate * min(1.0, (epoch * rounds + k + 1) / WARM_UP) * annealed(done)
-            drive = torch.randint(0, count, (members, batch), generator=draw)
-            start = torch.randint(0, length - frames, (members, batch), generator=draw)
-            error = loss(drive, start, frames)
+            error = loss(batch, frames)
             search.zero_grad()
             error.backward()
             torch.nn.utils.clip_grad_norm_(parameters, 1.0)
             search.step()
             total += float(error.detach()) / members
         report(epoch, total / rounds)
-    return driver.nets()
+    return driver.nets(motors)

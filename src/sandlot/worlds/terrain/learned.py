@@ -54,7 +54,7 @@ class LearnedGround:
     def restart(self, heights: Array, member: int = 0) -> None:
         """Lay new ground that nothing has touched: (ny, nx) [m]."""
         maps = self.maps
-        maps.heights[member], maps.initial[member] = heights, heights
+        maps.heights[member], maps.initial[member], maps.firm[member] = heights, heights, heights
         maps.marks[member], maps.above[member], maps.frames[member] = 0, 0, 0
 
     def change(self, before: RoverState, after: RoverState) -> None:
