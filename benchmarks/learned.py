@@ -22,9 +22,10 @@ from sandlot.surrogates.terrain.contact import SEEN
 from sandlot.surrogates.terrain.free_range import reached
 from sandlot.surrogates.terrain.ground_model import GroundModel
 from sandlot.surrogates.terrain.inputs import soil_inputs
+from sandlot.surrogates.terrain.looking import NEVER, STATE
 from sandlot.surrogates.terrain.motion_model import SHIPPED, MotionModel, load_motion
 from sandlot.surrogates.terrain.rollout import drive_many
-from sandlot.surrogates.terrain.step import NEVER, STATE, make_maps, make_scratch, put_down
+from sandlot.surrogates.terrain.step import make_maps, make_scratch, put_down
 from sandlot.typing import Array
 from sandlot.worlds.terrain.world import Terrain
 

@@ -9,8 +9,9 @@ from sandlot.physics.soil import PRESETS
 from sandlot.places.terrains import TERRAINS
 from sandlot.surrogates.terrain.contact import TILT
 from sandlot.surrogates.terrain.free_range import AT_BOUND, BOUNDS, note_bounds, reached
+from sandlot.surrogates.terrain.looking import STATE
 from sandlot.surrogates.terrain.motion_model import SHIPPED, load_motion
-from sandlot.surrogates.terrain.step import STATE, make_maps
+from sandlot.surrogates.terrain.step import make_maps
 
 MODEL = load_motion(SHIPPED / "wheeled")
 SOILS = [PRESETS[name] for name in ("soft", "mid", "LETE sand")]

@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 
 from sandlot.surrogates.terrain.feet import STANCE, cover, foot_of, make_ground, stance_of, stand
 from sandlot.surrogates.terrain.imprint import Spreading, imprint, slide
+from sandlot.surrogates.terrain.looking import NEVER
 from sandlot.surrogates.terrain.shape import shape_of
-from sandlot.surrogates.terrain.step import MAX_PUSHED, NEVER
+from sandlot.surrogates.terrain.step import MAX_PUSHED
 
 SPREADING = Spreading(0.03, 0.05, 0.003, 0.6)
 SHAPES = {name: shape_of(name) for name in ("wheeled", "tracked")}

@@ -7,14 +7,13 @@ from sandlot.physics.soil import PRESETS
 from sandlot.surrogates.terrain.contact import SEEN
 from sandlot.surrogates.terrain.ground_model import GroundModel
 from sandlot.surrogates.terrain.inputs import soil_inputs
+from sandlot.surrogates.terrain.looking import NEVER, STATE
 from sandlot.surrogates.terrain.motion_model import SHIPPED, load_motion
 from sandlot.surrogates.terrain.recorded import drives_of, open_drives
 from sandlot.surrogates.terrain.rollout import drive_many
 from sandlot.surrogates.terrain.step import (
     FEW,
     LOOK,
-    NEVER,
-    STATE,
     advance,
     has_left,
     higher,

@@ -17,10 +17,10 @@ from sandlot.typing import Array, IntArray
 
 SYMMETRIC = 1e-6
 """Feet of a symmetric rover agree to this [m]."""
-WHEELS = slice(3, 5)
+WHEELS, RESTS = slice(3, 5), slice(5, 8)
 MOVED = (0, 1, 2, 5, 6, 7)
 """Of the states of a rover (three speeds, two wheel speeds; height, pitch and roll relative to where it would rest),
-a net gives the changes of these; those of the wheels follow from the motors."""
+a net changes these; those of the wheels follow from the motors."""
 MOVES = len(MOVED)
 STATES = 8 + MOVES
 """A net also gets to see the last changes: they tell the forces, which do not change at once."""
@@ -72,10 +72,23 @@ class Drive:
 
     @property
     def states(self) -> Array:
-        """Motion, wheel speeds, rests, and the last changes of motion and rests, one frame later: (T, STATES)."""
+        """Motion, wheel speeds, rests, and the last changes that a net would give, one frame later: (T, STATES)."""
         motion, rests = self.motion, self.rests
-        moved = np.column_stack([motion, rests])
-        return np.column_stack([motion, self.wheels[1:], rests, np.diff(moved, axis=0, prepend=moved[:1])])
+        changes = np.column_stack([np.diff(motion, axis=0), np.diff(rests, axis=0) - self.shifts])
+        return np.column_stack([motion, self.wheels[1:], rests, np.vstack([np.zeros(MOVES), changes])])
+
+    @property
+    def shifts(self) -> Array:
+        """Changes of rests from frame to frame that are those of the ground: (T - 1, 3).
+
+        They are there because the rover would rest elsewhere than where its slope made one expect; the rover itself
+        has not moved.
+        """
+        ahead, left = self.seen[:, -2:].T
+        lying = np.column_stack([self.middles, -np.arctan(ahead), np.arctan(left)])
+        dx, dy = self.interval * self.motion[1:, :2].T
+        expected = np.column_stack([dx * ahead[:-1] + dy * left[:-1], np.zeros((len(dx), 2))])
+        return np.asarray(expected - np.diff(lying, axis=0))
 
     def rows(self, shape: Shape) -> Array:
         """What a net gets in frames 1 to T - 1 besides the state and the soil: (T - 1, rows), as `step.fill_inputs`."""

@@ -18,9 +18,10 @@ from sandlot.surrogates.terrain.feet import STANCE, Ground, has_moved, stand
 from sandlot.surrogates.terrain.ground_model import GroundModel
 from sandlot.surrogates.terrain.imprint import MAX_FEET, Spreading, imprint
 from sandlot.surrogates.terrain.inputs import NO_SOIL, soil_inputs
+from sandlot.surrogates.terrain.looking import NEVER
 from sandlot.surrogates.terrain.recorded import episodes_of, ground_before, kind_of, open_drives, replay
 from sandlot.surrogates.terrain.shape import Shape
-from sandlot.surrogates.terrain.step import MAX_PUSHED, NEVER
+from sandlot.surrogates.terrain.step import MAX_PUSHED
 from sandlot.typing import Array
 
 SECOND = 1.0
@@ -108,9 +109,7 @@ def imprint_along(
 def predicted(stretch: Stretch, shape: Shape, model: GroundModel) -> Array:
     """How the ground changes in a stretch according to a model: (ny, nx) [m]."""
     start = stretch.ground
-    ground = start._replace(
-        heights=start.heights.copy(), firm=start.firm.copy(), marks=np.zeros_like(start.marks)
-    )
+    ground = start._replace(heights=start.heights.copy(), firm=start.firm.copy(), marks=np.zeros_like(start.marks))
     spreading, soil = Spreading(*model.spreading(stretch.kind).tolist()), NO_SOIL
     if stretch.kind is not None:
         soil = soil_inputs(stretch.kind, shape.width)

@@ -13,10 +13,9 @@ from sandlot.physics.soil import SoilKind
 from sandlot.surrogates.terrain.contact import SEEN, TILT
 from sandlot.surrogates.terrain.ground_model import GroundModel
 from sandlot.surrogates.terrain.inputs import soil_inputs
+from sandlot.surrogates.terrain.looking import NEVER, STATE
 from sandlot.surrogates.terrain.motion_model import MotionModel
 from sandlot.surrogates.terrain.step import (
-    NEVER,
-    STATE,
     Learned,
     Maps,
     Scratch,

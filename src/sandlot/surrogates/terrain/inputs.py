@@ -44,4 +44,6 @@ def soil_inputs(kind: SoilKind, width: float) -> Array:
     exponent = kind.exponent if math.isfinite(kind.kphi) else 1.0
     friction = math.tan(math.radians(kind.friction))
     elastic = math.log10(min(kind.elastic, MAX_ELASTIC))
-    return np.array([math.log10(pressure), exponent, kind.cohesion, friction, math.log10(kind.shear), elastic, kind.damping])
+    return np.array(
+        [math.log10(pressure), exponent, kind.cohesion, friction, math.log10(kind.shear), elastic, kind.damping]
+    )

@@ -15,11 +15,12 @@ from sandlot.kernels import kernel
 from sandlot.physics.soil import PRESETS, SoilKind
 from sandlot.recordings.needs import COMMANDS, MESSAGES, MOTION, ROVER
 from sandlot.settings import build
-from sandlot.surrogates.terrain.contact import SEEN, give_of, look
+from sandlot.surrogates.terrain.contact import SEEN, give_of
 from sandlot.surrogates.terrain.drives import Drive
-from sandlot.surrogates.terrain.feet import STANCE, Ground, make_ground, stand
+from sandlot.surrogates.terrain.feet import STANCE, Ground, has_moved, make_ground, stand
 from sandlot.surrogates.terrain.imprint import MAX_FEET, stand_on
 from sandlot.surrogates.terrain.inputs import NO_SOIL, soil_inputs
+from sandlot.surrogates.terrain.looking import ABOVE, NEVER, STATE, has_left, higher, look_below
 from sandlot.surrogates.terrain.shape import Shape
 from sandlot.surrogates.terrain.springs import Body, Give, Springs, make_springs
 from sandlot.typing import Array, IntArray
@@ -79,89 +80,113 @@ def add_window(heights: Array, row: int, column: int, change: NDArray[np.float32
 @kernel(error_model="numpy")
 def follow(
     body: Body,
-    springs: Springs,
+    lever: float,
     give: Give,
+    state: np.void,
+    held: Array,
+    springs: Springs,
     ground: Ground,
-    position: Array,
-    attitude: Array,
-    wheels: Array,
+    poses: Poses,
     rows: IntArray,
     columns: IntArray,
     changes: NDArray[np.float32],
-    number: int,
     seen: Array,
     rests: Array,
 ) -> None:
-    """Follow a recorded drive: in each frame, look at the ground below the rover, and then change it as was recorded.
+    """Follow a recorded drive: look at the ground as a learned rover does, and change it as was recorded.
 
     Args:
         body: The rover.
-        springs: Room for those below it.
-        give: As of `look`.
+        lever: As of `has_moved` [m].
+        give: How the ground gives way.
+        state: Of STATE; changed in place.
+        held: (SEEN,) what was seen last; changed in place.
+        springs: Room for those below the rover.
         ground: As it was in the frame before the first; changed in place.
-        position: (frames, 3) of the rover [m].
-        attitude: (frames, 3) of the rover [rad].
-        wheels: (frames, 2) speeds of its left and right wheels [rad/s].
+        poses: Of all frames.
         rows: (frames,) of the first node of each window.
         columns: (frames,) of the same.
         changes: (frames, rows, columns) [m].
-        number: Of the first frame, at least 2.
-        seen: (frames, SEEN) to be filled, as of `look`.
-        rests: (frames, 3) height [m], pitch and roll [rad] at which the rover would rest, to be filled.
+        seen: (frames, SEEN) what is seen in each frame, to be filled.
+        rests: (frames,) heights at which the rover would rest, to be filled [m].
     """
     stances = np.zeros(len(body.feet), STANCE)
-    for k in range(len(position)):
-        since = (number + k - 1) * MAX_FEET
-        look(body, ground, position[k], attitude[k, 2], wheels[k], give, springs, seen[k])
-        rests[k] = springs.rest
-        stand(body.feet, position[k], attitude[k], stances)
-        stand_on(ground, body.feet, stances, give.ratio, since + MAX_FEET, since)
+    position, attitude, before, turned = (
+        state["position"],
+        state["attitude"],
+        state["last_position"],
+        state["last_attitude"],
+    )
+    for k in range(len(rows)):
+        for m in range(3):
+            position[m], attitude[m] = poses.position[k, m], poses.attitude[k, m]
+        for m in range(2):
+            state["wheels"][m] = poses.wheels[k, m]
+        if has_left(lever, state):
+            look_below(body, give, state, ground, springs, held)
+        rests[k] = state["at_rest"][0] + higher(state)
+        for m in range(SEEN):
+            seen[k, m] = held[m]
+        state["waited"] += 1
+        if has_moved(position, attitude, before, turned, lever, ground.spacing):
+            since = state["since"]
+            mark = (1 if since == NEVER else since // MAX_FEET + 1) * MAX_FEET
+            stand(body.feet, position, attitude, stances)
+            stand_on(ground, body.feet, stances, give.ratio, mark, since)
+            state["since"], state["waited"] = mark, 0
+            state["looked"][2] = np.nan  # it looks at the changed ground
+            for m in range(3):
+                before[m], turned[m] = position[m], attitude[m]
         add_window(ground.heights, rows[k], columns[k], changes[k])
 
 
-def follow_recording(
-    recording: xr.Dataset,
-    shape: Shape,
-    soil: Array,
-    ground: Ground,
-    drive: Drive | Poses,
-    frames: range,
-    first: int,
-) -> tuple[Array, Array]:
-    """`follow` some frames of an episode; ``first`` is its first. Returns what is seen, and heights at rest [m]."""
-    seen, rests = np.zeros((len(frames), SEEN)), np.zeros((len(frames), 3))
-    springs = make_springs(shape.feet, ground.spacing)
-    give = give_of(soil, shape.weight, shape.radius, shape.width)
-    start = frames.start - first + 1
-    springs.rest[0] = drive.position[start, 2]
-    springs.rest[1], springs.rest[2] = drive.attitude[start, 1], drive.attitude[start, 0]
-    for low in range(0, len(frames), CHUNK):
-        part = frames[low : low + CHUNK]
-        some = recording[["window_row", "window_column", "height_change"]].isel(
-            time=slice(part.start, part.stop), rover=0
-        )
-        at, done = slice(part.start - first + 1, part.stop - first + 1), slice(low, low + len(part))
-        follow(
-            shape.body,
-            springs,
-            give,
-            ground,
-            drive.position[at],
-            drive.attitude[at],
-            drive.wheels[at],
-            np.ascontiguousarray(some["window_row"].values),
-            np.ascontiguousarray(some["window_column"].values),
-            np.ascontiguousarray(some["height_change"].values),
-            number_of(part.start, first),
-            seen[done],
-            rests[done],
-        )
-    return seen, rests[:, 0]
+class Follower:
+    """Follows a recorded episode.
 
+    Attributes:
+        ground: As it is now.
+        state: (1,) of STATE: where the rover is now, and what it has seen.
+    """
 
-def number_of(frame: int, first: int) -> int:
-    """Number by which `follow` marks the nodes below the rover in a frame of an episode."""
-    return frame - first + 2
+    def __init__(self, recording: xr.Dataset, shape: Shape, soil: Array, first: int) -> None:
+        """Begin before the first frame of an episode."""
+        self._recording, self._shape, self._first, self._now = recording, shape, first, first
+        self._give = give_of(soil, shape.weight, shape.radius, shape.width)
+        self.ground, self.state, self._held = ground_before(recording, first), np.zeros(1, STATE), np.zeros(SEEN)
+        self._springs = make_springs(shape.feet, self.ground.spacing)
+        self.state["since"], self.state["looked"] = NEVER, np.nan
+
+    def follow(self, poses: Poses, end: int) -> tuple[Array, Array]:
+        """Follow until before a frame; returns what is seen (frames, SEEN), and heights at rest (frames,) [m]."""
+        shape, frames, state = self._shape, range(self._now, end), self.state[0]
+        seen, rests = np.zeros((len(frames), SEEN)), np.zeros(len(frames))
+        if self._now == self._first:
+            height, (roll, pitch, _) = poses.position[1, 2], poses.attitude[1]
+            state["at_rest"] = height, pitch, roll
+            state["last_position"], state["last_attitude"] = poses.position[1] + (0.0, 0.0, ABOVE), poses.attitude[1]
+        for low in range(0, len(frames), CHUNK):
+            part = frames[low : low + CHUNK]
+            some = self._recording[["window_row", "window_column", "height_change"]].isel(
+                time=slice(part.start, part.stop), rover=0
+            )
+            at, done = slice(part.start - self._first + 1, part.stop - self._first + 1), slice(low, low + len(part))
+            follow(
+                shape.body,
+                shape.lever,
+                self._give,
+                state,
+                self._held,
+                self._springs,
+                self.ground,
+                Poses(poses.position[at], poses.attitude[at], poses.wheels[at]),
+                np.ascontiguousarray(some["window_row"].values),
+                np.ascontiguousarray(some["window_column"].values),
+                np.ascontiguousarray(some["height_change"].values),
+                seen[done],
+                rests[done],
+            )
+        self._now = end
+        return seen, rests
 
 
 def drives_of(recording: xr.Dataset, shape: Shape) -> Iterator[Drive]:
@@ -191,15 +216,12 @@ def _episode(recording: xr.Dataset, shape: Shape, first: int, end: int) -> Drive
     start = np.array([column["x"][0], column["y"][0]])
     position = np.column_stack([start + np.cumsum(shift, axis=0), column["z"]])
     attitude = np.column_stack([column["roll"], column["pitch"], column["yaw"]])
-    ground = ground_before(recording, first)
     # One frame before the first: the rover is where it will be, and nothing has touched the ground.
     position, attitude = np.vstack([position[:1], position]), np.vstack([attitude[:1], attitude])
     wheels = np.column_stack([column["wheel_speed_left"], column["wheel_speed_right"]])
     wheels = np.vstack([wheels[:1], wheels])
     soil = NO_SOIL if kind is None else soil_inputs(kind, shape.width)
-    seen, middles = follow_recording(
-        recording, shape, soil, ground, Poses(position, attitude, wheels), range(first, end), first
-    )
+    seen, middles = Follower(recording, shape, soil, first).follow(Poses(position, attitude, wheels), end)
     commands = np.column_stack([column[name] for name in COMMANDS])
     commands[0] = 0.0
     deforms = given.get("ground", "soil") != "rigid"

@@ -11,20 +11,13 @@ from numpy.typing import NDArray
 
 from sandlot.kernels import kernel
 from sandlot.models.dense import BLOCK
-from sandlot.surrogates.terrain.drives import Drive
+from sandlot.surrogates.terrain.drives import MOVES, RESTS, Drive
 from sandlot.surrogates.terrain.feet import Ground
 from sandlot.surrogates.terrain.ground_model import GroundModel
 from sandlot.surrogates.terrain.imprint import MAX_FEET
 from sandlot.surrogates.terrain.motion_model import MotionModel
-from sandlot.surrogates.terrain.recorded import (
-    drives_of,
-    episodes_of,
-    follow_recording,
-    ground_before,
-    number_of,
-    open_drives,
-)
-from sandlot.surrogates.terrain.step import STATE, Learned, Maps, Scratch, advance, make_maps, make_scratch
+from sandlot.surrogates.terrain.recorded import Follower, Poses, drives_of, episodes_of, open_drives
+from sandlot.surrogates.terrain.step import Learned, Maps, Scratch, advance, make_maps, make_scratch
 from sandlot.typing import Array, IntArray
 
 MIN_DISTANCE = 0.05
@@ -158,9 +151,9 @@ def free_run(
     ground: GroundModel,
     drive: Drive,
     start: Ground,
+    state: NDArray[np.void],
     frame: int,
     frames: int,
-    number: int,
 ) -> Array:
     """Drive as was commanded in a recording, from one of its frames on, by every member of the ensemble.
 
@@ -169,9 +162,9 @@ def free_run(
         ground: How it changes the ground.
         drive: Recorded.
         start: The ground of that frame.
+        state: (1,) of STATE: where the rover is, and what it has seen.
         frame: At least 1.
         frames: How many to drive.
-        number: By which the nodes below the rover are marked.
 
     Returns:
         (members, frames, 6) position [m] and attitude [rad].
@@ -180,18 +173,12 @@ def free_run(
     found, grips = np.zeros((members, frames, 6)), drive.grips(model.shape)
     spreading, deforms = ground.spreading(drive.kind)[None], drive.deforms
     for member in range(members):
-        states = np.zeros(1, STATE)
-        states["position"] = states["last_position"] = drive.position[frame]
-        states["attitude"] = states["last_attitude"] = drive.attitude[frame]
-        start_state = drive.states[frame - 1]
-        states["motion"], states["wheels"] = start_state[:3], start_state[3:5]
-        states["rest"], states["change"] = start_state[5:8], start_state[8:]
+        states, start_state = state.copy(), drive.states[frame - 1]
+        states["motion"], states["rest"], states["change"] = start_state[:3], start_state[RESTS], start_state[-MOVES:]
         states["grip"] = grips[frame - 2] if frame > 1 else 0.0
         maps = make_maps(start.heights[None].copy(), start.initial[None], start.x0, start.y0, start.spacing, start.wrap)
-        maps.firm[0], maps.above[0], maps.untouched[0], maps.frames[0] = start.firm, start.above, start.untouched, number
-        states["since"] = number * MAX_FEET
-        lying = np.array([drive.position[frame, 2], drive.attitude[frame, 1], drive.attitude[frame, 0]])
-        states["at_rest"], states["looked"] = lying - start_state[5:8], np.nan  # it has not looked yet
+        maps.firm[0], maps.above[0], maps.untouched[0] = start.firm, start.above, start.untouched
+        maps.frames[0] = states["since"][0] // MAX_FEET
         learned = model.learned(member)
         poses = np.zeros((frames, 1, 6))
         drive_on(
@@ -237,14 +224,12 @@ def free_runs(
     for (first, end), drive in zip(episodes_of(recording), drives_of(recording, model.shape), strict=True):
         span = round(seconds / drive.interval)
         every = max((end - first - 2) // span // count, 1) * span
-        now, start = first, ground_before(recording, first)
+        follower = Follower(recording, model.shape, drive.soil, first)
         # Frame k of the recording is frame k + 1 of the drive, which begins before the rover settles.
         for begin in range(first, end - span - 1, every):
-            follow_recording(
-                recording, model.shape, drive.soil, start, drive, range(now, begin + 1), first
-            )
-            now, frame, number = begin + 1, begin - first + 1, number_of(begin, first)
-            runs = free_run(model, ground, drive, start, frame, span, number)
+            follower.follow(Poses(drive.position, drive.attitude, drive.wheels), begin + 1)
+            frame = begin - first + 1
+            runs = free_run(model, ground, drive, follower.ground, follower.state, frame, span)
             truth = drive.position[frame : frame + span + 1, :2]
             distance = float(np.hypot(*np.diff(truth, axis=0).T).sum())
             if distance > MIN_DISTANCE:

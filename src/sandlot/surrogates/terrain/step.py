@@ -9,56 +9,22 @@ from numpy.typing import NDArray
 from sandlot.geometry.planar import wrap_compiled
 from sandlot.kernels import kernel
 from sandlot.models.dense import BLOCK, Dense, forward_block, forward_one
-from sandlot.surrogates.terrain.contact import LOAD, QUARTERS, SEEN, UNDER, look
+from sandlot.surrogates.terrain.contact import LOAD, QUARTERS, SEEN, UNDER
 from sandlot.surrogates.terrain.drives import MOVES, STATES
 from sandlot.surrogates.terrain.feet import STANCE, Ground, has_moved, stand
-from sandlot.surrogates.terrain.grip import GRIPS, hold
+from sandlot.surrogates.terrain.grip import hold
 from sandlot.surrogates.terrain.imprint import MAX_FEET, Spreading, imprint
 from sandlot.surrogates.terrain.inputs import SOIL_INPUTS
+from sandlot.surrogates.terrain.looking import ABOVE, has_left, higher, look_below
 from sandlot.surrogates.terrain.motors import Motors, turned
 from sandlot.surrogates.terrain.springs import Body, Give, Springs, make_springs
 from sandlot.typing import Array, IntArray
 
-STATE = np.dtype(
-    [
-        ("position", np.float64, 3),
-        ("attitude", np.float64, 3),
-        ("motion", np.float64, 3),
-        ("wheels", np.float64, 2),
-        ("commanded", np.float64, 2),
-        ("angles", np.float64, 2),
-        ("rest", np.float64, 3),
-        ("change", np.float64, MOVES),
-        ("grip", np.float64, GRIPS),
-        ("still", np.float64),
-        ("since", np.int64),
-        ("waited", np.int64),
-        ("last_position", np.float64, 3),
-        ("last_attitude", np.float64, 3),
-        ("looked", np.float64, 3),
-        ("at_rest", np.float64, 3),
-        ("slope", np.float64, 2),
-        ("turned", np.float64, 2),
-    ]
-)
-"""A learned rover: position [m]; roll, pitch and yaw [rad]; its horizontal speed ahead and to the left [m/s] and its
-turn rate [rad/s]; speeds, commanded speeds [rad/s] and angles [rad] of its left and its right wheels; its height [m], pitch and roll
-[rad] relative to where it would rest; the last changes of its motion and of these; its grip; 1 if it stands
-still, else 0; least mark of the nodes below it; frames since it last changed the ground, and its
-position and attitude then; place [m] and yaw [rad] where it last looked at the ground, height [m], pitch and roll
-[rad] at which it would rest there, its slopes along x and y, and the speeds of its wheels [rad/s] then."""
-LOOK, LOOK_WHEELS = 0.01, 0.3
-"""A rover looks at the ground again when its feet have moved by this [m], or the speed of its wheels has changed by
-this [rad/s]."""
 RESTS = 3
 """Height, pitch and roll relative to where it would rest."""
 STILL_WHEELS, STILL_SPEED = 0.02, 0.003
 """A rover whose motors and wheels turn by less than this [rad/s], and that is slower than this [m/s], stays as it is:
 small errors of the nets would let it creep and sink."""
-ABOVE = 1.0
-"""A rover that is put down was higher by this before [m]."""
-NEVER = 2**62
-"""``since`` of a rover that is above no node yet."""
 SHEAR = len(SOIL_INPUTS)
 """Of the values of a soil, this is its shear length [m]; soil inputs come before it."""
 GIVE = SHEAR + 1
@@ -189,6 +155,12 @@ def ground_of(maps: Maps, k: int) -> Ground:
 
 
 @kernel(error_model="numpy", allocates=False)
+def give_in(soil: Array) -> Give:
+    """How ground gives way, from the values of its soil."""
+    return Give(soil[GIVE], soil[GIVE + 1], soil[GIVE + 2])
+
+
+@kernel(error_model="numpy", allocates=False)
 def fill_inputs(
     learned: Learned, state: np.void, seen: Array, soil: Array, command: Array, values: NDArray[np.float32]
 ) -> None:
@@ -240,9 +212,8 @@ def move(learned: Learned, state: np.void, changes: NDArray[np.float32]) -> None
         speed = min(max(state["motion"][m] + changes[m], -limits[m]), limits[m])
         state["change"][m] = speed - state["motion"][m]
         state["motion"][m] = speed
-        rest = min(max(state["rest"][m] + changes[3 + m], ranges[m, 0]), ranges[m, 1])
-        state["change"][3 + m] = rest - state["rest"][m]
-        state["rest"][m] = rest
+        state["change"][3 + m] = changes[3 + m]
+        state["rest"][m] = min(max(state["rest"][m] + changes[3 + m], ranges[m, 0]), ranges[m, 1])
     for m in range(2):
         state["wheels"][m] = turned(learned.motors, state["wheels"][m], state["commanded"][m])
         state["angles"][m] += dt * state["wheels"][m]
@@ -255,54 +226,11 @@ def move(learned: Learned, state: np.void, changes: NDArray[np.float32]) -> None
 
 
 @kernel(error_model="numpy", allocates=False)
-def higher(state: np.void) -> float:
-    """How much higher a rover would rest than where it looked last, if the ground goes on as it was there [m]."""
-    position, looked, slope = state["position"], state["looked"], state["slope"]
-    dx, dy = position[0] - looked[0], position[1] - looked[1]
-    return 0.0 if math.isnan(dx) else dx * slope[0] + dy * slope[1]  # NaN where it has not looked yet
-
-
-@kernel(error_model="numpy", allocates=False)
 def stand_up(state: np.void) -> None:
     """Height, pitch and roll of a rover, from those at which it would rest."""
     state["position"][2] = state["at_rest"][0] + state["rest"][0] + higher(state)
     state["attitude"][1] = state["at_rest"][1] + state["rest"][1]
     state["attitude"][0] = state["at_rest"][2] + state["rest"][2]
-
-
-@kernel(error_model="numpy", allocates=False)
-def look_below(
-    learned: Learned, state: np.void, soil: Array, maps: Maps, at: int, springs: Springs, seen: Array
-) -> None:
-    """`look` at one of the maps below a rover; the search begins where the rover has seen that it would rest."""
-    place, yaw, at_rest, looked = state["position"], state["attitude"][2], state["at_rest"], state["looked"]
-    springs.rest[0], springs.rest[1], springs.rest[2] = at_rest[0] + higher(state), at_rest[1], at_rest[2]
-    look(
-        learned.body,
-        ground_of(maps, at),
-        place,
-        yaw,
-        state["wheels"],
-        Give(soil[GIVE], soil[GIVE + 1], soil[GIVE + 2]),
-        springs,
-        seen,
-    )
-    for m in range(3):
-        at_rest[m] = springs.rest[m]
-    looked[0], looked[1], looked[2] = place[0], place[1], yaw
-    state["turned"][0], state["turned"][1] = state["wheels"][0], state["wheels"][1]
-    c, s, ahead, left = math.cos(yaw), math.sin(yaw), seen[SEEN - 2], seen[SEEN - 1]
-    state["slope"][0], state["slope"][1] = c * ahead - s * left, s * ahead + c * left
-
-
-@kernel(error_model="numpy", allocates=False)
-def has_left(learned: Learned, state: np.void) -> bool:
-    """Whether a rover has moved so far, or its wheels turn so differently, that it looks at the ground again."""
-    position, looked = state["position"], state["looked"]
-    dx, dy = position[0] - looked[0], position[1] - looked[1]
-    moved = math.sqrt(dx * dx + dy * dy) + learned.lever * abs(wrap_compiled(state["attitude"][2] - looked[2]))
-    left, right = state["wheels"][0] - state["turned"][0], state["wheels"][1] - state["turned"][1]
-    return not (moved <= LOOK and max(abs(left), abs(right)) <= LOOK_WHEELS)  # NaN where it has not looked yet
 
 
 @kernel(error_model="numpy", allocates=False)
@@ -317,7 +245,7 @@ def lay_down(learned: Learned, state: np.void, soil: Array, maps: Maps, at: int,
     state["at_rest"][0] = heights[row, column] + foot["radius"] - foot["z"]
     state["at_rest"][1] = state["at_rest"][2] = 0.0
     state["looked"][0] = np.nan  # nowhere yet
-    look_below(learned, state, soil, maps, at, springs, seen)
+    look_below(learned.body, give_in(soil), state, ground_of(maps, at), springs, seen)
 
 
 @kernel(error_model="numpy", nogil=True, allocates=False)
@@ -395,8 +323,9 @@ def advance(
                 move(learned, states[low + r], found[:, r])
         for k in range(low, low + count):
             if states[k]["still"] == 0.0:
-                if has_left(learned, states[k]):
-                    look_below(learned, states[k], soils[k], maps, where[k], scratch.springs, seen[k])
+                if has_left(learned.lever, states[k]):
+                    ground = ground_of(maps, where[k])
+                    look_below(learned.body, give_in(soils[k]), states[k], ground, scratch.springs, seen[k])
                 stand_up(states[k])
     if deforms:
         deform(learned, states, soils, maps, where, spreading, scratch)

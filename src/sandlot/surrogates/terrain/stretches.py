@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sandlot.extras import need
-from sandlot.surrogates.terrain.drives import MOVED, Drive, symmetries
+from sandlot.surrogates.terrain.drives import RESTS, Drive, symmetries
 from sandlot.surrogates.terrain.ensemble import NEAR_ZERO, Tensor, scaling
 from sandlot.surrogates.terrain.grip import GRIPS
 from sandlot.surrogates.terrain.inputs import FRICTION, shear_of
@@ -27,6 +27,7 @@ class Stretches:
         rows: (parts, T - 1, rows).
         states: (parts, T, STATES).
         grips: (parts, T, GRIPS) before each frame.
+        shifts: (parts, T - 1, 3) as of `Drive`.
         soils: (parts, soil inputs).
         shears: (parts,) [m].
         frictions: (parts,)
@@ -34,7 +35,6 @@ class Stretches:
         row_scaling: Of rows.
         state_scaling: Of states.
         soil_scaling: Of soils.
-        step_scale: (MOVES,) standard deviation of changes from frame to frame.
     """
 
     def __init__(self, drives: Sequence[Drive], shape: Shape) -> None:
@@ -49,13 +49,13 @@ class Stretches:
         of_drive = {id(drive): _whole(drive, shape) for drive in drives}
         rows = np.stack([of_drive[id(drive)][0][part][: frames - 1] for drive, part in parts])
         states, grips = (np.stack([of_drive[id(drive)][k][part] for drive, part in parts]) for k in (1, 2))
+        shifts = np.stack([of_drive[id(drive)][3][part][: frames - 1] for drive, part in parts])
         soils = np.stack([drive.soil for drive, _ in parts])
         kinds = symmetries(shape, 0)
         of_states = [(each.states, each.state_signs) for each in kinds]
         self.row_scaling = scaling(rows, [(each.rows, each.row_signs) for each in kinds])
         self.state_scaling = scaling(states, of_states)
         self.soil_scaling = scaling(soils, [(np.arange(soils.shape[1]), np.ones(soils.shape[1]))])
-        self.step_scale = scaling(np.diff(states, axis=1), of_states).scale[list(MOVED)]
 
         def tensor(values: NDArray[Any]) -> Tensor:
             return torch.tensor(values, dtype=torch.float32)
@@ -64,13 +64,14 @@ class Stretches:
         self.states = tensor((states - self.state_scaling.mean) / self.state_scaling.scale)
         self.soils = tensor((soils - self.soil_scaling.mean) / self.soil_scaling.scale)
         self.grips, self.importance = tensor(grips), tensor(importance(states))
+        self.shifts = tensor(shifts / self.state_scaling.scale[RESTS])
         self.shears, self.frictions = tensor(np.array([shear_of(each) for each in soils])), tensor(soils[:, FRICTION])
         self._kinds: list[Any] = [
             [tensor(each) if each.dtype.kind == "f" else torch.tensor(each) for each in kind] for kind in kinds
         ]
 
-    def cut(self, drive: Tensor, start: Tensor, frames: int) -> tuple[Tensor, Tensor, Tensor]:
-        """Rows, states, and the first grip, of some stretches.
+    def cut(self, drive: Tensor, start: Tensor, frames: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """Rows, states, the first grip, and shifts, of some stretches.
 
         Equal parts of the batch show the rover as it is, and as its symmetries exchange left and right, and front
         and back.
@@ -81,7 +82,8 @@ class Stretches:
             frames: Length.
 
         Returns:
-            (members, batch, frames, rows), (members, batch, frames + 1, STATES), and (members, batch, GRIPS).
+            (members, batch, frames, rows), (members, batch, frames + 1, STATES), (members, batch, GRIPS), and
+            (members, batch, frames, 3).
         """
         index = start[..., None] + self._torch.arange(frames + 1)
         whole = (
@@ -89,17 +91,18 @@ class Stretches:
             self.states[drive[..., None], index],
             self.grips[drive, start],
         )
-        parts, found = len(self._kinds), []
+        parts, found, shifts = len(self._kinds), [], []
         for k, kind in enumerate(self._kinds):
             at = slice(k * drive.shape[1] // parts, (k + 1) * drive.shape[1] // parts)
+            shifts.append(self.shifts[drive[:, at, None], index[:, at, :-1]] * kind[3][RESTS])
             found.append([each[:, at][..., kind[2 * m]] * kind[2 * m + 1] for m, each in enumerate(whole)])
         rows, states, grips = (self._torch.cat(each, 1) for each in zip(*found, strict=True))
-        return rows, states, grips
+        return rows, states, grips, self._torch.cat(shifts, 1)
 
 
-def _whole(drive: Drive, shape: Shape) -> tuple[Array, Array, Array]:
-    """Rows, states, and the grip before each frame, of a drive."""
-    return drive.rows(shape), drive.states, np.vstack([np.zeros(GRIPS), drive.grips(shape)[:-1]])
+def _whole(drive: Drive, shape: Shape) -> tuple[Array, Array, Array, Array]:
+    """Rows, states, the grip before each frame, and shifts, of a drive."""
+    return drive.rows(shape), drive.states, np.vstack([np.zeros(GRIPS), drive.grips(shape)[:-1]]), drive.shifts
 
 
 def importance(states: Array) -> Array:

@@ -10,7 +10,7 @@ from sandlot.extras import need
 from sandlot.models.dense import Dense
 from sandlot.settings import Settings
 from sandlot.surrogates.terrain.contact import SEEN
-from sandlot.surrogates.terrain.drives import MOVED, MOVES, STATES, WHEELS, Drive
+from sandlot.surrogates.terrain.drives import MOVED, MOVES, RESTS, STATES, WHEELS, Drive
 from sandlot.surrogates.terrain.ensemble import Ensemble, Scaling, Tensor, annealed
 from sandlot.surrogates.terrain.grip import GRIPS, SPOTS, left_behind, loads_of, slips
 from sandlot.surrogates.terrain.motors import Motors, fit_motors
@@ -84,12 +84,12 @@ class Driver:
         scale, mean = data.state_scaling.scale, data.state_scaling.mean
         speeds = np.concatenate(slips(shape), axis=1)
         self.speeds = torch.tensor(scale[:5, None] * speeds).float(), torch.tensor(mean[:5] @ speeds).float()
-        self.factor = torch.tensor(data.step_scale / scale[list(MOVED)]).float()
+        self.factor = torch.tensor(scale[-MOVES:] / scale[list(MOVED)]).float()
+        self.mean_change = torch.tensor(mean[-MOVES:] / scale[-MOVES:]).float()
         wheels, of_target = scale[WHEELS], data.row_scaling.scale[-2:]
         self.wheels = torch.tensor((data.row_scaling.mean[-2:] - mean[WHEELS]) / wheels).float()
         self.per_wheel = torch.tensor(of_target / wheels).float()
         self.share, self.most = motors.share, torch.tensor(motors.most / wheels).float()
-        self.change_factor = torch.tensor(scale[list(MOVED)] / scale[-MOVES:]).float()
         self.loads = loads_of(np.arange(SEEN, dtype=np.float64)).astype(np.int64)
         self.load_scaling = Scaling(*(torch.tensor(each[self.loads]).float() for each in data.row_scaling))
         self.interval, self.lost = interval, torch.tensor(interval * left_behind()).float()
@@ -110,16 +110,16 @@ class Driver:
         speeds = state[..., WHEELS]
         return speeds + self.torch.clamp(self.share * (commanded - speeds), -self.most, self.most)
 
-    def run(self, drive: Tensor, rows: Tensor, state: Tensor, grip: Tensor) -> Tensor:
+    def run(self, drive: Tensor, rows: Tensor, state: Tensor, grip: Tensor, shifts: Tensor) -> Tensor:
         """States (members, batch, frames, MOVES) along stretches, as `Stretches.cut` gives them, of some drives.
 
         They are those of `MOVED`.
         """
-        torch, net, width, frames = self.torch, self.net.parameters, rows.shape[-1], rows.shape[2]
+        torch, net, width, count = self.torch, self.net.parameters, rows.shape[-1], rows.shape[2]
         first, bias = net[:2]
         of_soil = self.gains.outputs(self.data.soils[drive])
         gains, values = 1.0 + of_soil[..., : self.width], of_soil[..., self.width :]
-        given = torch.bmm((rows * gains[:, :, None, :width]).flatten(1, 2), first[:, :width]).unflatten(1, (-1, frames))
+        given = torch.bmm((rows * gains[:, :, None, :width]).flatten(1, 2), first[:, :width]).unflatten(1, (-1, count))
         given = given + torch.baddbmm(bias, values, first[:, self.width :])[:, :, None]
         friction = self.data.frictions[drive][..., None] / GRIP_SCALE
         gains = torch.cat([gains[..., width:-GRIPS], gains[..., -GRIPS:] * friction], -1)
@@ -127,12 +127,14 @@ class Driver:
         grip, found = grip.unflatten(-1, (SPOTS, 2)), []
         loads = rows[..., self.loads] * self.load_scaling.scale + self.load_scaling.mean
         commanded = self.wheels + self.per_wheel * rows[..., -2:]
-        for each, load, wheels in zip(given.unbind(2), loads.unbind(2), commanded.unbind(2), strict=True):
+        frames = zip(given.unbind(2), loads.unbind(2), commanded.unbind(2), shifts.unbind(2), strict=True)
+        for each, load, wheels, shift in frames:
             grip = self.hold(state, grip, per_shear)
             sums = torch.baddbmm(each, torch.cat([state, grip.flatten(-2) * load], -1) * gains, weights)
-            change = self.factor * self.net.after(sums)
-            motion, rest = state[..., :3] + change[..., :3], state[..., 5:8] + change[..., 3:]
-            state = torch.cat([motion, self.turned(state, wheels), rest, change * self.change_factor], -1)
+            change = self.net.after(sums)
+            motion = state[..., :3] + self.factor[:3] * change[..., :3]
+            rest = state[..., RESTS] + self.factor[3:] * change[..., 3:] + shift
+            state = torch.cat([motion, self.turned(state, wheels), rest, change - self.mean_change], -1)
             found.append(torch.cat([motion, rest], -1))
         return torch.stack(found, 2)
 
@@ -140,7 +142,7 @@ class Driver:
         """As they are now, for inputs and outputs that are not scaled."""
         data = self.data
         same = Scaling(np.zeros(self.width + SOIL_VALUES), np.ones(self.width + SOIL_VALUES))
-        drives = self.net.nets(same, Scaling(np.zeros(MOVES), data.step_scale))
+        drives = self.net.nets(same, Scaling(np.zeros(MOVES), data.state_scaling.scale[-MOVES:]))
         gains = self.gains.nets(data.soil_scaling, same)
         means, scales = (np.concatenate(pair) for pair in zip(data.row_scaling, data.state_scaling, strict=True))
         means, scales = np.append(means, np.zeros(GRIPS)), np.append(scales, np.full(GRIPS, GRIP_SCALE))
@@ -175,8 +177,8 @@ def train_drives(drives: Sequence[Drive], shape: Shape, given: Training, report:
     drift_weights = torch.tensor(DRIFT_WEIGHTS)
 
     def away(drive: Tensor, start: Tensor, frames: int) -> Tensor:
-        rows, states, grips = data.cut(drive, start, frames)
-        return driver.run(drive, rows, states[:, :, 0], grips) - states[:, :, 1:, list(MOVED)]
+        rows, states, grips, shifts = data.cut(drive, start, frames)
+        return driver.run(drive, rows, states[:, :, 0], grips, shifts) - states[:, :, 1:, list(MOVED)]
 
     def draw(batch: int, frames: int) -> tuple[Tensor, Tensor]:
         drive = torch.randint(0, count, (members, batch), generator=source)

@@ -19,9 +19,10 @@ from sandlot.surrogates.terrain import motion_model
 from sandlot.surrogates.terrain.contact import SEEN
 from sandlot.surrogates.terrain.ground_model import GroundModel
 from sandlot.surrogates.terrain.inputs import NO_SOIL, SOIL_INPUTS, soil_inputs
+from sandlot.surrogates.terrain.looking import NEVER, STATE
 from sandlot.surrogates.terrain.motion_model import MotionModel, load_motion
 from sandlot.surrogates.terrain.shape import Shape, measure
-from sandlot.surrogates.terrain.step import NEVER, STATE, advance, make_maps, make_scratch, put_down
+from sandlot.surrogates.terrain.step import advance, make_maps, make_scratch, put_down
 from sandlot.typing import Array, IntArray
 from sandlot.worlds.terrain.grid import Grid
 from sandlot.worlds.terrain.places import check_places, side_by_side
