@@ -6,6 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sandlot.physics.soil import PRESETS
+from sandlot.physics.soil.ground import LOOSE_DEPTH
+from sandlot.physics.soil.stress import REBOUND_SPEED
 from sandlot.surrogates.terrain.contact import (
     AHEAD,
     FAR,
@@ -19,8 +21,8 @@ from sandlot.surrogates.terrain.contact import (
     SHIFT,
     TILT,
     UNDER,
+    give_of,
     look,
-    spring,
 )
 from sandlot.surrogates.terrain.feet import make_ground, stand
 from sandlot.surrogates.terrain.inputs import NO_SOIL, soil_inputs
@@ -28,6 +30,7 @@ from sandlot.surrogates.terrain.shape import shape_of
 from sandlot.surrogates.terrain.springs import (
     BLOCK,
     DEPTH,
+    DRAG,
     GAP,
     LANES,
     POINTS,
@@ -35,7 +38,9 @@ from sandlot.surrogates.terrain.springs import (
     SIZE,
     SUMS,
     X,
+    Give,
     Y,
+    carrying,
     gather,
     make_springs,
     resist,
@@ -51,34 +56,38 @@ class Scene:
 
     def __init__(self, heights, initial=None, shape=WHEELED, soil="mid", wrap=False):
         self.heights = np.asarray(heights, float)
-        self.initial = self.heights if initial is None else initial
         self.ground = make_ground(self.heights, tuple(-0.005 * (n - 1) for n in self.heights.shape[::-1]), 0.01, wrap)
+        self.ground.initial[:] = self.heights if initial is None else initial
         self.shape, self.springs = shape, make_springs(shape.feet, 0.01)
         self.body = shape.body
         self.inputs = soil_inputs(PRESETS[soil], shape.width)
-        self.spring = spring(self.inputs, shape.weight, shape.radius, shape.width)
+        self.give = give_of(self.inputs, shape.weight, shape.radius, shape.width)
+        self.wheels = np.zeros(2)
 
     def look(self, place=(0.0, 0.0), yaw=0.0, higher=0.0, looks=4):
         """What is seen where the rover comes to rest; the search begins as much higher [m]."""
         seen, self.at = np.zeros(SEEN), (np.array(place, float), yaw)
         self.springs.rest[:] = self.heights.mean() + CLEARANCE + higher, 0.0, 0.0
         for _ in range(looks):
-            look(self.body, self.ground, self.initial, *self.at, *self.spring, self.springs, seen)
+            look(self.body, self.ground, *self.at, self.wheels, self.give, self.springs, seen)
         return seen
+
+    def gather(self, place, yaw):
+        return gather(self.body, self.ground, place, yaw, self.wheels, self.give.damping, FAR, self.springs)
 
     def gathered(self, place, yaw, rest):
         """The springs of a rover that rests so: how many are below wheels, and (5, springs) rows."""
         self.springs.rest[:] = rest
-        wheels, count = gather(self.body, self.ground, self.initial, np.array(place), yaw, FAR, self.springs)
+        wheels, count = self.gather(np.array(place), yaw)
         blocks = self.springs.blocks.reshape(-1, BLOCK // LANES, LANES)[:, : SUMS // LANES]
         return wheels, blocks.transpose(1, 0, 2).reshape(SUMS // LANES, -1)[:, :count]
 
     def unbalanced(self):
         """Force less the weight, and moments about the centre of mass, as shares of the weight and of it on a wheel."""
-        _, count = gather(self.body, self.ground, self.initial, *self.at, FAR, self.springs)
+        _, count = self.gather(*self.at)
         self.springs.shift[:] = 0.0
-        resist(self.springs, count, self.spring[1])
-        forces = self.springs.sums[:3] * self.spring[0] * 1e-4 / self.shape.weight
+        resist(self.springs, count, self.give.ratio)
+        forces = self.springs.sums[:3] * self.give.stiffness * 1e-4 / self.shape.weight
         return np.abs(forces - (1.0, 0.0, 0.0)) / (1.0, self.shape.corner[0], self.shape.corner[0])
 
 
@@ -91,16 +100,20 @@ def hills(seed, relief=0.02, shape=(60, 70)):
 @settings(max_examples=20)
 @given(st.integers(0, 99), st.floats(-0.1, 0.1), st.floats(-0.1, 0.1), st.floats(-3.1, 3.1), st.booleans())
 def test_forces_equal_those_of_a_plain_twin(seed, x, y, yaw, wrap):
-    """The twin asks every node of the map how far it is below the wheels, without looking for those that are near."""
+    """The twin asks every node of the map how far it is below the wheels, without looking for those that are near.
+
+    Wheels turn: their front presses into the soil, which damps that, and their rear leaves it.
+    """
     rng = np.random.default_rng(seed)
     initial = hills(seed)
     scene = Scene(initial - 0.004 * rng.random(initial.shape), initial, wrap=wrap)
+    scene.wheels[:] = rng.uniform(-9.0, 9.0, 2)
     shape, stances, z = scene.shape, scene.springs.stances, CLEARANCE - 0.02
     wheels, found = scene.gathered((x, y), yaw, (z, -0.04, 0.05))
     stand(shape.feet, np.array([x, y, z]), np.array([0.05, -0.04, yaw]), stances)
     rows, columns = np.indices(initial.shape)
     px, py = scene.ground.x0 + 0.01 * columns, scene.ground.y0 + 0.01 * rows
-    total, moment = 0.0, 0.0
+    total, moment, drags = 0.0, 0.0, 0.0
     for foot, at in zip(shape.feet[:4], stances[:4], strict=True):
         u = (px - at["x"]) * at["ahead_x"] + (py - at["y"]) * at["ahead_y"]
         v = (py - at["y"]) * at["ahead_x"] - (px - at["x"]) * at["ahead_y"]
@@ -111,18 +124,24 @@ def test_forces_equal_those_of_a_plain_twin(seed, x, y, yaw, wrap):
             drop = np.sqrt(np.maximum(foot["radius"] ** 2 - (u + shift) ** 2, 0.0))
             gap = at["z"] + v * at["tilt"] - drop - scene.heights
             depth = gap + scene.heights - np.maximum(initial, scene.heights)
-            force = inside * part * np.clip(np.minimum(-scene.spring[1] * gap, -depth), 0.0, None) / POINTS
-            total += force.sum()
+            sinks = scene.wheels[0 if foot["y"] > 0.0 else 1] * (u + shift)
+            kept = np.clip(1.0 - np.maximum(-sinks, 0.0) / REBOUND_SPEED, 0.0, 1.0) ** 2
+            elastic, drag = -scene.give.ratio * gap, scene.give.damping * np.maximum(sinks, 0.0)
+            pushed = np.clip(np.minimum(elastic, drag), 0.0, None)
+            force = inside * part * kept * (np.clip(np.minimum(elastic, -depth), 0.0, None) + pushed) / POINTS
+            total, drags = total + force.sum(), drags + pushed.sum()
             moment -= (force * ((px - x) * np.cos(yaw) + (py - y) * np.sin(yaw) + shift)).sum()
     x, y, size = (found[row // LANES, :wheels] for row in (X, Y, SIZE))
-    gap, depth = found[GAP // LANES, :wheels], found[DEPTH // LANES, :wheels]
+    gap, depth, drag = (found[row // LANES, :wheels] for row in (GAP, DEPTH, DRAG))
     assert np.hypot(x, y).max() < shape.reach + 0.01
-    forces = size * np.clip(np.minimum(-scene.spring[1] * gap, -depth), 0.0, None)
+    elastic = -scene.give.ratio * gap
+    forces = size * (np.clip(np.minimum(elastic, -depth), 0.0, None) + np.clip(np.minimum(elastic, drag), 0.0, None))
+    assert drags > 0.0
     assert forces.sum() == pytest.approx(total, rel=1e-9)
     for k in range(wheels, found.shape[1]):  # without the underside
         scene.springs.blocks[k // LANES * BLOCK + k % LANES + SIZE] = 0.0
     scene.springs.shift[:] = 0.0
-    resist(scene.springs, found.shape[1], scene.spring[1])
+    resist(scene.springs, found.shape[1], scene.give.ratio)
     np.testing.assert_allclose(scene.springs.sums[:2], [total, moment], rtol=1e-9, atol=1e-12)
 
 
@@ -189,7 +208,7 @@ def test_on_rough_ground_a_second_look_changes_little(shape, soil):
         scene = Scene(hills(seed, 0.06), shape=shape, soil=soil, wrap=True)
         scene.look((0.0, 0.0), 0.3 * seed, looks=1)
         rest = scene.springs.rest.copy()
-        look(scene.body, scene.ground, scene.initial, *scene.at, *scene.spring, scene.springs, np.zeros(SEEN))
+        look(scene.body, scene.ground, *scene.at, scene.wheels, scene.give, scene.springs, np.zeros(SEEN))
         up, pitch, roll = np.abs(scene.springs.rest - rest)
         away.append(up + 0.1 * (pitch + roll))
         assert abs(rest[1:]).max() <= TILT
@@ -241,9 +260,48 @@ def test_springs_yield_as_deep_as_the_soil():
     """Bekker's plate under a quarter of the weight, at the depth that springs of this stiffness have."""
     for name in ("soft", "mid"):
         kind = PRESETS[name]
-        stiffness, ratio = spring(soil_inputs(kind, WHEELED.width), WHEELED.weight, WHEELED.radius, WHEELED.width)
+        inputs = soil_inputs(kind, WHEELED.width)
+        stiffness, ratio, damping = give_of(inputs, WHEELED.weight, WHEELED.radius, WHEELED.width)
         depth = (stiffness / kind.kphi) ** (1.0 / (kind.exponent - 1.0))
         carried = 0.67 * stiffness * depth * WHEELED.width * np.sqrt(2.0 * WHEELED.radius * depth)
         assert carried == pytest.approx(WHEELED.weight / 4.0, rel=1e-3)
         assert ratio == 30.0
-    assert spring(NO_SOIL, 20.0, 0.03, 0.04) == (1e6, 30.0)
+        assert damping * stiffness == pytest.approx(kind.damping)
+    assert give_of(NO_SOIL, 20.0, 0.03, 0.04) == Give(1e6, 30.0, 0.0)
+
+
+def test_wheels_that_turn_rest_higher_and_carry_ahead():
+    """The soil damps the front of a wheel that presses into it, and the rear has left it."""
+    for sign in (1.0, -1.0):
+        still, turning = Scene(np.zeros((61, 61)), soil="soft"), Scene(np.zeros((61, 61)), soil="soft")
+        turning.wheels[:] = 8.0 * sign
+        before, after = still.look(), turning.look()
+        assert sign * (after - before)[SHIFT : SHIFT + QUARTERS].min() > 0.05
+        assert turning.springs.rest[0] > still.springs.rest[0]
+        assert turning.unbalanced().max() < 0.02
+
+
+@pytest.mark.parametrize(
+    ("height", "firm", "expected"),
+    [
+        (0.0, 0.0, (0.0, 0.0)),  # untouched
+        (-0.01, -0.01, (-0.01, 0.01)),  # pressed
+        (0.01, 0.0, (0.0, 0.0)),  # loose soil lies on it
+        (-0.002, -0.01, (-0.01, 0.01)),  # in a rut
+        (-0.005, 0.0, (-0.005, 0.0)),  # soil slid away
+        (0.01 + LOOSE_DEPTH, 0.0, (0.01, 0.0)),  # so much that what lies below is firm
+    ],
+)
+def test_loose_soil_carries_nothing_and_soil_that_slid_away_was_not_pressed(height, firm, expected):
+    ground = make_ground(np.zeros((3, 3)), (0.0, 0.0), 0.01, True)
+    ground.heights[1, 1], ground.firm[1, 1] = height, firm
+    np.testing.assert_allclose(carrying(ground, 1, 1), expected, atol=1e-12)
+
+
+def test_a_rover_rests_on_the_firm_soil_below_loose_soil():
+    scene = Scene(np.zeros((61, 61)))
+    scene.look()
+    rest = scene.springs.rest[0]
+    scene.heights += 0.01
+    scene.look()
+    assert scene.springs.rest[0] == pytest.approx(rest, abs=PRECISION)

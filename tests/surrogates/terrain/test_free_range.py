@@ -29,11 +29,10 @@ def test_random_starts_stay_within_the_range(deforms):
 
 
 def test_a_rover_at_a_bound_counts_as_outside():
-    slow = replace(MODEL, limits=MODEL.limits * [1e-3, 1.0, 1.0, 1.0, 1e-3])
+    slow = replace(MODEL, limits=MODEL.limits * [1e-3, 1.0, 1.0])
     found = share(slow, np.zeros((50, 50)), 100)
     assert found["speed ahead"] > 0.9
-    assert found["right wheels"] > 0.9
-    assert found["left wheels"] < 0.1
+    assert found["turn rate"] < 0.1
     assert found["pose"] == 0.0
 
 
@@ -44,14 +43,14 @@ def test_bounds_are_those_of_plain_python():
     maps = make_maps(flat, flat, -0.1, 0.2, 0.01, True)
     for _ in range(200):
         state, found = np.zeros(1, STATE)[0], np.zeros(len(BOUNDS), np.bool_)
-        speeds = rng.choice([0.0, 1.0, -1.0, 1.1, np.nan], 5, p=[0.6, 0.1, 0.1, 0.1, 0.1]) * MODEL.limits
+        speeds = rng.choice([0.0, 1.0, -1.0, 1.1, np.nan], 3, p=[0.6, 0.1, 0.1, 0.1, 0.1]) * MODEL.limits
         rest = low + rng.choice([0.5, 0.0, 1.0, np.nan], 3, p=[0.7, 0.1, 0.1, 0.1]) * (high - low)
-        state["motion"], state["wheels"], state["rest"] = speeds[:3], speeds[3:], rest
+        state["motion"], state["rest"] = speeds, rest
         state["position"] = rng.choice([0.0, np.inf, np.nan], 3, p=[0.8, 0.1, 0.1])
         state["position"][2] += 0.5
         state["attitude"] = rng.choice([0.0, 1.1, -1.3, np.nan], 3, p=[0.7, 0.1, 0.1, 0.1])
         note_bounds(learned, state, maps, 0, found)
-        expected = [not abs(speeds[m]) < MODEL.limits[m] - AT_BOUND for m in range(5)]
+        expected = [not abs(speeds[m]) < MODEL.limits[m] - AT_BOUND for m in range(3)]
         expected += [not low[m] + AT_BOUND < rest[m] < high[m] - AT_BOUND for m in range(3)]
         upright = bool((np.abs(state["attitude"][:2]) < TILT).all())
         assert found.tolist() == [*expected, not (np.isfinite(state["position"]).all() and upright)]
@@ -65,7 +64,7 @@ def test_a_rover_in_the_air_or_in_the_ground_is_outside(above, outside):
     state["rest"] = MODEL.ranges.mean(axis=1)
     found = np.zeros(len(BOUNDS), np.bool_)
     note_bounds(MODEL.learned(), state, maps, 0, found)
-    assert found.tolist() == [False] * 8 + [outside]
+    assert found.tolist() == [False] * 6 + [outside]
 
 
 def test_a_bound_that_was_left_again_counts():

@@ -51,13 +51,14 @@ def test_grip_stays_within_its_range_and_points_against_sliding():
 
 def test_training_holds_as_the_kernel_does(recorded):
     torch = pytest.importorskip("torch")
+    from sandlot.surrogates.terrain.motors import Motors
     from sandlot.surrogates.terrain.recorded import read_drives
     from sandlot.surrogates.terrain.stretches import Stretches
     from sandlot.surrogates.terrain.training import Driver, Training
 
     drive = read_drives([recorded["soft"]], SHAPE)[0]
     data = Stretches([drive], SHAPE)
-    driver = Driver(data, SHAPE, Training(members=1), drive.interval)
+    driver = Driver(data, SHAPE, Motors(0.9, 3.0), Training(members=1), drive.interval)
     grip = torch.zeros((1, 1, SPOTS, 2))
     for frame, expected in enumerate(drive.grips(SHAPE)[:100]):
         grip = driver.hold(data.states[None, :1, frame], grip, torch.tensor(DT / 0.01))

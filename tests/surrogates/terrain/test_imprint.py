@@ -6,12 +6,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sandlot.surrogates.terrain.feet import STANCE, cover, foot_of, make_ground, stance_of, stand
-from sandlot.surrogates.terrain.imprint import Spreading, imprint, slide
+from sandlot.surrogates.terrain.imprint import MAX_FEET, Spreading, imprint, slide, stand_on
 from sandlot.surrogates.terrain.looking import NEVER
 from sandlot.surrogates.terrain.shape import shape_of
 from sandlot.surrogates.terrain.step import MAX_PUSHED
 
 SPREADING = Spreading(0.03, 0.05, 0.003, 0.6)
+RATIO = 20.0
+"""How many times stiffer soil is where it does not yield."""
 SHAPES = {name: shape_of(name) for name in ("wheeled", "tracked")}
 
 
@@ -27,7 +29,7 @@ def drive(ground, feet, poses, spreading=SPREADING, first=1):
     stand(feet, poses[0, :3], poses[0, 3:], before)
     for k, pose in enumerate(poses[1:]):
         stand(feet, pose[:3], pose[3:], after)
-        imprint(ground, feet, before, after, 0.01, spreading, first + k, NEVER, work, pushed)
+        imprint(ground, feet, before, after, 0.01, spreading, RATIO, first + k, NEVER, work, pushed)
         before[:] = after
     return before
 
@@ -124,3 +126,27 @@ def test_maps_that_do_not_wrap_keep_their_soil():
     rng = np.random.default_rng(3)
     drive(ground_of(heights, wrap=False), SHAPES["wheeled"].feet, path(rng, 20, 0.01, (0.2, 0.2)))
     assert heights.sum() == pytest.approx(0.0, abs=1e-12)
+
+
+def test_firm_soil_springs_back_under_a_foot_that_has_left_and_soil_pushed_onto_it_is_loose():
+    heights = np.zeros((90, 90))
+    ground, feet, frames = ground_of(heights), SHAPES["wheeled"].feet, 60
+    poses = np.column_stack(
+        [np.linspace(-0.1, 0.1, frames), *np.zeros((1, frames)), np.full(frames, 0.047), *np.zeros((3, frames))]
+    )
+    drive(ground, feet, poses)
+    assert np.all(ground.firm <= ground.initial)
+    pressed = ground.firm < 0.0
+    np.testing.assert_allclose(ground.firm.min(), -0.004 * (1.0 - 1.0 / RATIO), atol=1e-9)
+    risen = heights > 1e-4
+    assert risen.sum() > 50
+    assert (ground.firm[risen & ~pressed] == 0.0).all()
+
+
+def test_a_recorded_stand_presses_the_firm_soil_as_an_imprint_does():
+    pose, feet = np.array([[0.0, 0.0, 0.048, 0.02, -0.01, 0.4]] * 2), SHAPES["wheeled"].feet
+    mine, recorded = ground_of(np.zeros((90, 90))), ground_of(np.zeros((90, 90)))
+    stances = drive(mine, feet, pose)
+    recorded.heights[:] = mine.heights
+    stand_on(recorded, feet, stances, RATIO, MAX_FEET, NEVER)
+    np.testing.assert_allclose(recorded.firm, mine.firm, atol=1e-12)

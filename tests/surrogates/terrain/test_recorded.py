@@ -9,10 +9,10 @@ from sandlot.surrogates.terrain.contact import LOAD, QUARTERS, RUT, SEEN, UNDER,
 from sandlot.surrogates.terrain.drives import STATES, symmetries
 from sandlot.surrogates.terrain.feet import make_ground
 from sandlot.surrogates.terrain.grip import GRIPS, hold_along, spots_of
-from sandlot.surrogates.terrain.inputs import shear_of
+from sandlot.surrogates.terrain.inputs import SOIL_INPUTS, shear_of
 from sandlot.surrogates.terrain.recorded import drives_of, ground_before, open_drives, read_drives
 from sandlot.surrogates.terrain.shape import shape_of
-from sandlot.surrogates.terrain.springs import make_springs
+from sandlot.surrogates.terrain.springs import Give, make_springs
 from sandlot.worlds.record import record_world
 from sandlot.worlds.terrain.windows import rebuild
 
@@ -53,7 +53,18 @@ def test_motion_is_that_of_the_recording(drive):
     inputs = drive.inputs(SHAPE)
     assert inputs.shape == (len(drive.commands) - 1, SEEN + 2 + STATES + GRIPS)
     np.testing.assert_allclose(inputs[1:, SEEN + 2 : SEEN + 5], drive.motion[1:-1], atol=1e-12)
-    np.testing.assert_allclose(np.cumsum(drive.states[:, 8:], axis=0), drive.rests - drive.rests[0], atol=1e-12)
+    np.testing.assert_allclose(np.cumsum(drive.states[:, 8:11], axis=0), drive.motion - drive.motion[0], atol=1e-12)
+
+
+def test_a_rover_moves_although_the_ground_below_it_would_carry_it_elsewhere(drive):
+    """Changes of its height and tilt are those of the rover, but for its way along the slope that it has seen."""
+    dx, dy = drive.interval * drive.motion[1:, :2].T
+    ahead, left = drive.seen[:-1, -2:].T
+    roll, pitch = drive.attitude[1:, 0], drive.attitude[1:, 1]
+    expected = np.column_stack([np.diff(drive.position[1:, 2]) - dx * ahead - dy * left, np.diff(pitch), np.diff(roll)])
+    np.testing.assert_allclose(drive.states[1:, 11:], expected, atol=1e-12)
+    np.testing.assert_array_equal(drive.states[0, 8:], 0.0)
+    assert np.abs(drive.shifts).max() > 1e-5
 
 
 def test_symmetries_are_their_own_inverse_and_keep_what_is_symmetric(drive):
@@ -76,14 +87,15 @@ def test_a_mirrored_drive_is_what_a_mirrored_world_shows(drive):
     seen = drive.seen[5]
     y, x = np.mgrid[-60:61, -60:61] * 0.01
     heights = 0.05 * np.sin(9.0 * x + 1.0) * np.cos(7.0 * y + 0.5)
-    mirror, springs = symmetries(SHAPE, 6)[1], make_springs(SHAPE.feet, 0.01)
+    mirror, springs = symmetries(SHAPE, len(SOIL_INPUTS))[1], make_springs(SHAPE.feet, 0.01)
     found, place = [], np.array([0.03, 0.02])
     for sign in (1, -1):
         ground = make_ground(np.ascontiguousarray(heights[::sign]), (-0.6, -0.6), 0.01, False)
-        looked = np.zeros_like(seen)
+        ground.initial[:] *= 0.9
+        looked, wheels = np.zeros_like(seen), np.array([3.0, -5.0][::sign])
         springs.rest[:] = 0.05, 0.01, 0.02 * sign
         for _ in range(3):
-            look(SHAPE.body, ground, 0.9 * ground.heights, place * (1, sign), 0.4 * sign, 1e6, 10.0, springs, looked)
+            look(SHAPE.body, ground, place * (1, sign), 0.4 * sign, wheels, Give(1e6, 10.0, 0.02), springs, looked)
         found.append(looked)
     width = len(seen)
     np.testing.assert_allclose(found[1], found[0][mirror.rows[:width]] * mirror.row_signs[:width], atol=1e-3)

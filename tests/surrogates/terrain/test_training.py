@@ -89,7 +89,7 @@ def test_a_rover_settles_as_deep_as_recorded(drives, trained):
 
 
 def test_importance_is_one_on_the_mean_and_larger_for_slow_drives():
-    states = np.random.default_rng(0).normal(size=(2, 50, 11)) * np.array([0.1, 1.0])[:, None, None]
+    states = np.random.default_rng(0).normal(size=(2, 50, 14)) * np.array([0.1, 1.0])[:, None, None]
     found = importance(states)
     np.testing.assert_allclose(found.mean(axis=0), 1.0)
     assert np.all(found[0, :3] > 2.0 * found[1, :3])
