@@ -55,9 +55,9 @@ class Ground(NamedTuple):
         heights: (ny, nx) [m].
         initial: (ny, nx) heights before anything touched it [m].
         firm: (ny, nx) heights of the firm soil below what was pushed or slid onto it [m].
-        marks: (ny, nx) number of the last foot that touched a node, or nearly did.
-        above: (ny, nx) number of the last wheel or belt that was above a node.
-        untouched: (ny, nx) heights of nodes below wheels and belts, before those came [m].
+        marks: (ny, nx) number of the last foot that touched a node, or was above it in its rut.
+        covered: (ny, nx) share of each cell that the foot covered then.
+        surface: (ny, nx) heights of the part that it covered [m].
         x0: X of the first node [m].
         y0: Y of the first node [m].
         spacing: Of nodes [m].
@@ -68,8 +68,8 @@ class Ground(NamedTuple):
     initial: Array
     firm: Array
     marks: IntArray
-    above: IntArray
-    untouched: Array
+    covered: Array
+    surface: Array
     x0: float
     y0: float
     spacing: float
@@ -193,5 +193,5 @@ def columns_below(foot: Foot, stance: Stance, ground: Ground, row: int, margin: 
 
 def make_ground(heights: Array, corner: tuple[float, float], spacing: float, wrap: bool) -> Ground:
     """A map (ny, nx) [m] that nothing has touched, not copied; ``corner`` is x and y of its first node [m]."""
-    (marks, above), (initial, firm) = np.zeros((2, *heights.shape), np.int64), (heights.copy() for _ in range(2))
-    return Ground(heights, initial, firm, marks, above, np.zeros(heights.shape), *corner, spacing, wrap)
+    marks, (covered, surface) = np.zeros(heights.shape, np.int64), np.zeros((2, *heights.shape))
+    return Ground(heights, heights.copy(), heights.copy(), marks, covered, surface, *corner, spacing, wrap)

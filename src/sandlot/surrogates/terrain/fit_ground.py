@@ -16,9 +16,8 @@ from sandlot.physics.soil import SoilKind
 from sandlot.surrogates.terrain.contact import give_of
 from sandlot.surrogates.terrain.feet import STANCE, Ground, has_moved, stand
 from sandlot.surrogates.terrain.ground_model import GroundModel
-from sandlot.surrogates.terrain.imprint import MAX_FEET, Spreading, imprint
+from sandlot.surrogates.terrain.imprint import MAX_FEET, Spreading, imprint, stand_on
 from sandlot.surrogates.terrain.inputs import NO_SOIL, soil_inputs
-from sandlot.surrogates.terrain.looking import NEVER
 from sandlot.surrogates.terrain.recorded import episodes_of, ground_before, kind_of, open_drives, replay
 from sandlot.surrogates.terrain.shape import Shape
 from sandlot.surrogates.terrain.step import MAX_PUSHED
@@ -96,14 +95,16 @@ def imprint_along(
     """Change the ground under a rover that drives as recorded: position (frames + 1, 3), attitude (frames + 1, 3)."""
     before, after = np.zeros(len(feet), STANCE), np.zeros(len(feet), STANCE)
     work, pushed = np.zeros((len(feet), 3)), np.zeros((len(feet), MAX_PUSHED, 3))
-    last, since = 0, NEVER
+    last, since = 0, MAX_FEET
+    stand(feet, position[0], attitude[0], after)
+    stand_on(ground, feet, after, ratio, 1)
     for k in range(1, len(position)):
         if not has_moved(position[k], attitude[k], position[last], attitude[last], lever, ground.spacing):
             continue
         stand(feet, position[last], attitude[last], before)
         stand(feet, position[k], attitude[k], after)
-        imprint(ground, feet, before, after, (k - last) * interval, spreading, ratio, k, since, work, pushed)
-        last, since = k, k * MAX_FEET
+        imprint(ground, feet, before, after, (k - last) * interval, spreading, ratio, k + 1, since, work, pushed)
+        last, since = k, (k + 1) * MAX_FEET
 
 
 def predicted(stretch: Stretch, shape: Shape, model: GroundModel) -> Array:

@@ -31,7 +31,7 @@ COVERED = 0.95
 DIAGONAL = math.sqrt(2.0)
 STEEP = 1.01
 """Slopes that exceed the angle of repose by this factor slide."""
-MAX_FEET = 64
+MAX_FEET, TOUCHED = 64, 32
 """Marks of a frame are distinct for so many feet."""
 CLEAR = 5e-3
 """Boxes that are higher above the ground than this everywhere are skipped [m]."""
@@ -73,14 +73,6 @@ def is_clear(ground: Ground, foot: Foot, stance: Stance) -> bool:
 
 
 @kernel(error_model="numpy", allocates=False)
-def come_over(ground: Ground, i: int, j: int, mark: int, since: int) -> None:
-    """Mark a node below a wheel or belt; if none was above it in the frame before, keep its height."""
-    if ground.above[i, j] < since:
-        ground.untouched[i, j] = ground.heights[i, j]
-    ground.above[i, j] = mark
-
-
-@kernel(error_model="numpy", allocates=False)
 def pressed(ground: Ground, i: int, j: int, under: float, ratio: float) -> float:
     """Let the firm soil of a node yield to a foot; returns its height [m].
 
@@ -97,9 +89,7 @@ def pressed(ground: Ground, i: int, j: int, under: float, ratio: float) -> float
 
 
 @kernel(error_model="numpy", allocates=False)
-def stand_on(
-    ground: Ground, feet: NDArray[np.void], stances: NDArray[np.void], ratio: float, mark: int, since: int
-) -> None:
+def stand_on(ground: Ground, feet: NDArray[np.void], stances: NDArray[np.void], ratio: float, frame: int) -> None:
     """Note where feet stand as `press` does, on ground whose heights have changed already."""
     (ny, nx), wrap, per = ground.heights.shape, ground.wrap, 1.0 / ground.spacing
     for k in range(len(feet)):
@@ -113,17 +103,17 @@ def stand_on(
                 part, under = cover(foot, stance, x, y, per)
                 if i < 0 or j < 0 or part <= 0.0:
                     continue
-                if foot.radius > 0.0:
-                    come_over(ground, i, j, mark, since)
-                pressed(ground, i, j, under, ratio)
+                firm = pressed(ground, i, j, under, ratio)
+                if under < ground.heights[i, j] + CONTACT:
+                    ground.marks[i, j], ground.covered[i, j] = frame * MAX_FEET + TOUCHED + k, part
+                    ground.surface[i, j] = min(max(under, firm), ground.heights[i, j])
 
 
 @kernel(error_model="numpy", allocates=False)
 def press(
     ground: Ground,
     foot: Foot,
-    before: Stance,
-    after: Stance,
+    stance: Stance,
     shelter: float,
     ratio: float,
     mark: int,
@@ -138,12 +128,11 @@ def press(
     Args:
         ground: Changed in place.
         foot: Its size.
-        before: Where it was.
-        after: Where it is now.
+        stance: Where it is.
         shelter: As of `Spreading`.
         ratio: As of `pressed`.
         mark: Number that the nodes below the foot are marked with.
-        since: Wheels were above nodes with at least this mark in the frame before.
+        since: Nodes with at least this mark were below a foot when the rover last changed the ground.
         pushed: (n, 3) row, column and amount [m] of soil that its sides push away, to be filled.
 
     Returns:
@@ -151,48 +140,38 @@ def press(
         ``pushed`` are filled.
     """
     heights, (ny, nx), per, count = ground.heights, ground.heights.shape, 1.0 / ground.spacing, 0
-    first_row, last_row = rows_below(foot, after, ground, 0.0)
+    first_row, last_row = rows_below(foot, stance, ground, 0.0)
     volume, x_sum, y_sum = 0.0, 0.0, 0.0
     for row in range(first_row, last_row + 1):
         i, y = node_in(row, ny, ground.wrap), ground.y0 + row * ground.spacing
-        first_column, last_column = columns_below(foot, after, ground, row, 0.0)
+        first_column, last_column = columns_below(foot, stance, ground, row, 0.0)
         for column in range(first_column, last_column + 1):
             j, x = node_in(column, nx, ground.wrap), ground.x0 + column * ground.spacing
             if i < 0 or j < 0:
                 continue
-            part, under = cover(foot, after, x, y, per)
-            height = heights[i, j]
+            part, under = cover(foot, stance, x, y, per)
             if part <= 0.0:
                 continue
-            if foot.radius > 0.0:
-                come_over(ground, i, j, mark, since)
-            # A foot that is still in its rut shelters nodes that it has risen from.
-            in_rut = foot.radius > 0.0 and under < ground.untouched[i, j]
-            if height < under - shelter and not in_rut:
+            height, last, before = heights[i, j], ground.marks[i, j], 0.0
+            surface = height
+            if last >= since and last % MAX_FEET >= TOUCHED:
+                before, surface = ground.covered[i, j], ground.surface[i, j]
+            if under > surface + (shelter if before > 0.0 else 0.0):
+                if under < ground.initial[i, j] - max(ground.firm[i, j] - height, 0.0):
+                    ground.marks[i, j] = mark - TOUCHED
                 continue
-            old_part, old_under = cover(foot, before, x, y, per)
-            old_part = 0.0 if height < old_under - CONTACT else old_part
-            ground.marks[i, j] = mark
-            under = max(under, pressed(ground, i, j, under, ratio))
-            if old_part == 0.0 and height <= under:
-                continue
-            beside, side = height, 0.0
-            if part >= COVERED and old_part >= COVERED:
-                lower = min(height, under)
-            elif part < old_part:
-                lower = height - part * max(min(old_under, height) - under, 0.0)
+            now = max(min(surface, under), pressed(ground, i, j, under, ratio))
+            now = min(now, surface)
+            beside = (height - before * surface) / (1.0 - before) if before < COVERED else height
+            down, side = min(part, before) * (surface - now), max(part - before, 0.0) * max(beside - now, 0.0)
+            ground.marks[i, j], ground.covered[i, j], ground.surface[i, j] = mark, part, now
+            heights[i, j] = height - down - side
+            if side > 0.0 and count < len(pushed):
+                pushed[count, 0], pushed[count, 1], pushed[count, 2] = row, column, side
+                count += 1
             else:
-                beside = (height - old_part * old_under) / (1.0 - old_part) if old_part < COVERED else height
-                lower = part * min(under, beside) + (1.0 - part) * beside
-                side = (part - old_part) * max(beside - under, 0.0)
-            amount = height - lower
-            if amount > 0.0:
-                heights[i, j] = lower
-                side = min(side, amount)
-                if side > 0.0 and count < len(pushed):
-                    pushed[count, 0], pushed[count, 1], pushed[count, 2] = row, column, side
-                    amount, count = amount - side, count + 1
-                volume, x_sum, y_sum = volume + amount, x_sum + amount * x, y_sum + amount * y
+                down += side
+            volume, x_sum, y_sum = volume + down, x_sum + down * x, y_sum + down * y
     return volume, x_sum, y_sum, count
 
 
@@ -391,7 +370,7 @@ def imprint(
         if foot.radius == 0.0 and is_clear(ground, foot, here):
             continue
         volume, x_sum, y_sum, count = press(
-            ground, foot, stance_of(before[k]), here, spreading.shelter, ratio, least + k, since, pushed[k, :-1]
+            ground, foot, here, spreading.shelter, ratio, least + TOUCHED + k, since, pushed[k, :-1]
         )
         work[k, 0], work[k, 1], work[k, 2], pushed[k, -1, 0] = volume, x_sum, y_sum, count
     for k in range(len(feet)):
@@ -401,7 +380,7 @@ def imprint(
         if volume > 0.0:
             foot, there, here = foot_of(feet[k]), stance_of(before[k]), stance_of(after[k])
             centre = (x_sum / volume, y_sum / volume)
-            rise(ground, foot, there, here, interval, spreading, least + k, least, volume, centre, pushed[k])
+            rise(ground, foot, there, here, interval, spreading, least + TOUCHED + k, least, volume, centre, pushed[k])
     for k in range(len(feet)):
         if work[k, 0] > 0.0:
             slide(ground, foot_of(feet[k]), stance_of(after[k]), spreading.repose, least)

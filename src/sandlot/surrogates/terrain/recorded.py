@@ -129,11 +129,10 @@ def follow(
             seen[k, m] = held[m]
         state["waited"] += 1
         if has_moved(position, attitude, before, turned, lever, ground.spacing):
-            since = state["since"]
-            mark = (1 if since == NEVER else since // MAX_FEET + 1) * MAX_FEET
+            frame = 1 if state["since"] == NEVER else state["since"] // MAX_FEET + 1
             stand(body.feet, position, attitude, stances)
-            stand_on(ground, body.feet, stances, give.ratio, mark, since)
-            state["since"], state["waited"] = mark, 0
+            stand_on(ground, body.feet, stances, give.ratio, frame)
+            state["since"], state["waited"] = frame * MAX_FEET, 0
             state["looked"][2] = np.nan  # it looks at the changed ground
             for m in range(3):
                 before[m], turned[m] = position[m], attitude[m]

@@ -79,8 +79,8 @@ class Maps(NamedTuple):
         initial: (maps, ny, nx) before anything touched them [m].
         firm: (maps, ny, nx) as of `Ground` [m].
         marks: (maps, ny, nx) as of `Ground`.
-        above: (maps, ny, nx) as of `Ground`.
-        untouched: (maps, ny, nx) as of `Ground` [m].
+        covered: (maps, ny, nx) as of `Ground`.
+        surface: (maps, ny, nx) as of `Ground` [m].
         frames: (maps,) number of the last imprint of each.
         x0: X of the first node [m].
         y0: Y of the first node [m].
@@ -92,8 +92,8 @@ class Maps(NamedTuple):
     initial: Array
     firm: Array
     marks: IntArray
-    above: IntArray
-    untouched: Array
+    covered: Array
+    surface: Array
     frames: IntArray
     x0: float
     y0: float
@@ -145,8 +145,8 @@ def ground_of(maps: Maps, k: int) -> Ground:
         maps.initial[k],
         maps.firm[k],
         maps.marks[k],
-        maps.above[k],
-        maps.untouched[k],
+        maps.covered[k],
+        maps.surface[k],
         maps.x0,
         maps.y0,
         maps.spacing,
@@ -376,6 +376,6 @@ def deform(
 
 def make_maps(heights: Array, initial: Array, x0: float, y0: float, spacing: float, wrap: bool) -> Maps:
     """Maps with nothing on them; heights and initial (maps, ny, nx) [m] are not copied."""
-    (marks, above), frames = np.zeros((2, *heights.shape), np.int64), np.zeros(len(heights), np.int64)
-    firm, untouched = np.minimum(heights, initial), np.zeros(heights.shape)
-    return Maps(heights, initial, firm, marks, above, untouched, frames, x0, y0, spacing, wrap)
+    marks, frames = np.zeros(heights.shape, np.int64), np.zeros(len(heights), np.int64)
+    firm, (covered, surface) = np.minimum(heights, initial), np.zeros((2, *heights.shape))
+    return Maps(heights, initial, firm, marks, covered, surface, frames, x0, y0, spacing, wrap)

@@ -56,7 +56,7 @@ class LearnedGround:
         """Lay new ground that nothing has touched: (ny, nx) [m]."""
         maps = self.maps
         maps.heights[member], maps.initial[member], maps.firm[member] = heights, heights, heights
-        maps.marks[member], maps.above[member], maps.frames[member] = 0, 0, 0
+        maps.marks[member], maps.frames[member] = 0, 0
 
     def change(self, before: RoverState, after: RoverState) -> None:
         """Do nothing: the ground has changed with the rovers."""
