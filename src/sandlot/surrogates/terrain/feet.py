@@ -16,8 +16,9 @@ from sandlot.typing import Array, IntArray
 FOOT = np.dtype([(name, np.float64) for name in ("x", "y", "z", "straight", "radius", "half_width")])
 """A foot: its centre in the axes of the chassis [m], half the length of its flat part, the radius of its round ends and
 half its width [m]. A wheel has no flat part; a box has no radius, and its centre is that of its underside."""
-STANCE = np.dtype([(name, np.float64) for name in ("x", "y", "z", "ahead_x", "ahead_y", "slope", "tilt")])
-"""Where a foot is: its centre [m], the horizontal direction ahead, and its slopes along and across it."""
+AXES = tuple(f"{axis}_{part}" for axis in ("ahead", "left", "up") for part in "xyz")
+STANCE = np.dtype([(name, np.float64) for name in ("x", "y", "z", *AXES, "course_x", "course_y")])
+"""Where a foot is: its centre [m], its axes, and the horizontal direction ahead."""
 
 
 class Foot(NamedTuple):
@@ -36,14 +37,25 @@ class Stance(NamedTuple):
     z: float
     ahead_x: float
     ahead_y: float
-    slope: float
-    tilt: float
+    ahead_z: float
+    left_x: float
+    left_y: float
+    left_z: float
+    up_x: float
+    up_y: float
+    up_z: float
+    course_x: float
+    course_y: float
 
 
 Place = Array | tuple[float, float, float]
 """Three numbers."""
-ADVANCE, SINK = 0.5, 7e-4
+ADVANCE, SINK = 0.5, 3e-4
 """Feet change the ground anew when they have moved by this share of the spacing of nodes, or up or down by this [m]."""
+BESIDE = 1e3
+"""Height of the underside of a foot where there is none [m]."""
+LEAST_UP = 0.1
+"""Of the axis that points upwards, the vertical part is at least this: undersides are no steeper."""
 PARALLEL = 1e-6
 """A foot whose direction has a smaller part along an axis is across it."""
 
@@ -88,15 +100,17 @@ def stand(feet: NDArray[np.void], position: Place, attitude: Place, stances: NDA
     """
     sr, cr, sp, cp = math.sin(attitude[0]), math.cos(attitude[0]), math.sin(attitude[1]), math.cos(attitude[1])
     sy, cy = math.sin(attitude[2]), math.cos(attitude[2])
-    slope, tilt = -sp / max(cp, 0.1), sr * cp / max(math.hypot(sp * sr, cr), 0.1)
+    ahead, left = (cy * cp, sy * cp, -sp), (cy * sp * sr - sy * cr, sy * sp * sr + cy * cr, cp * sr)
+    up = (cy * sp * cr + sy * sr, sy * sp * cr - cy * sr, max(cp * cr, LEAST_UP))
     for k in range(len(feet)):
-        x, y, z = feet[k]["x"], feet[k]["y"], feet[k]["z"]
-        ahead, left = cp * x + sp * (sr * y + cr * z), cr * y - sr * z
-        stances[k]["x"] = position[0] + cy * ahead - sy * left
-        stances[k]["y"] = position[1] + sy * ahead + cy * left
-        stances[k]["z"] = position[2] - sp * x + cp * (sr * y + cr * z)
-        stances[k]["ahead_x"], stances[k]["ahead_y"] = cy, sy
-        stances[k]["slope"], stances[k]["tilt"] = slope, tilt
+        x, y, z, at = feet[k]["x"], feet[k]["y"], feet[k]["z"], stances[k]
+        at["x"] = position[0] + ahead[0] * x + left[0] * y + up[0] * z
+        at["y"] = position[1] + ahead[1] * x + left[1] * y + up[1] * z
+        at["z"] = position[2] + ahead[2] * x + left[2] * y + cp * cr * z
+        at["ahead_x"], at["ahead_y"], at["ahead_z"] = ahead
+        at["left_x"], at["left_y"], at["left_z"] = left
+        at["up_x"], at["up_y"], at["up_z"] = up
+        at["course_x"], at["course_y"] = cy, sy
 
 
 @kernel(error_model="numpy", allocates=False)
@@ -108,7 +122,22 @@ def foot_of(foot: np.void) -> Foot:
 @kernel(error_model="numpy", allocates=False)
 def stance_of(at: np.void) -> Stance:
     """Where it is, of STANCE."""
-    return Stance(at["x"], at["y"], at["z"], at["ahead_x"], at["ahead_y"], at["slope"], at["tilt"])
+    return Stance(
+        at["x"],
+        at["y"],
+        at["z"],
+        at["ahead_x"],
+        at["ahead_y"],
+        at["ahead_z"],
+        at["left_x"],
+        at["left_y"],
+        at["left_z"],
+        at["up_x"],
+        at["up_y"],
+        at["up_z"],
+        at["course_x"],
+        at["course_y"],
+    )
 
 
 @kernel(error_model="numpy", allocates=False)
@@ -132,6 +161,34 @@ def has_moved(
 
 
 @kernel(error_model="numpy", allocates=False, forceinline=True)
+def lowest(foot: Foot, at: Stance, dx: float, dy: float) -> tuple[float, float, float]:
+    """Lowest point of a foot on a vertical line.
+
+    Args:
+        foot: Its size.
+        at: Where it is.
+        dx: From its centre to the line, along x [m].
+        dy: The same along y [m].
+
+    Returns:
+        The height of the point above the centre [m], `BESIDE` if there is none; and where it is, in the axes of the
+        foot: ahead and to the left of the centre [m].
+    """
+    ahead, left, up = dx * at.ahead_x + dy * at.ahead_y, dx * at.left_x + dy * at.left_y, dx * at.up_x + dy * at.up_y
+    low = -(foot.radius + up) / at.up_z  # of the flat part
+    along = ahead + low * at.ahead_z
+    if foot.radius > 0.0 and abs(along) >= foot.straight:
+        from_end = ahead - math.copysign(foot.straight, along)
+        square, off = at.ahead_z * at.ahead_z + at.up_z * at.up_z, from_end * at.up_z - up * at.ahead_z
+        inside = square * foot.radius * foot.radius - off * off
+        if inside <= 0.0:
+            return BESIDE, along, left
+        low = -(from_end * at.ahead_z + up * at.up_z + math.sqrt(inside)) / square
+        along = ahead + low * at.ahead_z
+    return low, along, left + low * at.left_z
+
+
+@kernel(error_model="numpy", allocates=False, forceinline=True)
 def cover(foot: Foot, stance: Stance, x: float, y: float, per: float) -> tuple[float, float]:
     """How much of a cell a foot covers, from 0 to 1, and how high its underside is there [m].
 
@@ -142,16 +199,12 @@ def cover(foot: Foot, stance: Stance, x: float, y: float, per: float) -> tuple[f
         y: Of the cell's middle [m].
         per: Cells per length [1/m].
     """
-    dx, dy = x - stance.x, y - stance.y
-    u, v = dx * stance.ahead_x + dy * stance.ahead_y, dy * stance.ahead_x - dx * stance.ahead_y
-    across, over = 0.5 + (foot.half_width - abs(v)) * per, abs(u) - foot.straight
-    along = 1.0 if foot.radius > 0.0 else 0.5 - over * per
-    if across <= 0.0 or along <= 0.0 or (foot.radius > 0.0 and over >= foot.radius):
+    low, along, aside = lowest(foot, stance, x - stance.x, y - stance.y)
+    across = 0.5 + (foot.half_width - abs(aside)) * per
+    long = 1.0 if foot.radius > 0.0 else 0.5 + (foot.straight - abs(along)) * per
+    if across <= 0.0 or long <= 0.0 or low == BESIDE:
         return 0.0, 0.0
-    over = max(over, 0.0)
-    flat = min(max(u, -foot.straight), foot.straight)
-    drop = math.sqrt(foot.radius * foot.radius - over * over) if foot.radius > 0.0 else 0.0
-    return min(across, 1.0) * min(along, 1.0), stance.z + flat * stance.slope + v * stance.tilt - drop
+    return min(across, 1.0) * min(long, 1.0), stance.z + low
 
 
 @kernel(error_model="numpy", allocates=False, forceinline=True)
@@ -167,18 +220,20 @@ def node_in(index: int, size: int, wrap: bool) -> int:
 @kernel(error_model="numpy", allocates=False)
 def rows_below(foot: Foot, stance: Stance, ground: Ground, margin: float) -> tuple[int, int]:
     """First and last row of the nodes that a foot may cover, or that are nearer to it than a margin [m]."""
-    along, across = foot.straight + foot.radius + margin, foot.half_width + margin
+    leans = foot.radius * abs(stance.left_z)  # its lowest points are to the side of its centre
+    along, across = foot.straight + foot.radius + margin, foot.half_width + margin + leans
     per, half = 1.0 / ground.spacing, 0.5 * ground.spacing
-    reach = abs(stance.ahead_y) * (along + half) + abs(stance.ahead_x) * (across + half)
+    reach = abs(stance.course_y) * (along + half) + abs(stance.course_x) * (across + half)
     return math.ceil((stance.y - reach - ground.y0) * per), math.floor((stance.y + reach - ground.y0) * per)
 
 
 @kernel(error_model="numpy", allocates=False, forceinline=True)
 def columns_below(foot: Foot, stance: Stance, ground: Ground, row: int, margin: float) -> tuple[int, int]:
     """First and last column of the same nodes in one row."""
-    along, across = foot.straight + foot.radius + margin, foot.half_width + margin
+    leans = foot.radius * abs(stance.left_z)
+    along, across = foot.straight + foot.radius + margin, foot.half_width + margin + leans
     along, across = along + 0.5 * ground.spacing, across + 0.5 * ground.spacing
-    c, s, dy = stance.ahead_x, stance.ahead_y, ground.y0 + row * ground.spacing - stance.y
+    c, s, dy = stance.course_x, stance.course_y, ground.y0 + row * ground.spacing - stance.y
     low, high = -along - across, along + across
     # Quotients do not depend on the row, so that they are computed once for a foot.
     if abs(c) > PARALLEL:  # no farther ahead or behind

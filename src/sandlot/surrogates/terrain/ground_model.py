@@ -26,9 +26,9 @@ class GroundModel(Settings):
         repose_share: The same for soil, as a share of that of its kind.
     """
 
-    ahead: float = Field(0.03, ge=0.0, le=1.0)
-    slow: float = Field(0.05, gt=0.0)
-    shelter: float = Field(0.003, ge=0.0)
+    ahead: float = Field(0.01, ge=0.0, le=1.0)
+    slow: float = Field(0.02, gt=0.0)
+    shelter: float = Field(0.001, ge=0.0)
     repose: float = Field(0.6, gt=0.0)
     repose_share: float = Field(1.0, gt=0.0)
 

@@ -20,6 +20,7 @@ from sandlot.surrogates.terrain.feet import (
     Stance,
     columns_below,
     foot_of,
+    lowest,
     node_in,
     rows_below,
     stance_of,
@@ -141,7 +142,7 @@ def gather_wheel(
     speed: float,
     damping: float,
     ground: Ground,
-    middle: Stance,
+    place: Array,
     reach: float,
     springs: Springs,
     count: int,
@@ -154,44 +155,36 @@ def gather_wheel(
         speed: At which it turns [rad/s]. Its front presses into the soil, which damps that; its rear leaves it.
         damping: As of `Give`.
         ground: As it is.
-        middle: Where the chassis is.
+        place: (2 or more,) x and y of the chassis [m].
         reach: Points farther above the ground than this are left out [m].
         springs: To be filled.
         count: How many there are already.
     """
-    (ny, nx), spacing = ground.heights.shape, ground.spacing
-    blocks, cells = springs.blocks, springs.cells
-    per, square, half = 1.0 / spacing, foot.radius * foot.radius, 0.5 * spacing
+    (ny, nx), spacing, blocks, cells = ground.heights.shape, ground.spacing, springs.blocks, springs.cells
+    per, c, s = 1.0 / spacing, at.course_x, at.course_y
+    deepest = at.z - foot.radius - foot.straight * abs(at.ahead_z) - foot.half_width * abs(at.left_z)
     first_row, last_row = rows_below(foot, at, ground, 0.0)
     for row in range(first_row, last_row + 1):
         i, y = node_in(row, ny, ground.wrap), ground.y0 + row * spacing
         first, last = columns_below(foot, at, ground, row, 0.0)
         for column in range(first, last + 1):
             j, x = node_in(column, nx, ground.wrap), ground.x0 + column * spacing
-            dx, dy = x - at.x, y - at.y
-            u, v = dx * at.ahead_x + dy * at.ahead_y, dy * at.ahead_x - dx * at.ahead_y
-            across, over = 0.5 + (foot.half_width - abs(v)) * per, max(abs(u) - foot.straight - half, 0.0)
-            if i < 0 or j < 0 or across <= 0.0 or count + POINTS > len(cells):
+            if i < 0 or j < 0 or count + POINTS > len(cells):
                 continue
-            (height, depth), flat = carrying(ground, i, j), min(max(u, -foot.straight), foot.straight)
-            lower = at.z + flat * at.slope + v * at.tilt - height
-            clear = lower - reach
-            if clear >= 0.0 and clear * clear >= square - over * over:
+            height, depth = carrying(ground, i, j)
+            if deepest - height >= reach:
                 continue
-            size = min(across, 1.0) / POINTS
-            ahead = (x - middle.x) * middle.ahead_x + (y - middle.y) * middle.ahead_y
-            left = (y - middle.y) * middle.ahead_x - (x - middle.x) * middle.ahead_y
+            ahead, left = (x - place[0]) * c + (y - place[1]) * s, (y - place[1]) * c - (x - place[0]) * s
             for point in range(POINTS):
                 shift = ((point + 0.5) / POINTS - 0.5) * spacing
-                over = max(abs(u + shift) - foot.straight, 0.0)
-                sinks = speed * math.copysign(over, u + shift)
+                low, along, aside = lowest(foot, at, x - at.x + shift * c, y - at.y + shift * s)
+                across, over = 0.5 + (foot.half_width - abs(aside)) * per, max(abs(along) - foot.straight, 0.0)
+                gap, sinks = at.z + low - height, speed * math.copysign(over, along)
                 kept = max(1.0 + min(sinks, 0.0) * (1.0 / REBOUND_SPEED), 0.0)
-                if over >= foot.radius or kept == 0.0:
-                    continue
-                gap = lower - math.sqrt(square - over * over)
-                if gap < reach:
+                if gap < reach and across > 0.0 and kept > 0.0:
                     p = spring_at(count)
-                    blocks[p + X], blocks[p + Y], blocks[p + SIZE] = ahead + shift, left, kept * kept * size
+                    blocks[p + X], blocks[p + Y] = ahead + shift, left
+                    blocks[p + SIZE] = kept * kept * min(across, 1.0) / POINTS
                     blocks[p + DRAG] = damping * max(sinks, 0.0)
                     blocks[p + GAP], blocks[p + DEPTH] = gap, gap - depth
                     cells[count, 0], cells[count, 1] = i, j
@@ -200,12 +193,10 @@ def gather_wheel(
 
 
 @kernel(error_model="numpy", allocates=False)
-def gather_box(
-    foot: Foot, at: Stance, ground: Ground, middle: Stance, reach: float, springs: Springs, count: int
-) -> int:
+def gather_box(foot: Foot, at: Stance, ground: Ground, place: Array, reach: float, springs: Springs, count: int) -> int:
     """Find the springs below a box; arguments as of `gather_wheel`."""
     (ny, nx), spacing, blocks = ground.heights.shape, ground.spacing, springs.blocks
-    wide = COARSE * spacing
+    wide, c, s = COARSE * spacing, at.course_x, at.course_y
     per = 1.0 / wide
     first_row, last_row = rows_below(foot, at, ground, wide - spacing)
     for row in range(first_row + first_row % COARSE, last_row + 1, COARSE):
@@ -213,19 +204,20 @@ def gather_box(
         first, last = columns_below(foot, at, ground, row, wide - spacing)
         for column in range(first + first % COARSE, last + 1, COARSE):
             j, x = node_in(column, nx, ground.wrap), ground.x0 + column * spacing
-            dx, dy = x - at.x, y - at.y
-            u, v = dx * at.ahead_x + dy * at.ahead_y, dy * at.ahead_x - dx * at.ahead_y
-            across, along = 0.5 + (foot.half_width - abs(v)) * per, 0.5 + (foot.straight - abs(u)) * per
-            if i < 0 or j < 0 or across <= 0.0 or along <= 0.0 or count == len(springs.cells):
+            if i < 0 or j < 0:
+                continue
+            low, along, aside = lowest(foot, at, x - at.x, y - at.y)
+            across, long = 0.5 + (foot.half_width - abs(aside)) * per, 0.5 + (foot.straight - abs(along)) * per
+            if across <= 0.0 or long <= 0.0 or count == len(springs.cells):
                 continue
             height, depth = carrying(ground, i, j)
-            gap = at.z + u * at.slope + v * at.tilt - height
+            gap = at.z + low - height
             if gap < reach:
                 p = spring_at(count)
-                blocks[p + X] = (x - middle.x) * middle.ahead_x + (y - middle.y) * middle.ahead_y
-                blocks[p + Y] = (y - middle.y) * middle.ahead_x - (x - middle.x) * middle.ahead_y
+                blocks[p + X] = (x - place[0]) * c + (y - place[1]) * s
+                blocks[p + Y] = (y - place[1]) * c - (x - place[0]) * s
                 blocks[p + GAP], blocks[p + DEPTH], blocks[p + DRAG] = gap, gap - depth, 0.0
-                blocks[p + SIZE] = COARSE * COARSE * min(across, 1.0) * min(along, 1.0)
+                blocks[p + SIZE] = COARSE * COARSE * min(across, 1.0) * min(long, 1.0)
                 count += 1
     return count
 
@@ -255,16 +247,15 @@ def gather(
     """
     feet, stances, rest, count, below = body.feet, springs.stances, springs.rest, 0, 0
     stand(feet, (place[0], place[1], rest[0]), (rest[2], rest[1], yaw), stances)
-    middle = Stance(place[0], place[1], rest[0], math.cos(yaw), math.sin(yaw), 0.0, 0.0)
     for k in range(len(feet)):
         if feet[k]["radius"] > 0.0:
             foot, at = foot_of(feet[k]), stance_of(stances[k])
             speed = wheels[0] if feet[k]["y"] > 0.0 else wheels[1]
-            below = count = gather_wheel(foot, at, speed, damping, ground, middle, reach, springs, count)
+            below = count = gather_wheel(foot, at, speed, damping, ground, place, reach, springs, count)
     for k in range(len(feet)):
         if feet[k]["radius"] == 0.0:
             foot, at = foot_of(feet[k]), stance_of(stances[k])
-            count = gather_box(foot, at, ground, middle, reach + CLOSE, springs, count)
+            count = gather_box(foot, at, ground, place, reach + CLOSE, springs, count)
     for k in range(count, -(-count // LANES) * LANES):  # the last block is filled up with springs that push nothing
         p = spring_at(k)
         for row in range(X, SUMS, LANES):
