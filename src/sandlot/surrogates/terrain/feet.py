@@ -50,10 +50,10 @@ class Stance(NamedTuple):
 
 Place = Array | tuple[float, float, float]
 """Three numbers."""
-ADVANCE, SINK = 0.5, 3e-4
+ADVANCE, SINK = 0.5, 5e-4
 """Feet change the ground anew when they have moved by this share of the spacing of nodes, or up or down by this [m]."""
-BESIDE = 1e3
-"""Height of the underside of a foot where there is none [m]."""
+LANES = 4
+"""Cells of a row that are computed together."""
 LEAST_UP = 0.1
 """Of the axis that points upwards, the vertical part is at least this: undersides are no steeper."""
 PARALLEL = 1e-6
@@ -161,50 +161,53 @@ def has_moved(
 
 
 @kernel(error_model="numpy", allocates=False, forceinline=True)
-def lowest(foot: Foot, at: Stance, dx: float, dy: float) -> tuple[float, float, float]:
-    """Lowest point of a foot on a vertical line.
+def cover_row(foot: Foot, at: Stance, x: float, y: float, step: float, count: int, side: float, row: Array) -> None:
+    """How much of each cell of a row a foot covers, and where its underside is there.
+
+    Loops without branches compile to vector instructions; more cells than asked for are filled in.
 
     Args:
         foot: Its size.
         at: Where it is.
-        dx: From its centre to the line, along x [m].
-        dy: The same along y [m].
-
-    Returns:
-        The height of the point above the centre [m], `BESIDE` if there is none; and where it is, in the axes of the
-        foot: ahead and to the left of the centre [m].
+        x: Of the middle of the first cell [m].
+        y: Of their middles [m].
+        step: Between their middles, along x [m].
+        count: Of cells.
+        side: Of a cell [m].
+        row: (3, room) receives the covered share of each cell, from 0 to 1, the height of the underside [m], and how
+            far ahead of the centre that is, in the axes of the foot [m].
     """
-    ahead, left, up = dx * at.ahead_x + dy * at.ahead_y, dx * at.left_x + dy * at.left_y, dx * at.up_x + dy * at.up_y
-    low = -(foot.radius + up) / at.up_z  # of the flat part
-    along = ahead + low * at.ahead_z
-    if foot.radius > 0.0 and abs(along) >= foot.straight:
-        from_end = ahead - math.copysign(foot.straight, along)
-        square, off = at.ahead_z * at.ahead_z + at.up_z * at.up_z, from_end * at.up_z - up * at.ahead_z
-        inside = square * foot.radius * foot.radius - off * off
-        if inside <= 0.0:
-            return BESIDE, along, left
-        low = -(from_end * at.ahead_z + up * at.up_z + math.sqrt(inside)) / square
-        along = ahead + low * at.ahead_z
-    return low, along, left + low * at.left_z
-
-
-@kernel(error_model="numpy", allocates=False, forceinline=True)
-def cover(foot: Foot, stance: Stance, x: float, y: float, per: float) -> tuple[float, float]:
-    """How much of a cell a foot covers, from 0 to 1, and how high its underside is there [m].
-
-    Args:
-        foot: Its size.
-        stance: Where it is.
-        x: Of the cell's middle [m].
-        y: Of the cell's middle [m].
-        per: Cells per length [1/m].
-    """
-    low, along, aside = lowest(foot, stance, x - stance.x, y - stance.y)
-    across = 0.5 + (foot.half_width - abs(aside)) * per
-    long = 1.0 if foot.radius > 0.0 else 0.5 + (foot.straight - abs(along)) * per
-    if across <= 0.0 or long <= 0.0 or low == BESIDE:
-        return 0.0, 0.0
-    return min(across, 1.0) * min(long, 1.0), stance.z + low
+    dx, dy, per = x - at.x, y - at.y, 1.0 / side
+    ahead_x, left_x, up_x = step * at.ahead_x, step * at.left_x, step * at.up_x
+    ahead_0, left_0 = dx * at.ahead_x + dy * at.ahead_y, dx * at.left_x + dy * at.left_y
+    up_0, radius, straight, rise = dx * at.up_x + dy * at.up_y, foot.radius, foot.straight, 1.0 / at.up_z
+    parts, lows, places, whole = row[0], row[1], row[2], (count + LANES - 1) // LANES * LANES
+    if radius == 0.0:
+        for n in range(whole):
+            k = np.int32(n)
+            ahead, left, up = ahead_0 + k * ahead_x, left_0 + k * left_x, up_0 + k * up_x
+            low = -up * rise
+            along = ahead + low * at.ahead_z
+            across = min(max(0.5 + (foot.half_width - abs(left + low * at.left_z)) * per, 0.0), 1.0)
+            parts[n] = across * min(max(0.5 + (straight - abs(along)) * per, 0.0), 1.0)
+            lows[n], places[n] = at.z + low, along
+        return
+    square = at.ahead_z * at.ahead_z + at.up_z * at.up_z
+    per_square, reach = 1.0 / square, square * radius * radius
+    for n in range(whole):
+        k = np.int32(n)
+        ahead, left, up = ahead_0 + k * ahead_x, left_0 + k * left_x, up_0 + k * up_x
+        flat = -(radius + up) * rise
+        along = ahead + flat * at.ahead_z
+        end = ahead - math.copysign(straight, along)
+        off = end * at.up_z - up * at.ahead_z
+        inside = reach - off * off
+        around = -(end * at.ahead_z + up * at.up_z + math.sqrt(max(inside, 0.0))) * per_square
+        is_flat = abs(along) < straight
+        low = flat if is_flat else around
+        across = min(max(0.5 + (foot.half_width - abs(left + low * at.left_z)) * per, 0.0), 1.0)
+        parts[n] = across if is_flat or inside > 0.0 else 0.0
+        lows[n], places[n] = at.z + low, ahead + low * at.ahead_z
 
 
 @kernel(error_model="numpy", allocates=False, forceinline=True)
@@ -250,3 +253,9 @@ def make_ground(heights: Array, corner: tuple[float, float], spacing: float, wra
     """A map (ny, nx) [m] that nothing has touched, not copied; ``corner`` is x and y of its first node [m]."""
     marks, (covered, surface) = np.zeros(heights.shape, np.int64), np.zeros((2, *heights.shape))
     return Ground(heights, heights.copy(), heights.copy(), marks, covered, surface, *corner, spacing, wrap)
+
+
+def make_row(feet: NDArray[np.void], spacing: float) -> Array:
+    """Room for a row of cells below a foot, for `cover_row`: (3, room)."""
+    long = (feet["straight"] + feet["radius"] + spacing).max() + (feet["half_width"] + feet["radius"] + spacing).max()
+    return np.zeros((3, int(2.0 * long / spacing) + 2 * LANES))

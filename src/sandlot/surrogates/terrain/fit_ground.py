@@ -14,7 +14,7 @@ from sandlot.errors import RecordingError
 from sandlot.kernels import kernel
 from sandlot.physics.soil import SoilKind
 from sandlot.surrogates.terrain.contact import give_of
-from sandlot.surrogates.terrain.feet import STANCE, Ground, has_moved, stand
+from sandlot.surrogates.terrain.feet import STANCE, Ground, has_moved, make_row, stand
 from sandlot.surrogates.terrain.ground_model import GroundModel
 from sandlot.surrogates.terrain.imprint import MAX_FEET, Spreading, imprint, stand_on
 from sandlot.surrogates.terrain.inputs import NO_SOIL, soil_inputs
@@ -91,19 +91,20 @@ def imprint_along(
     interval: float,
     spreading: Spreading,
     ratio: float,
+    covers: Array,
 ) -> None:
     """Change the ground under a rover that drives as recorded: position (frames + 1, 3), attitude (frames + 1, 3)."""
     before, after = np.zeros(len(feet), STANCE), np.zeros(len(feet), STANCE)
     work, pushed = np.zeros((len(feet), 3)), np.zeros((len(feet), MAX_PUSHED, 3))
     last, since = 0, MAX_FEET
     stand(feet, position[0], attitude[0], after)
-    stand_on(ground, feet, after, ratio, 1)
+    stand_on(ground, feet, after, ratio, 1, covers)
     for k in range(1, len(position)):
         if not has_moved(position[k], attitude[k], position[last], attitude[last], lever, ground.spacing):
             continue
         stand(feet, position[last], attitude[last], before)
         stand(feet, position[k], attitude[k], after)
-        imprint(ground, feet, before, after, (k - last) * interval, spreading, ratio, k + 1, since, work, pushed)
+        imprint(ground, feet, before, after, (k - last) * interval, spreading, ratio, k + 1, since, covers, work, pushed)
         last, since = k, (k + 1) * MAX_FEET
 
 
@@ -116,7 +117,8 @@ def predicted(stretch: Stretch, shape: Shape, model: GroundModel) -> Array:
         soil = soil_inputs(stretch.kind, shape.width)
     ratio = give_of(soil, shape.weight, shape.radius, shape.width).ratio
     feet, path = shape.feet, (stretch.position, stretch.attitude)
-    imprint_along(ground, feet, shape.lever, *path, stretch.interval, spreading, ratio)
+    covers = make_row(feet, ground.spacing)
+    imprint_along(ground, feet, shape.lever, *path, stretch.interval, spreading, ratio, covers)
     return ground.heights - start.heights
 
 

@@ -16,7 +16,7 @@ from sandlot.surrogates.terrain.feet import (
     Ground,
     Stance,
     columns_below,
-    cover,
+    cover_row,
     foot_of,
     node_in,
     rows_below,
@@ -56,19 +56,20 @@ class Spreading(NamedTuple):
 
 
 @kernel(error_model="numpy", allocates=False)
-def is_clear(ground: Ground, foot: Foot, stance: Stance) -> bool:
+def is_clear(ground: Ground, foot: Foot, stance: Stance, covers: Array) -> bool:
     """Whether the underside of a box is above the ground, judged by every second node along both sides."""
-    heights, (ny, nx), per = ground.heights, ground.heights.shape, 1.0 / ground.spacing
+    heights, (ny, nx), spacing = ground.heights, ground.heights.shape, ground.spacing
     first_row, last_row = rows_below(foot, stance, ground, 0.0)
     for row in range(first_row, last_row + 1, 2):
-        i, y = node_in(row, ny, ground.wrap), ground.y0 + row * ground.spacing
-        first_column, last_column = columns_below(foot, stance, ground, row, 0.0)
-        for column in range(first_column, last_column + 1, 2):
-            j, x = node_in(column, nx, ground.wrap), ground.x0 + column * ground.spacing
-            if i >= 0 and j >= 0:
-                part, under = cover(foot, stance, x, y, per)
-                if part > 0.0 and heights[i, j] > under - CLEAR:
-                    return False
+        i, y = node_in(row, ny, ground.wrap), ground.y0 + row * spacing
+        first, last = columns_below(foot, stance, ground, row, 0.0)
+        if i < 0:
+            continue
+        cover_row(foot, stance, ground.x0 + first * spacing, y, 2.0 * spacing, (last - first) // 2 + 1, spacing, covers)
+        for k in range((last - first) // 2 + 1):
+            j = node_in(first + 2 * k, nx, ground.wrap)
+            if j >= 0 and covers[0, k] > 0.0 and heights[i, j] > covers[1, k] - CLEAR:
+                return False
     return True
 
 
@@ -89,18 +90,20 @@ def pressed(ground: Ground, i: int, j: int, under: float, ratio: float) -> float
 
 
 @kernel(error_model="numpy", allocates=False)
-def stand_on(ground: Ground, feet: NDArray[np.void], stances: NDArray[np.void], ratio: float, frame: int) -> None:
-    """Note where feet stand as `press` does, on ground whose heights have changed already."""
-    (ny, nx), wrap, per = ground.heights.shape, ground.wrap, 1.0 / ground.spacing
+def stand_on(
+    ground: Ground, feet: NDArray[np.void], stances: NDArray[np.void], ratio: float, frame: int, covers: Array
+) -> None:
+    """Note where feet stand as `press` does, on ground whose heights have changed already; arguments as of `imprint`."""
+    (ny, nx), wrap, spacing = ground.heights.shape, ground.wrap, ground.spacing
     for k in range(len(feet)):
         foot, stance = foot_of(feet[k]), stance_of(stances[k])
         first_row, last_row = rows_below(foot, stance, ground, 0.0)
         for row in range(first_row, last_row + 1):
-            i, y = node_in(row, ny, wrap), ground.y0 + row * ground.spacing
-            first_column, last_column = columns_below(foot, stance, ground, row, 0.0)
-            for column in range(first_column, last_column + 1):
-                j, x = node_in(column, nx, wrap), ground.x0 + column * ground.spacing
-                part, under = cover(foot, stance, x, y, per)
+            i, y = node_in(row, ny, wrap), ground.y0 + row * spacing
+            first, last = columns_below(foot, stance, ground, row, 0.0)
+            cover_row(foot, stance, ground.x0 + first * spacing, y, spacing, last - first + 1, spacing, covers)
+            for column in range(first, last + 1):
+                j, part, under = node_in(column, nx, wrap), covers[0, column - first], covers[1, column - first]
                 if i < 0 or j < 0 or part <= 0.0:
                     continue
                 firm = pressed(ground, i, j, under, ratio)
@@ -118,6 +121,7 @@ def press(
     ratio: float,
     mark: int,
     since: int,
+    covers: Array,
     pushed: Array,
 ) -> tuple[float, float, float, int]:
     """Press the ground down under a foot.
@@ -133,28 +137,28 @@ def press(
         ratio: As of `pressed`.
         mark: Number that the nodes below the foot are marked with.
         since: Nodes with at least this mark were below a foot when the rover last changed the ground.
+        covers: As of `imprint`.
         pushed: (n, 3) row, column and amount [m] of soil that its sides push away, to be filled.
 
     Returns:
         The soil that it displaces downwards, as a height of one cell [m], its centre x, y [m], and how many of
         ``pushed`` are filled.
     """
-    heights, (ny, nx), per, count = ground.heights, ground.heights.shape, 1.0 / ground.spacing, 0
+    heights, (ny, nx), spacing, count = ground.heights, ground.heights.shape, ground.spacing, 0
     first_row, last_row = rows_below(foot, stance, ground, 0.0)
     volume, x_sum, y_sum = 0.0, 0.0, 0.0
     for row in range(first_row, last_row + 1):
-        i, y = node_in(row, ny, ground.wrap), ground.y0 + row * ground.spacing
-        first_column, last_column = columns_below(foot, stance, ground, row, 0.0)
-        for column in range(first_column, last_column + 1):
-            j, x = node_in(column, nx, ground.wrap), ground.x0 + column * ground.spacing
-            if i < 0 or j < 0:
+        i, y = node_in(row, ny, ground.wrap), ground.y0 + row * spacing
+        first, last = columns_below(foot, stance, ground, row, 0.0)
+        cover_row(foot, stance, ground.x0 + first * spacing, y, spacing, last - first + 1, spacing, covers)
+        for column in range(first, last + 1):
+            j, part, under = node_in(column, nx, ground.wrap), covers[0, column - first], covers[1, column - first]
+            if i < 0 or j < 0 or part <= 0.0:
                 continue
-            part, under = cover(foot, stance, x, y, per)
-            if part <= 0.0:
-                continue
-            height, last, before = heights[i, j], ground.marks[i, j], 0.0
+            x = ground.x0 + column * spacing
+            height, by, before = heights[i, j], ground.marks[i, j], 0.0
             surface = height
-            if last >= since and last % MAX_FEET >= TOUCHED:
+            if by >= since and by % MAX_FEET >= TOUCHED:
                 before, surface = ground.covered[i, j], ground.surface[i, j]
             if under > surface + (shelter if before > 0.0 else 0.0):
                 if under < ground.initial[i, j] - max(ground.firm[i, j] - height, 0.0):
@@ -344,6 +348,7 @@ def imprint(
     ratio: float,
     frame: int,
     since: int,
+    covers: Array,
     work: Array,
     pushed: Array,
 ) -> None:
@@ -360,6 +365,7 @@ def imprint(
         frame: Number of the frame, larger than any before on this ground, from 1; nodes below feet get at least
             ``frame * MAX_FEET`` as their mark.
         since: As of `press`.
+        covers: Scratch, of `make_row`.
         work: (feet, 3) scratch.
         pushed: (feet, n, 3) scratch.
     """
@@ -367,10 +373,10 @@ def imprint(
     for k in range(len(feet)):
         foot, here = foot_of(feet[k]), stance_of(after[k])
         work[k, 0] = pushed[k, -1, 0] = 0.0
-        if foot.radius == 0.0 and is_clear(ground, foot, here):
+        if foot.radius == 0.0 and is_clear(ground, foot, here, covers):
             continue
         volume, x_sum, y_sum, count = press(
-            ground, foot, here, spreading.shelter, ratio, least + TOUCHED + k, since, pushed[k, :-1]
+            ground, foot, here, spreading.shelter, ratio, least + TOUCHED + k, since, covers, pushed[k, :-1]
         )
         work[k, 0], work[k, 1], work[k, 2], pushed[k, -1, 0] = volume, x_sum, y_sum, count
     for k in range(len(feet)):

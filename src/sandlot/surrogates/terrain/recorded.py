@@ -131,7 +131,7 @@ def follow(
         if has_moved(position, attitude, before, turned, lever, ground.spacing):
             frame = 1 if state["since"] == NEVER else state["since"] // MAX_FEET + 1
             stand(body.feet, position, attitude, stances)
-            stand_on(ground, body.feet, stances, give.ratio, frame)
+            stand_on(ground, body.feet, stances, give.ratio, frame, springs.covers[0])
             state["since"], state["waited"] = frame * MAX_FEET, 0
             state["looked"][2] = np.nan  # it looks at the changed ground
             for m in range(3):

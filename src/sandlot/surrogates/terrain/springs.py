@@ -19,8 +19,9 @@ from sandlot.surrogates.terrain.feet import (
     Ground,
     Stance,
     columns_below,
+    cover_row,
     foot_of,
-    lowest,
+    make_row,
     node_in,
     rows_below,
     stance_of,
@@ -89,6 +90,7 @@ class Springs(NamedTuple):
         stances: (feet,) of STANCE.
         blocks: Of LANES springs each; first those below wheels and belts, and one more at the end.
         cells: (room, 2) row and column of the cell of each that is below a wheel or belt.
+        covers: (POINTS, 3, room) of `make_row`.
         sums: (TOTALS,) forces and stiffness.
         shift: (3,) how far the rover is lifted [m], and turned in pitch and roll [rad], from where springs were found.
         rest: (3,) height [m], pitch and roll [rad] at rest.
@@ -97,6 +99,7 @@ class Springs(NamedTuple):
     stances: NDArray[np.void]
     blocks: Array
     cells: IntArray
+    covers: Array
     sums: Array
     shift: Array
     rest: Array
@@ -111,6 +114,7 @@ def make_springs(feet: NDArray[np.void], spacing: float) -> Springs:
         np.zeros(len(feet), STANCE),
         np.zeros((room // LANES + 2) * BLOCK),
         np.zeros((room, 2), np.int64),
+        np.stack([make_row(feet, spacing)] * POINTS),
         np.zeros(TOTALS),
         np.zeros(3),
         np.zeros(3),
@@ -161,31 +165,36 @@ def gather_wheel(
         count: How many there are already.
     """
     (ny, nx), spacing, blocks, cells = ground.heights.shape, ground.spacing, springs.blocks, springs.cells
-    per, c, s = 1.0 / spacing, at.course_x, at.course_y
+    c, s = at.course_x, at.course_y
     deepest = at.z - foot.radius - foot.straight * abs(at.ahead_z) - foot.half_width * abs(at.left_z)
     first_row, last_row = rows_below(foot, at, ground, 0.0)
     for row in range(first_row, last_row + 1):
         i, y = node_in(row, ny, ground.wrap), ground.y0 + row * spacing
         first, last = columns_below(foot, at, ground, row, 0.0)
+        if i < 0:
+            continue
+        for point in range(POINTS):
+            shift = ((point + 0.5) / POINTS - 0.5) * spacing
+            from_x, at_y = ground.x0 + first * spacing + shift * c, y + shift * s
+            cover_row(foot, at, from_x, at_y, spacing, last - first + 1, spacing, springs.covers[point])
         for column in range(first, last + 1):
-            j, x = node_in(column, nx, ground.wrap), ground.x0 + column * spacing
-            if i < 0 or j < 0 or count + POINTS > len(cells):
+            j = node_in(column, nx, ground.wrap)
+            if j < 0 or count + POINTS > len(cells):
                 continue
             height, depth = carrying(ground, i, j)
             if deepest - height >= reach:
                 continue
-            ahead, left = (x - place[0]) * c + (y - place[1]) * s, (y - place[1]) * c - (x - place[0]) * s
+            dx, dy = ground.x0 + column * spacing - place[0], y - place[1]
+            ahead, left = dx * c + dy * s, dy * c - dx * s
             for point in range(POINTS):
-                shift = ((point + 0.5) / POINTS - 0.5) * spacing
-                low, along, aside = lowest(foot, at, x - at.x + shift * c, y - at.y + shift * s)
-                across, over = 0.5 + (foot.half_width - abs(aside)) * per, max(abs(along) - foot.straight, 0.0)
-                gap, sinks = at.z + low - height, speed * math.copysign(over, along)
+                part, gap = springs.covers[point, 0, column - first], springs.covers[point, 1, column - first] - height
+                along = springs.covers[point, 2, column - first]
+                sinks = speed * math.copysign(max(abs(along) - foot.straight, 0.0), along)
                 kept = max(1.0 + min(sinks, 0.0) * (1.0 / REBOUND_SPEED), 0.0)
-                if gap < reach and across > 0.0 and kept > 0.0:
+                if gap < reach and part > 0.0 and kept > 0.0:
                     p = spring_at(count)
-                    blocks[p + X], blocks[p + Y] = ahead + shift, left
-                    blocks[p + SIZE] = kept * kept * min(across, 1.0) / POINTS
-                    blocks[p + DRAG] = damping * max(sinks, 0.0)
+                    blocks[p + X], blocks[p + Y] = ahead + ((point + 0.5) / POINTS - 0.5) * spacing, left
+                    blocks[p + SIZE], blocks[p + DRAG] = kept * kept * part / POINTS, damping * max(sinks, 0.0)
                     blocks[p + GAP], blocks[p + DEPTH] = gap, gap - depth
                     cells[count, 0], cells[count, 1] = i, j
                     count += 1
@@ -196,28 +205,27 @@ def gather_wheel(
 def gather_box(foot: Foot, at: Stance, ground: Ground, place: Array, reach: float, springs: Springs, count: int) -> int:
     """Find the springs below a box; arguments as of `gather_wheel`."""
     (ny, nx), spacing, blocks = ground.heights.shape, ground.spacing, springs.blocks
-    wide, c, s = COARSE * spacing, at.course_x, at.course_y
-    per = 1.0 / wide
+    wide, c, s, covers = COARSE * spacing, at.course_x, at.course_y, springs.covers[0]
     first_row, last_row = rows_below(foot, at, ground, wide - spacing)
     for row in range(first_row + first_row % COARSE, last_row + 1, COARSE):
         i, y = node_in(row, ny, ground.wrap), ground.y0 + row * spacing
         first, last = columns_below(foot, at, ground, row, wide - spacing)
-        for column in range(first + first % COARSE, last + 1, COARSE):
-            j, x = node_in(column, nx, ground.wrap), ground.x0 + column * spacing
-            if i < 0 or j < 0:
-                continue
-            low, along, aside = lowest(foot, at, x - at.x, y - at.y)
-            across, long = 0.5 + (foot.half_width - abs(aside)) * per, 0.5 + (foot.straight - abs(along)) * per
-            if across <= 0.0 or long <= 0.0 or count == len(springs.cells):
+        if i < 0:
+            continue
+        first += first % COARSE
+        many = (last - first) // COARSE + 1
+        cover_row(foot, at, ground.x0 + first * spacing, y, wide, many, wide, covers)
+        for k in range(many):
+            j, part = node_in(first + COARSE * k, nx, ground.wrap), covers[0, k]
+            if j < 0 or part <= 0.0 or count == len(springs.cells):
                 continue
             height, depth = carrying(ground, i, j)
-            gap = at.z + low - height
+            gap = covers[1, k] - height
             if gap < reach:
-                p = spring_at(count)
-                blocks[p + X] = (x - place[0]) * c + (y - place[1]) * s
-                blocks[p + Y] = (y - place[1]) * c - (x - place[0]) * s
+                p, dx, dy = spring_at(count), ground.x0 + (first + COARSE * k) * spacing - place[0], y - place[1]
+                blocks[p + X], blocks[p + Y] = dx * c + dy * s, dy * c - dx * s
                 blocks[p + GAP], blocks[p + DEPTH], blocks[p + DRAG] = gap, gap - depth, 0.0
-                blocks[p + SIZE] = COARSE * COARSE * min(across, 1.0) * min(long, 1.0)
+                blocks[p + SIZE] = COARSE * COARSE * part
                 count += 1
     return count
 

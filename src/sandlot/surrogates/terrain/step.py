@@ -364,6 +364,7 @@ def deform(
             soils[k, GIVE + 1],
             maps.frames[at],
             state["since"],
+            scratch.springs.covers[0],
             scratch.work,
             scratch.pushed,
         )
