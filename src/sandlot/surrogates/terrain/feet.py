@@ -220,11 +220,22 @@ def node_in(index: int, size: int, wrap: bool) -> int:
     return index % size
 
 
+@kernel(error_model="numpy", allocates=False, forceinline=True)
+def extents(foot: Foot, at: Stance) -> tuple[float, float]:
+    """How far the underside of a foot reaches from its centre, along its course and across it [m].
+
+    The lowest points of a foot that leans are to the side of its centre.
+    """
+    below = foot.radius + foot.straight * abs(at.ahead_z) + foot.half_width * abs(at.left_z)
+    leans = foot.straight + foot.radius + (below - foot.radius) * abs(at.ahead_z)
+    return leans, foot.half_width + below * abs(at.left_z)
+
+
 @kernel(error_model="numpy", allocates=False)
 def rows_below(foot: Foot, stance: Stance, ground: Ground, margin: float) -> tuple[int, int]:
     """First and last row of the nodes that a foot may cover, or that are nearer to it than a margin [m]."""
-    leans = foot.radius * abs(stance.left_z)  # its lowest points are to the side of its centre
-    along, across = foot.straight + foot.radius + margin, foot.half_width + margin + leans
+    long, wide = extents(foot, stance)
+    along, across = long + margin, wide + margin
     per, half = 1.0 / ground.spacing, 0.5 * ground.spacing
     reach = abs(stance.course_y) * (along + half) + abs(stance.course_x) * (across + half)
     return math.ceil((stance.y - reach - ground.y0) * per), math.floor((stance.y + reach - ground.y0) * per)
@@ -233,9 +244,8 @@ def rows_below(foot: Foot, stance: Stance, ground: Ground, margin: float) -> tup
 @kernel(error_model="numpy", allocates=False, forceinline=True)
 def columns_below(foot: Foot, stance: Stance, ground: Ground, row: int, margin: float) -> tuple[int, int]:
     """First and last column of the same nodes in one row."""
-    leans = foot.radius * abs(stance.left_z)
-    along, across = foot.straight + foot.radius + margin, foot.half_width + margin + leans
-    along, across = along + 0.5 * ground.spacing, across + 0.5 * ground.spacing
+    long, wide = extents(foot, stance)
+    along, across = long + margin + 0.5 * ground.spacing, wide + margin + 0.5 * ground.spacing
     c, s, dy = stance.course_x, stance.course_y, ground.y0 + row * ground.spacing - stance.y
     low, high = -along - across, along + across
     # Quotients do not depend on the row, so that they are computed once for a foot.

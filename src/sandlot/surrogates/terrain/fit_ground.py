@@ -104,7 +104,9 @@ def imprint_along(
             continue
         stand(feet, position[last], attitude[last], before)
         stand(feet, position[k], attitude[k], after)
-        imprint(ground, feet, before, after, (k - last) * interval, spreading, ratio, k + 1, since, covers, work, pushed)
+        imprint(
+            ground, feet, before, after, (k - last) * interval, spreading, ratio, k + 1, since, covers, work, pushed
+        )
         last, since = k, (k + 1) * MAX_FEET
 
 

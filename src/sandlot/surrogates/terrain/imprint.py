@@ -26,8 +26,6 @@ from sandlot.typing import Array
 
 CONTACT = 1e-4
 """A foot that is above the ground by no more than this touches it [m]."""
-COVERED = 0.95
-"""Cells that are covered by this share count as wholly covered."""
 DIAGONAL = math.sqrt(2.0)
 STEEP = 1.01
 """Slopes that exceed the angle of repose by this factor slide."""
@@ -93,7 +91,7 @@ def pressed(ground: Ground, i: int, j: int, under: float, ratio: float) -> float
 def stand_on(
     ground: Ground, feet: NDArray[np.void], stances: NDArray[np.void], ratio: float, frame: int, covers: Array
 ) -> None:
-    """Note where feet stand as `press` does, on ground whose heights have changed already; arguments as of `imprint`."""
+    """Note where feet stand as `press` does, on ground whose heights have changed already; see `imprint`."""
     (ny, nx), wrap, spacing = ground.heights.shape, ground.wrap, ground.spacing
     for k in range(len(feet)):
         foot, stance = foot_of(feet[k]), stance_of(stances[k])
@@ -166,7 +164,7 @@ def press(
                 continue
             now = max(min(surface, under), pressed(ground, i, j, under, ratio))
             now = min(now, surface)
-            beside = (height - before * surface) / (1.0 - before) if before < COVERED else height
+            beside = (height - before * surface) / max(1.0 - before, 1e-9)
             down, side = min(part, before) * (surface - now), max(part - before, 0.0) * max(beside - now, 0.0)
             ground.marks[i, j], ground.covered[i, j], ground.surface[i, j] = mark, part, now
             heights[i, j] = height - down - side

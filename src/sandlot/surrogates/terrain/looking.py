@@ -36,9 +36,9 @@ STATE = np.dtype(
     ]
 )
 """A learned rover: position [m]; roll, pitch and yaw [rad]; its horizontal speed ahead and to the left [m/s] and its
-turn rate [rad/s]; speeds, commanded speeds [rad/s] and angles [rad] of its left and its right wheels; its height [m], pitch and roll
-[rad] relative to where it would rest; the last changes of its motion and of these; its grip; 1 if it stands
-still, else 0; least mark of the nodes below it; frames since it last changed the ground, and its
+turn rate [rad/s]; speeds, commanded speeds [rad/s] and angles [rad] of its left and its right wheels; its height [m],
+pitch and roll [rad] relative to where it would rest; the last changes of its motion and of these; its grip; 1 if it
+stands still, else 0; least mark of the nodes below it; frames since it last changed the ground, and its
 position and attitude then; place [m] and yaw [rad] where it last looked at the ground, height [m], pitch and roll
 [rad] at which it would rest there, its slopes along x and y, and the speeds of its wheels [rad/s] then."""
 LOOK, LOOK_WHEELS = 0.01, 0.3
@@ -86,7 +86,7 @@ def look_below(body: Body, give: Give, state: np.void, ground: Ground, springs: 
 
 @kernel(error_model="numpy", allocates=False)
 def has_left(lever: float, state: np.void) -> bool:
-    """Whether a rover has moved so far, or its wheels turn so differently, that it looks again; lever as `has_moved`."""
+    """Whether a rover has moved so far, or its wheels turn so differently, that it looks again; see `has_moved`."""
     position, looked = state["position"], state["looked"]
     dx, dy = position[0] - looked[0], position[1] - looked[1]
     moved = math.sqrt(dx * dx + dy * dy) + lever * abs(wrap_compiled(state["attitude"][2] - looked[2]))

@@ -177,7 +177,12 @@ def free_run(
         states["motion"], states["rest"], states["change"] = start_state[:3], start_state[RESTS], start_state[-MOVES:]
         states["grip"] = grips[frame - 2] if frame > 1 else 0.0
         maps = make_maps(start.heights[None].copy(), start.initial[None], start.x0, start.y0, start.spacing, start.wrap)
-        maps.firm[0], maps.marks[0], maps.covered[0], maps.surface[0] = start.firm, start.marks, start.covered, start.surface
+        maps.firm[0], maps.marks[0], maps.covered[0], maps.surface[0] = (
+            start.firm,
+            start.marks,
+            start.covered,
+            start.surface,
+        )
         maps.frames[0] = states["since"][0] // MAX_FEET
         learned = model.learned(member)
         poses = np.zeros((frames, 1, 6))

@@ -37,6 +37,8 @@ COARSE = 2
 """Of the cells below the underside, one of so many in each direction is searched."""
 ITERATIONS, PRECISION, STEP = 12, 5e-5, 0.01
 """Of the search for the rest, at most; and its smallest and largest step [m]."""
+FAR_BELOW = 1e3
+"""There is no ground beyond an edge: it is as if it was so deep [m]."""
 OVERSHOT = 0.1
 """A step after which forces push back by this share of what they pushed before is shortened."""
 LANES = 8
@@ -100,6 +102,7 @@ class Springs(NamedTuple):
     blocks: Array
     cells: IntArray
     covers: Array
+    below: Array
     sums: Array
     shift: Array
     rest: Array
@@ -115,6 +118,7 @@ def make_springs(feet: NDArray[np.void], spacing: float) -> Springs:
         np.zeros((room // LANES + 2) * BLOCK),
         np.zeros((room, 2), np.int64),
         np.stack([make_row(feet, spacing)] * POINTS),
+        make_row(feet, spacing),
         np.zeros(TOTALS),
         np.zeros(3),
         np.zeros(3),
@@ -165,8 +169,7 @@ def gather_wheel(
         count: How many there are already.
     """
     (ny, nx), spacing, blocks, cells = ground.heights.shape, ground.spacing, springs.blocks, springs.cells
-    c, s = at.course_x, at.course_y
-    deepest = at.z - foot.radius - foot.straight * abs(at.ahead_z) - foot.half_width * abs(at.left_z)
+    c, s, surfaces, depths = at.course_x, at.course_y, springs.below[0], springs.below[1]
     first_row, last_row = rows_below(foot, at, ground, 0.0)
     for row in range(first_row, last_row + 1):
         i, y = node_in(row, ny, ground.wrap), ground.y0 + row * spacing
@@ -177,26 +180,24 @@ def gather_wheel(
             shift = ((point + 0.5) / POINTS - 0.5) * spacing
             from_x, at_y = ground.x0 + first * spacing + shift * c, y + shift * s
             cover_row(foot, at, from_x, at_y, spacing, last - first + 1, spacing, springs.covers[point])
-        for column in range(first, last + 1):
-            j = node_in(column, nx, ground.wrap)
-            if j < 0 or count + POINTS > len(cells):
-                continue
-            height, depth = carrying(ground, i, j)
-            if deepest - height >= reach:
-                continue
-            dx, dy = ground.x0 + column * spacing - place[0], y - place[1]
-            ahead, left = dx * c + dy * s, dy * c - dx * s
-            for point in range(POINTS):
-                part, gap = springs.covers[point, 0, column - first], springs.covers[point, 1, column - first] - height
-                along = springs.covers[point, 2, column - first]
-                sinks = speed * math.copysign(max(abs(along) - foot.straight, 0.0), along)
+        for k in range(last - first + 1):
+            j = node_in(first + k, nx, ground.wrap)
+            surfaces[k], depths[k] = carrying(ground, i, j) if j >= 0 else (-FAR_BELOW, 0.0)
+        for point in range(POINTS):
+            covers, shift = springs.covers[point], ((point + 0.5) / POINTS - 0.5) * spacing
+            parts, lows, places = covers[0], covers[1], covers[2]
+            for k in range(last - first + 1):
+                gap = lows[k] - surfaces[k]
+                if gap >= reach or parts[k] == 0.0 or count == len(cells):
+                    continue
+                sinks = speed * math.copysign(max(abs(places[k]) - foot.straight, 0.0), places[k])
                 kept = max(1.0 + min(sinks, 0.0) * (1.0 / REBOUND_SPEED), 0.0)
-                if gap < reach and part > 0.0 and kept > 0.0:
-                    p = spring_at(count)
-                    blocks[p + X], blocks[p + Y] = ahead + ((point + 0.5) / POINTS - 0.5) * spacing, left
-                    blocks[p + SIZE], blocks[p + DRAG] = kept * kept * part / POINTS, damping * max(sinks, 0.0)
-                    blocks[p + GAP], blocks[p + DEPTH] = gap, gap - depth
-                    cells[count, 0], cells[count, 1] = i, j
+                if kept > 0.0:
+                    p, dx, dy = spring_at(count), ground.x0 + (first + k) * spacing - place[0], y - place[1]
+                    blocks[p + X], blocks[p + Y] = dx * c + dy * s + shift, dy * c - dx * s
+                    blocks[p + SIZE], blocks[p + DRAG] = kept * kept * parts[k] / POINTS, damping * max(sinks, 0.0)
+                    blocks[p + GAP], blocks[p + DEPTH] = gap, gap - depths[k]
+                    cells[count, 0], cells[count, 1] = i, node_in(first + k, nx, ground.wrap)
                     count += 1
     return count
 

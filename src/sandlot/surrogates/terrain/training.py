@@ -20,8 +20,8 @@ from sandlot.typing import Array
 
 DRIFT_WEIGHTS = (1.0, 0.5, 1.5, 0.2, 0.2, 0.2)
 """Of mean errors of a stretch, in motion and in height, pitch and roll: those of speed and turn rate add up."""
-STEPS = 2048
-"""Single frames that are predicted in a step of the search, besides stretches."""
+WINDOWS, WINDOW = 160, 50
+"""Besides stretches, so many windows of so many frames are predicted in a step of the search, frame by frame."""
 SHORT = ((0.1, 10), (0.25, 30), (0.7, 100))
 """Until these shares of the training, stretches have no more than so many frames."""
 MAX_BATCH = 1024
@@ -68,6 +68,7 @@ class Training(Settings):
     rate: float = Field(4e-3, gt=0.0)
     drift: float = Field(20.0, ge=0.0)
     step: float = Field(0.3, ge=0.0)
+    bias: float = Field(3.0, ge=0.0)
     seed: int = Field(0, ge=0)
 
 
@@ -189,8 +190,11 @@ def train_drives(drives: Sequence[Drive], shape: Shape, given: Training, report:
         error, important = away(drive, start, frames), data.importance[drive]
         along = ((error**2).mean(2) * important).mean()
         drift = (error.mean(2) ** 2 * drift_weights * important).mean()
-        single = ((away(*draw(STEPS, 1), 1) / driver.factor) ** 2).mean()
-        return members * (along + given.drift * drift + given.step * single)
+        drive, start = draw(WINDOWS, WINDOW)
+        each = start[..., None] + torch.arange(WINDOW)
+        single = away(drive.repeat_interleave(WINDOW, 1), each.flatten(1), 1)[:, :, 0] / driver.factor
+        bias = (single.unflatten(1, (WINDOWS, WINDOW)).mean(2) ** 2).mean()
+        return members * (along + given.drift * drift + given.step * (single**2).mean() + given.bias * bias)
 
     source = torch.Generator().manual_seed(given.seed + 2)
     search = torch.optim.Adam(parameters, lr=given.rate)
