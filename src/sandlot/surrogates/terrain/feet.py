@@ -52,7 +52,7 @@ Place = Array | tuple[float, float, float]
 """Three numbers."""
 ADVANCE, SINK = 0.5, 5e-4
 """Feet change the ground anew when they have moved by this share of the spacing of nodes, or up or down by this [m]."""
-LANES = 4
+LANES = 8
 """Cells of a row that are computed together."""
 LEAST_UP = 0.1
 """Of the axis that points upwards, the vertical part is at least this: undersides are no steeper."""
@@ -177,37 +177,39 @@ def cover_row(foot: Foot, at: Stance, x: float, y: float, step: float, count: in
         row: (3, room) receives the covered share of each cell, from 0 to 1, the height of the underside [m], and how
             far ahead of the centre that is, in the axes of the foot [m].
     """
-    dx, dy, per = x - at.x, y - at.y, 1.0 / side
-    ahead_x, left_x, up_x = step * at.ahead_x, step * at.left_x, step * at.up_x
-    ahead_0, left_0 = dx * at.ahead_x + dy * at.ahead_y, dx * at.left_x + dy * at.left_y
-    up_0, radius, straight, rise = dx * at.up_x + dy * at.up_y, foot.radius, foot.straight, 1.0 / at.up_z
+    f, dx, dy, per = np.float32, x - at.x, y - at.y, np.float32(1.0 / side)
+    ahead_x, left_x, up_x = f(step * at.ahead_x), f(step * at.left_x), f(step * at.up_x)
+    ahead_0, left_0 = f(dx * at.ahead_x + dy * at.ahead_y), f(dx * at.left_x + dy * at.left_y)
+    ahead_z, left_z, up_z = f(at.ahead_z), f(at.left_z), f(at.up_z)
+    up_0, radius, straight, rise = f(dx * at.up_x + dy * at.up_y), f(foot.radius), f(foot.straight), f(1.0 / at.up_z)
     parts, lows, places, whole = row[0], row[1], row[2], (count + LANES - 1) // LANES * LANES
-    if radius == 0.0:
+    none, half, whole_cell, wide = f(0.0), f(0.5), f(1.0), f(foot.half_width)
+    if foot.radius == 0.0:
         for n in range(whole):
-            k = np.int32(n)
+            k = np.float32(np.int32(n))
             ahead, left, up = ahead_0 + k * ahead_x, left_0 + k * left_x, up_0 + k * up_x
             low = -up * rise
-            along = ahead + low * at.ahead_z
-            across = min(max(0.5 + (foot.half_width - abs(left + low * at.left_z)) * per, 0.0), 1.0)
-            parts[n] = across * min(max(0.5 + (straight - abs(along)) * per, 0.0), 1.0)
-            lows[n], places[n] = at.z + low, along
-        return
-    square = at.ahead_z * at.ahead_z + at.up_z * at.up_z
-    per_square, reach = 1.0 / square, square * radius * radius
-    for n in range(whole):
-        k = np.int32(n)
-        ahead, left, up = ahead_0 + k * ahead_x, left_0 + k * left_x, up_0 + k * up_x
-        flat = -(radius + up) * rise
-        along = ahead + flat * at.ahead_z
-        end = ahead - math.copysign(straight, along)
-        off = end * at.up_z - up * at.ahead_z
-        inside = reach - off * off
-        around = -(end * at.ahead_z + up * at.up_z + math.sqrt(max(inside, 0.0))) * per_square
-        is_flat = abs(along) < straight
-        low = flat if is_flat else around
-        across = min(max(0.5 + (foot.half_width - abs(left + low * at.left_z)) * per, 0.0), 1.0)
-        parts[n] = across if is_flat or inside > 0.0 else 0.0
-        lows[n], places[n] = at.z + low, ahead + low * at.ahead_z
+            along = ahead + low * ahead_z
+            across = min(max(half + (wide - abs(left + low * left_z)) * per, none), whole_cell)
+            parts[n] = across * min(max(half + (straight - abs(along)) * per, none), whole_cell)
+            lows[n], places[n] = low, along
+    else:
+        square = ahead_z * ahead_z + up_z * up_z
+        per_square, reach = f(1.0) / square, square * radius * radius
+        for n in range(whole):
+            k = np.float32(np.int32(n))
+            ahead, left, up = ahead_0 + k * ahead_x, left_0 + k * left_x, up_0 + k * up_x
+            flat = -(radius + up) * rise
+            along = ahead + flat * ahead_z
+            end = ahead - math.copysign(straight, along)
+            off = end * up_z - up * ahead_z
+            inside = reach - off * off
+            around = -(end * ahead_z + up * up_z + math.sqrt(max(inside, none))) * per_square
+            is_flat = abs(along) < straight
+            low = flat if is_flat else around
+            across = min(max(half + (wide - abs(left + low * left_z)) * per, none), whole_cell)
+            parts[n] = across if is_flat or inside > none else none
+            lows[n], places[n] = low, ahead + low * ahead_z
 
 
 @kernel(error_model="numpy", allocates=False, forceinline=True)
@@ -268,4 +270,4 @@ def make_ground(heights: Array, corner: tuple[float, float], spacing: float, wra
 def make_row(feet: NDArray[np.void], spacing: float) -> Array:
     """Room for a row of cells below a foot, for `cover_row`: (3, room)."""
     long = (feet["straight"] + feet["radius"] + spacing).max() + (feet["half_width"] + feet["radius"] + spacing).max()
-    return np.zeros((3, int(2.0 * long / spacing) + 2 * LANES))
+    return np.zeros((3, int(2.0 * long / spacing) + 2 * LANES), np.float32)

@@ -66,7 +66,7 @@ def is_clear(ground: Ground, foot: Foot, stance: Stance, covers: Array) -> bool:
         cover_row(foot, stance, ground.x0 + first * spacing, y, 2.0 * spacing, (last - first) // 2 + 1, spacing, covers)
         for k in range((last - first) // 2 + 1):
             j = node_in(first + 2 * k, nx, ground.wrap)
-            if j >= 0 and covers[0, k] > 0.0 and heights[i, j] > covers[1, k] - CLEAR:
+            if j >= 0 and covers[0, k] > 0.0 and heights[i, j] > stance.z + covers[1, k] - CLEAR:
                 return False
     return True
 
@@ -101,7 +101,7 @@ def stand_on(
             first, last = columns_below(foot, stance, ground, row, 0.0)
             cover_row(foot, stance, ground.x0 + first * spacing, y, spacing, last - first + 1, spacing, covers)
             for column in range(first, last + 1):
-                j, part, under = node_in(column, nx, wrap), covers[0, column - first], covers[1, column - first]
+                j, part, under = node_in(column, nx, wrap), covers[0, column - first], stance.z + covers[1, column - first]
                 if i < 0 or j < 0 or part <= 0.0:
                     continue
                 firm = pressed(ground, i, j, under, ratio)
@@ -150,7 +150,7 @@ def press(
         first, last = columns_below(foot, stance, ground, row, 0.0)
         cover_row(foot, stance, ground.x0 + first * spacing, y, spacing, last - first + 1, spacing, covers)
         for column in range(first, last + 1):
-            j, part, under = node_in(column, nx, ground.wrap), covers[0, column - first], covers[1, column - first]
+            j, part, under = node_in(column, nx, ground.wrap), covers[0, column - first], stance.z + covers[1, column - first]
             if i < 0 or j < 0 or part <= 0.0:
                 continue
             x = ground.x0 + column * spacing

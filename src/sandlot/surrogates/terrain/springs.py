@@ -93,6 +93,7 @@ class Springs(NamedTuple):
         blocks: Of LANES springs each; first those below wheels and belts, and one more at the end.
         cells: (room, 2) row and column of the cell of each that is below a wheel or belt.
         covers: (POINTS, 3, room) of `make_row`.
+        below: (2, room) heights of firm soil in a row, and how deep it was pressed [m].
         sums: (TOTALS,) forces and stiffness.
         shift: (3,) how far the rover is lifted [m], and turned in pitch and roll [rad], from where springs were found.
         rest: (3,) height [m], pitch and roll [rad] at rest.
@@ -118,7 +119,7 @@ def make_springs(feet: NDArray[np.void], spacing: float) -> Springs:
         np.zeros((room // LANES + 2) * BLOCK),
         np.zeros((room, 2), np.int64),
         np.stack([make_row(feet, spacing)] * POINTS),
-        make_row(feet, spacing),
+        np.zeros((2, make_row(feet, spacing).shape[1])),
         np.zeros(TOTALS),
         np.zeros(3),
         np.zeros(3),
@@ -187,7 +188,7 @@ def gather_wheel(
             covers, shift = springs.covers[point], ((point + 0.5) / POINTS - 0.5) * spacing
             parts, lows, places = covers[0], covers[1], covers[2]
             for k in range(last - first + 1):
-                gap = lows[k] - surfaces[k]
+                gap = at.z + lows[k] - surfaces[k]
                 if gap >= reach or parts[k] == 0.0 or count == len(cells):
                     continue
                 sinks = speed * math.copysign(max(abs(places[k]) - foot.straight, 0.0), places[k])
@@ -221,7 +222,7 @@ def gather_box(foot: Foot, at: Stance, ground: Ground, place: Array, reach: floa
             if j < 0 or part <= 0.0 or count == len(springs.cells):
                 continue
             height, depth = carrying(ground, i, j)
-            gap = covers[1, k] - height
+            gap = at.z + covers[1, k] - height
             if gap < reach:
                 p, dx, dy = spring_at(count), ground.x0 + (first + COARSE * k) * spacing - place[0], y - place[1]
                 blocks[p + X], blocks[p + Y] = dx * c + dy * s, dy * c - dx * s
