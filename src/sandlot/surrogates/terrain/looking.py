@@ -41,7 +41,7 @@ pitch and roll [rad] relative to where it would rest; the last changes of its mo
 stands still, else 0; least mark of the nodes below it; frames since it last changed the ground, and its
 position and attitude then; place [m] and yaw [rad] where it last looked at the ground, height [m], pitch and roll
 [rad] at which it would rest there, its slopes along x and y, and the speeds of its wheels [rad/s] then."""
-LOOK, LOOK_WHEELS = 0.01, 0.3
+LOOK, LOOK_WHEELS = 0.0125, 0.3
 """A rover looks at the ground again when its feet have moved by this [m], or the speed of its wheels has changed by
 this [rad/s]."""
 ABOVE = 1.0

@@ -25,7 +25,7 @@ WINDOWS, WINDOW = 160, 50
 SHORT = ((0.1, 10), (0.25, 30), (0.7, 100))
 """Until these shares of the training, stretches have no more than so many frames."""
 MAX_BATCH = 1024
-LEAST_STEPS = 10
+LEAST_STEPS = 6
 """An epoch has at least so many steps of the search, so that few drives are fitted, too."""
 WARM_UP = 50
 """Steps of the search in which the learning rate grows."""
@@ -50,25 +50,26 @@ class Training(Settings):
     Attributes:
         members: Nets of the ensemble.
         hidden: Neurons of the two hidden layers.
-        epochs: An epoch sees as many frames as the drives have, or more if they are few: it has at least ten steps.
+        epochs: An epoch sees as many frames as the drives have, or more if they are few: it has at least six steps.
         stretch: Frames that the net drives by itself before it is set back to the recording; fewer at first.
         batch: Frames that are averaged for a step of the search.
         rate: Largest learning rate.
         drift: Weight of the squared mean error of a stretch, beside that of the mean squared error.
         step: Weight of the squared error of a single frame, relative to how much states change in one. Long stretches
             alone teach where a rover ends, but not how it swings and slips on the way.
+        bias: Weight of the squared mean error of single frames over half a second: errors that stay add up.
         seed: Of everything random.
     """
 
     members: int = Field(2, ge=1, le=64)
-    hidden: tuple[Neurons, Neurons] = (64, 32)
-    epochs: int = Field(160, ge=1)
+    hidden: tuple[Neurons, Neurons] = (96, 48)
+    epochs: int = Field(240, ge=1)
     stretch: int = Field(250, ge=1)
-    batch: int = Field(25600, ge=1)
+    batch: int = Field(51200, ge=1)
     rate: float = Field(4e-3, gt=0.0)
     drift: float = Field(20.0, ge=0.0)
     step: float = Field(0.3, ge=0.0)
-    bias: float = Field(3.0, ge=0.0)
+    bias: float = Field(4.0, ge=0.0)
     seed: int = Field(0, ge=0)
 
 
@@ -175,6 +176,7 @@ def train_drives(drives: Sequence[Drive], shape: Shape, given: Training, report:
     driver = Driver(data, shape, motors, given, drives[0].interval)
     parameters = [*driver.net.parameters, *driver.gains.parameters]
     count, length = data.rows.shape[:2]
+    window = min(WINDOW, length - 1)
     drift_weights = torch.tensor(DRIFT_WEIGHTS)
 
     def away(drive: Tensor, start: Tensor, frames: int) -> Tensor:
@@ -190,10 +192,10 @@ def train_drives(drives: Sequence[Drive], shape: Shape, given: Training, report:
         error, important = away(drive, start, frames), data.importance[drive]
         along = ((error**2).mean(2) * important).mean()
         drift = (error.mean(2) ** 2 * drift_weights * important).mean()
-        drive, start = draw(WINDOWS, WINDOW)
-        each = start[..., None] + torch.arange(WINDOW)
-        single = away(drive.repeat_interleave(WINDOW, 1), each.flatten(1), 1)[:, :, 0] / driver.factor
-        bias = (single.unflatten(1, (WINDOWS, WINDOW)).mean(2) ** 2).mean()
+        drive, start = draw(WINDOWS, window)
+        each = start[..., None] + torch.arange(window)
+        single = away(drive.repeat_interleave(window, 1), each.flatten(1), 1)[:, :, 0] / driver.factor
+        bias = (single.unflatten(1, (WINDOWS, window)).mean(2) ** 2).mean()
         return members * (along + given.drift * drift + given.step * (single**2).mean() + given.bias * bias)
 
     source = torch.Generator().manual_seed(given.seed + 2)
