@@ -6,7 +6,7 @@ import pytest
 
 from commands import assert_one_clear_line
 from sandlot.surrogates.terrain.ground_model import GroundModel
-from sandlot.surrogates.terrain.motion_model import load_motion
+from sandlot.surrogates.terrain.motion_model import SHIPPED, load_motion
 from sandlot.worlds.record import record_world
 
 FRAMES = {"long": 200, "short": 20, "shortest": 3, "nothing": 2}
@@ -57,6 +57,28 @@ def test_fit_motion_keeps_a_model_that_was_tested_without_free_runs(sandlot_, re
 def test_fit_motion_needs_a_second_of_driving(sandlot_, recorded):
     said = sandlot_("fit", "motion", recorded["short"], "--out", "rover")
     assert_one_clear_line(said, "a fit needs at least 1 s")
+
+
+def test_fit_motion_goes_on_with_a_model_that_comes_with_sandlot(sandlot_, recorded, tmp_path):
+    pytest.importorskip("torch")
+    small = words("--set", ("epochs=1", "stretch=10", "batch=40", "rate=0.0001"))
+    said = sandlot_("fit", "motion", recorded["long"], "--out", "rover", "--start", "wheeled", "--soil", "mid", *small)
+    assert said.status == 0, said.err
+    assert len(load_motion(tmp_path / "rover").drives) == len(load_motion(SHIPPED / "wheeled").drives)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (("--start", "tracked"), "the model to start with is of another rover"),
+        (("--start", "nowhere"), "nowhere"),
+        (("--soil", "moon"), "--soil moon is not possible; allowed: "),
+        (("--soil", "moon.toml"), "moon.toml"),
+    ],
+)
+def test_a_wrong_start_or_soil_gets_one_line(sandlot_, recorded, given, said):
+    pytest.importorskip("torch")
+    assert_one_clear_line(sandlot_("fit", "motion", recorded["long"], "--out", "rover", *given), said)
 
 
 def test_recordings_for_testing_are_read_before_the_fit(sandlot_, recorded, tmp_path):

@@ -1,7 +1,7 @@
 """The commands ``fit motion`` and ``fit ground``: learned rovers from recordings of the terrain world."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -11,9 +11,12 @@ from rich.table import Table
 from sandlot import declared
 from sandlot.cli.show import Json, print_json
 from sandlot.cli.work import Set, SettingsFile, progress_bar
-from sandlot.errors import ModelError
+from sandlot.errors import ModelError, SettingError
 from sandlot.recordings.needs import ROVER, check_needs
 from sandlot.writing import refuse_existing
+
+if TYPE_CHECKING:
+    from sandlot.physics.soil import SoilKind
 
 REPORT = "report.html"
 """Page in the directory of a model."""
@@ -40,6 +43,18 @@ def _rover_of(recordings: list[Path], given: str | None) -> str:
     return str(rovers[0])
 
 
+def _soil_of(given: str) -> "SoilKind":
+    """The soil that a name or a file says."""
+    from sandlot.physics.soil import PRESETS
+    from sandlot.physics.soil.files import SUFFIX, load_soil
+
+    if given.endswith(SUFFIX):
+        return load_soil(Path(given))
+    if given not in PRESETS:
+        raise SettingError(f"--soil {given} is not possible; allowed: {', '.join(PRESETS)}, or a {SUFFIX} file")
+    return PRESETS[given]
+
+
 def motion(
     recordings: Recordings,
     out: Annotated[Path, typer.Option("--out", help="Directory of the model.", show_default=False)],
@@ -48,6 +63,16 @@ def motion(
         list[Path] | None,
         typer.Option("--test", metavar="RECORDING", help="Tests the model; may be repeated.", show_default=False),
     ] = None,
+    start: Annotated[
+        str | None,
+        typer.Option(help="Model that the fit begins with: wheeled, tracked, or a directory.", show_default="none"),
+    ] = None,
+    soil: Annotated[
+        str | None,
+        typer.Option(
+            help="Soil of recordings that name none: a preset, or a .toml file of fit soil.", show_default=False
+        ),
+    ] = None,
     assignments: Set = None,
     settings: SettingsFile = None,
     as_json: Json = False,
@@ -55,8 +80,9 @@ def motion(
     """Fit how a rover moves: its speed, sideways speed, turn rate and attitude from commands, ground and soil.
 
     The model is an ensemble of small nets. It learns from any number of soils and terrains, and then drives on others.
-    With --test it is compared with recordings that it has not seen. The model's report.html shows errors by
-    soil, slope and speed, and free runs. Use it with:
+    With --start it begins with a model that was trained on many soils, and few recordings are enough; give it a small
+    rate: --set rate=0.001 --set epochs=60. With --test it is compared with recordings that it has not seen. The
+    model's report.html shows errors by soil, slope and speed, and free runs. Use it with:
     sandlot record terrain --fidelity learned --set motion_model=OUT
     """
     for each in (*recordings, *(test or ())):
@@ -73,7 +99,8 @@ def motion(
     from sandlot.recordings.digests import digest
     from sandlot.studies.rover_page import motion_page
     from sandlot.surrogates.terrain.evaluation import evaluate
-    from sandlot.surrogates.terrain.fit_motion import fit_motion
+    from sandlot.surrogates.terrain.fit_motion import check_start, fit_motion
+    from sandlot.surrogates.terrain.motion_model import SHIPPED, load_motion
     from sandlot.surrogates.terrain.recorded import read_drives
     from sandlot.surrogates.terrain.shape import shape_of
     from sandlot.surrogates.terrain.training import Training
@@ -81,20 +108,24 @@ def motion(
     given = build(Training, values)
     need("torch", "learn").set_num_threads(1)  # its batches are small: more threads wait for each other
     shape = shape_of(_rover_of(recordings, rover))
-    drives = read_drives(recordings, shape)
+    kind = None if soil is None else _soil_of(soil)
+    first = None if start is None else load_motion(SHIPPED / start if start in ("wheeled", "tracked") else Path(start))
+    drives = read_drives(recordings, shape, kind)
+    if first is not None:
+        check_start(first, shape, drives[0].interval)
     if test:
-        read_drives(test, shape)  # a mistake in them is found before the fit
+        read_drives(test, shape, kind)  # a mistake in them is found before the fit
     data = [
         TrainingData(path=str(path), digest=digest(each), frames=int(each.sizes["time"]))
         for path, each in zip(recordings, map(open_recording, recordings), strict=True)
     ]
     with progress_bar("epoch") as show:
         bars = {what: show(f"training {what}") for what in ("driving", "standing")}
-        model = fit_motion(drives, shape, given, data, lambda what, epoch, epochs, _: bars[what](epoch, epochs))
-    errors = evaluate(model, test) if test else {}
+        model = fit_motion(drives, shape, given, data, lambda what, epoch, epochs, _: bars[what](epoch, epochs), first)
+    errors = evaluate(model, test, kind=kind) if test else {}
     model = model.with_errors(errors)
     model.save(out)
-    (out / REPORT).write_text(motion_page(model, test or recordings, not test, out), encoding="utf-8")
+    (out / REPORT).write_text(motion_page(model, test or recordings, not test, out, kind), encoding="utf-8")
     if as_json:
         print_json({"model": str(out), "drives": len(drives), "errors": errors})
         return

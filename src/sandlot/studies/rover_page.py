@@ -9,6 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from sandlot.physics.soil import SoilKind
 from sandlot.studies.plots import COLOURS, canvas
 from sandlot.studies.soil_page import as_png
 from sandlot.surrogates.terrain.drives import Drive
@@ -33,7 +34,9 @@ SECONDS = 10.0
 TOO_SHORT = "too short"
 
 
-def motion_page(model: MotionModel, paths: Sequence[Path], fitted_to_them: bool, out: Path) -> str:
+def motion_page(
+    model: MotionModel, paths: Sequence[Path], fitted_to_them: bool, out: Path, kind: SoilKind | None = None
+) -> str:
     """The page about how a rover moves, as HTML.
 
     Args:
@@ -41,14 +44,15 @@ def motion_page(model: MotionModel, paths: Sequence[Path], fitted_to_them: bool,
         paths: Recordings that it is compared with.
         fitted_to_them: Whether it was fitted to them.
         out: Its directory.
+        kind: Soil of recordings that name none.
     """
-    drives = [list(drives_of(open_drives(path), model.shape)) for path in paths]
+    drives = [list(drives_of(open_drives(path, kind), model.shape)) for path in paths]
     together = [drive for each in drives for drive in each]
     # Half of all frames are in drives at least as long; one that ended early does not shorten the others' free runs.
     lengths = np.sort([len(drive.commands) for drive in together])
     usual = int(lengths[np.searchsorted(np.cumsum(lengths), 0.5 * lengths.sum())])
     seconds = min(SECONDS, 0.99 * (usual - MIN_FRAMES) * model.interval)
-    runs = [list(free_runs(model, GroundModel(), path, seconds)) if seconds > 0.0 else [] for path in paths]
+    runs = [list(free_runs(model, GroundModel(), path, seconds, kind=kind)) if seconds > 0.0 else [] for path in paths]
     rows = [_motion_row(model, *each) for each in zip(paths, drives, runs, strict=True)]
     which = (
         "the recordings that it was fitted to; give others with --test"

@@ -5,12 +5,13 @@ import pytest
 
 from sandlot import recordings
 from sandlot.errors import RecordingError
+from sandlot.physics.soil import PRESETS
 from sandlot.surrogates.terrain.contact import LOAD, QUARTERS, RUT, SEEN, UNDER, look
 from sandlot.surrogates.terrain.drives import STATES, symmetries
 from sandlot.surrogates.terrain.feet import make_ground
 from sandlot.surrogates.terrain.grip import GRIPS, hold_along, spots_of
 from sandlot.surrogates.terrain.inputs import SOIL_INPUTS, shear_of
-from sandlot.surrogates.terrain.recorded import drives_of, ground_before, open_drives, read_drives
+from sandlot.surrogates.terrain.recorded import drives_of, ground_before, open_drives, read_drives, soil_below
 from sandlot.surrogates.terrain.shape import shape_of
 from sandlot.surrogates.terrain.springs import Give, make_springs
 from sandlot.worlds.record import record_world
@@ -54,6 +55,15 @@ def test_motion_is_that_of_the_recording(drive):
     assert inputs.shape == (len(drive.commands) - 1, SEEN + 2 + STATES + GRIPS)
     np.testing.assert_allclose(inputs[1:, SEEN + 2 : SEEN + 5], drive.motion[1:-1], atol=1e-12)
     np.testing.assert_allclose(np.cumsum(drive.states[:, 8:11], axis=0), drive.motion - drive.motion[0], atol=1e-12)
+
+
+@pytest.mark.parametrize(("ground", "expected"), [("soil", "soft"), ("particles", "mid"), ("rigid", "rigid")])
+def test_ground_that_is_no_soil_may_be_taken_for_one(recorded, monkeypatch, ground, expected):
+    path = recorded["soft"]
+    given = recordings.settings(recordings.open(path)) | {"ground": ground}
+    monkeypatch.setattr(recordings, "settings", lambda recording: given)
+    assert soil_below(open_drives(path, PRESETS["mid"])) == PRESETS[expected]
+    assert soil_below(open_drives(path)) == (None if ground == "particles" else PRESETS[expected])
 
 
 def test_a_rover_moves_although_the_ground_below_it_would_carry_it_elsewhere(drive):

@@ -7,6 +7,7 @@ import pytest
 
 pytest.importorskip("torch")
 
+from sandlot.errors import ModelError
 from sandlot.models.dense import forward
 from sandlot.surrogates.terrain.evaluation import evaluate
 from sandlot.surrogates.terrain.fit_ground import correlation, fit_ground, stretches_of
@@ -19,7 +20,7 @@ from sandlot.surrogates.terrain.stretches import Stretches, importance
 from sandlot.surrogates.terrain.training import Training, train_drives
 
 SHAPE = shape_of("wheeled")
-SHORT = Training(members=2, hidden=(8, 8), epochs=12, stretch=20, batch=160)
+SHORT = Training(members=2, hidden=(8, 8), epochs=20, stretch=20, batch=160)
 
 
 @pytest.fixture(scope="module")
@@ -49,6 +50,26 @@ def test_the_same_seed_gives_the_same_nets(drives, trained):
     assert not np.array_equal(model.drives[0].weights, other.drives[0].weights)
 
 
+def test_a_fit_goes_on_with_a_model(drives, trained):
+    """Without a step of the search its nets stay as they are; with some, they follow the drives better."""
+    model, _ = trained
+    still = SHORT.model_copy(update={"epochs": 1, "rate": 1e-12})
+    same = fit_motion(drives[:1], SHAPE, still, start=model)
+    for one, two in zip(same.drives + same.gains, model.drives + model.gains, strict=True):
+        np.testing.assert_allclose(one.weights, two.weights, atol=1e-5 * np.abs(two.weights).max())
+        np.testing.assert_allclose(one.biases, two.biases, atol=1e-5 * max(np.abs(two.biases).max(), 1.0))
+    further = fit_motion(drives[:1], SHAPE, SHORT.model_copy(update={"rate": 1e-3}), start=model)
+    before, after = (determination(drives[0], one_step(each, drives[0])).mean() for each in (model, further))
+    assert after > before
+
+
+def test_a_fit_does_not_go_on_with_a_model_of_another_rover(drives, trained):
+    with pytest.raises(ModelError, match="another rover"):
+        fit_motion(drives, shape_of("tracked"), SHORT, start=trained[0])
+    with pytest.raises(ModelError, match=r"frames of 0\.02 s"):
+        fit_motion(drives, SHAPE, SHORT, start=replace(trained[0], interval=0.02))
+
+
 def test_long_drives_are_cut_into_parts_as_long_as_the_shortest(drives):
     first = drives[0]
     short = replace(
@@ -67,11 +88,11 @@ def test_long_drives_are_cut_into_parts_as_long_as_the_shortest(drives):
     np.testing.assert_allclose(same[parts], states[:40], atol=1e-5)
 
 
-def test_few_drives_are_trained_for_ten_steps_an_epoch(drives, monkeypatch):
+def test_few_drives_are_trained_for_six_steps_an_epoch(drives, monkeypatch):
     steps = []
     monkeypatch.setattr("torch.optim.Adam.step", lambda self, *_: steps.append(1))
     train_drives(drives[:1], SHAPE, SHORT.model_copy(update={"epochs": 2, "batch": 10**6}))
-    assert len(steps) == 20
+    assert len(steps) == 12
 
 
 def test_members_differ_and_predict(drives, trained):

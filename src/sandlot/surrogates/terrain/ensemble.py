@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sandlot.extras import need
-from sandlot.models.dense import Dense, make_dense
+from sandlot.models.dense import Dense, layers_of, make_dense
+from sandlot.surrogates.terrain.motors import Motors
 from sandlot.typing import Array, IntArray
 
 Tensor = Any
@@ -23,6 +24,16 @@ class Scaling(NamedTuple):
 
     mean: Array
     scale: Array
+
+
+class Trained(NamedTuple):
+    """Nets that move a rover; as of `sandlot.surrogates.terrain.motion_model.MotionModel`."""
+
+    drives: tuple[Dense, ...]
+    gains: tuple[Dense, ...]
+    means: Array
+    scales: Array
+    motors: Motors
 
 
 def scaling(rows: Array, changes: Sequence[tuple[IntArray, Array]]) -> Scaling:
@@ -58,6 +69,21 @@ class Ensemble:
             bound = inputs**-0.5 * (last if k == len(sizes) - 2 else 1.0)
             weights = (2.0 * self.torch.rand((members, inputs, neurons), generator=draw) - 1.0) * bound
             self.parameters += [weights.requires_grad_(), self.torch.zeros((members, 1, neurons)).requires_grad_()]
+
+    @classmethod
+    def of(cls, nets: Sequence[Dense], inputs: Scaling, outputs: Scaling) -> "Ensemble":
+        """The ensemble whose `nets` these are."""
+        found = cls([*nets[0].sizes.tolist()], len(nets), 0)
+        layers = [list(layers_of(net)) for net in nets]
+        for k in range(len(layers[0])):
+            weights, biases = (np.stack([each[k][part] for each in layers]) for part in (0, 1))
+            if k == 0:
+                biases, weights = biases + inputs.mean @ weights, weights * inputs.scale[:, None]
+            if k == len(layers[0]) - 1:
+                biases, weights = (biases - outputs.mean) / outputs.scale, weights / outputs.scale
+            pair = found.torch.tensor(weights).float(), found.torch.tensor(biases[:, None]).float()
+            found.parameters[2 * k : 2 * k + 2] = [each.requires_grad_() for each in pair]
+        return found
 
     def after(self, sums: Tensor) -> Tensor:
         """Outputs (members, rows, outputs), from the sums (members, rows, neurons) of the first hidden layer."""

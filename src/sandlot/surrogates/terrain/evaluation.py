@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
+from sandlot.physics.soil import SoilKind
 from sandlot.surrogates.terrain.fit_motion import determination, one_step
 from sandlot.surrogates.terrain.ground_model import GroundModel
 from sandlot.surrogates.terrain.motion_model import MotionModel
@@ -15,19 +16,22 @@ SECONDS = 10.0
 """Length of free runs, unless recordings are shorter [s]."""
 
 
-def evaluate(model: MotionModel, paths: Sequence[Path], ground: GroundModel | None = None) -> dict[str, float]:
+def evaluate(
+    model: MotionModel, paths: Sequence[Path], ground: GroundModel | None = None, kind: SoilKind | None = None
+) -> dict[str, float]:
     """Errors of a model, by name and unit, as for its card.
 
     Args:
         model: How a rover moves.
         paths: Recordings.
         ground: How it changes the ground; the default model of soil if left out.
+        kind: As of `open_drives`.
 
     Raises:
         RecordingError: If one cannot be read, or lacks quantities.
     """
-    shares = [determination(drive, one_step(model, drive)) for drive in read_drives(paths, model.shape)]
-    runs = [run for path in paths for run in end_errors(model, ground or GroundModel(), path)]
+    shares = [determination(drive, one_step(model, drive)) for drive in read_drives(paths, model.shape, kind)]
+    runs = [run for path in paths for run in end_errors(model, ground or GroundModel(), path, kind=kind)]
     speed, _, turn = np.mean(shares, axis=0).tolist()
     found = {"R^2 of the speed one frame ahead [1]": speed, "R^2 of the turn rate one frame ahead [1]": turn}
     if runs:

@@ -18,7 +18,7 @@ from sandlot.surrogates.terrain.feet import STANCE, Ground, has_moved, make_row,
 from sandlot.surrogates.terrain.ground_model import GroundModel
 from sandlot.surrogates.terrain.imprint import MAX_FEET, Spreading, imprint, stand_on
 from sandlot.surrogates.terrain.inputs import NO_SOIL, soil_inputs
-from sandlot.surrogates.terrain.recorded import episodes_of, ground_before, kind_of, open_drives, replay
+from sandlot.surrogates.terrain.recorded import episodes_of, ground_before, open_drives, replay, soil_below
 from sandlot.surrogates.terrain.shape import Shape
 from sandlot.surrogates.terrain.step import MAX_PUSHED
 from sandlot.typing import Array
@@ -62,7 +62,7 @@ def stretches_of(recording: xr.Dataset, count: int) -> Iterator[Stretch]:
         count: How many at most, of each episode.
     """
     given = recordings.settings(recording)
-    interval, kind = float(given["interval"]), kind_of(given)
+    interval, kind = float(given["interval"]), soil_below(recording)
     span = round(SECOND / interval)
     for first, end in episodes_of(recording):
         every = max((end - first - 1) // span // count, 1) * span

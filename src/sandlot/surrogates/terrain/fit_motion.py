@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from sandlot.errors import RecordingError
+from sandlot.errors import ModelError, RecordingError
 from sandlot.models.card import Card, TrainingData
 from sandlot.surrogates.terrain.drives import Drive
 from sandlot.surrogates.terrain.motion_model import MotionModel, bounds, valid_ranges
@@ -24,6 +24,7 @@ def fit_motion(
     given: Training,
     trained_on: Sequence[TrainingData] = (),
     report: Callable[[str, int, int, float], None] = lambda what, epoch, epochs, error: None,
+    start: MotionModel | None = None,
 ) -> MotionModel:
     """Fit a model.
 
@@ -33,6 +34,8 @@ def fit_motion(
         given: Settings of the training.
         trained_on: Recordings, for the card.
         report: Called after each epoch with what is trained, its number, how many there are, and its error.
+        start: Model of the same rover that the search begins with; it keeps how the rover settles, and the settings
+            ``members`` and ``hidden`` are those of the model.
 
     Raises:
         RecordingError: If there is too little driving to fit anything.
@@ -40,9 +43,21 @@ def fit_motion(
     seconds = sum(drive.interval * len(drive.commands) for drive in drives)
     if seconds < MIN_SECONDS:
         raise RecordingError(f"the recordings hold {seconds:.2g} s of driving; a fit needs at least {MIN_SECONDS:g} s")
-    net = train_drives(drives, shape, given, lambda epoch, error: report("driving", epoch + 1, given.epochs, error))
-    settling = train_settling(drives, shape, given.rate, given.seed)
+    if start is not None:
+        check_start(start, shape, drives[0].interval)
+    net = train_drives(
+        drives,
+        shape,
+        given,
+        lambda epoch, error: report("driving", epoch + 1, given.epochs, error),
+        None if start is None else start.trained,
+    )
+    settling = train_settling(drives, shape, given.rate, given.seed) if start is None else start.settle
     limits, ranges = bounds(drives)
+    if start is not None:
+        limits = np.maximum(limits, start.limits)
+        low, high = np.minimum(ranges, start.ranges)[:, 0], np.maximum(ranges, start.ranges)[:, 1]
+        ranges = np.column_stack([low, high])
     card = Card(
         kind="motion",
         description="how a rover moves and stands on the ground",
@@ -51,6 +66,20 @@ def fit_motion(
         settings={"training": given.model_dump(mode="json")},
     )
     return MotionModel(shape, *net, settling, limits, ranges, drives[0].interval, card)
+
+
+def check_start(start: MotionModel, shape: Shape, interval: float) -> None:
+    """Refuse to go on with a model of another rover, or of other frames.
+
+    Raises:
+        ModelError: If it is one.
+    """
+    if not start.shape.is_like(shape):
+        raise ModelError("the model to start with is of another rover")
+    if abs(start.interval - interval) > 1e-6:
+        raise ModelError(
+            f"the model to start with has frames of {start.interval:g} s, the recordings of {interval:g} s"
+        )
 
 
 def one_step(model: MotionModel, drive: Drive) -> Array:

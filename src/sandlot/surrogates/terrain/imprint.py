@@ -101,9 +101,10 @@ def stand_on(
             first, last = columns_below(foot, stance, ground, row, 0.0)
             cover_row(foot, stance, ground.x0 + first * spacing, y, spacing, last - first + 1, spacing, covers)
             for column in range(first, last + 1):
-                j, part, under = node_in(column, nx, wrap), covers[0, column - first], stance.z + covers[1, column - first]
+                j, part = node_in(column, nx, wrap), covers[0, column - first]
                 if i < 0 or j < 0 or part <= 0.0:
                     continue
+                under = stance.z + covers[1, column - first]
                 firm = pressed(ground, i, j, under, ratio)
                 if under < ground.heights[i, j] + CONTACT:
                     ground.marks[i, j], ground.covered[i, j] = frame * MAX_FEET + TOUCHED + k, part
@@ -150,10 +151,10 @@ def press(
         first, last = columns_below(foot, stance, ground, row, 0.0)
         cover_row(foot, stance, ground.x0 + first * spacing, y, spacing, last - first + 1, spacing, covers)
         for column in range(first, last + 1):
-            j, part, under = node_in(column, nx, ground.wrap), covers[0, column - first], stance.z + covers[1, column - first]
+            j, part = node_in(column, nx, ground.wrap), covers[0, column - first]
             if i < 0 or j < 0 or part <= 0.0:
                 continue
-            x = ground.x0 + column * spacing
+            x, under = ground.x0 + column * spacing, stance.z + covers[1, column - first]
             height, by, before = heights[i, j], ground.marks[i, j], 0.0
             surface = height
             if by >= since and by % MAX_FEET >= TOUCHED:

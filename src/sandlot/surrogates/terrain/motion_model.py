@@ -13,6 +13,7 @@ from sandlot.models.dense import Dense, forward, layers_of, make_dense, single
 from sandlot.models.store import Model, load, save
 from sandlot.surrogates.terrain.contact import SEEN, give_of
 from sandlot.surrogates.terrain.drives import MOVES, STATES, Drive
+from sandlot.surrogates.terrain.ensemble import Trained
 from sandlot.surrogates.terrain.feet import FOOT
 from sandlot.surrogates.terrain.grip import GRIPS, spots_of
 from sandlot.surrogates.terrain.inputs import FRICTION, SOIL_INPUTS, shear_of
@@ -65,6 +66,11 @@ class MotionModel:
     ranges: Array
     interval: float
     card: Card
+
+    @property
+    def trained(self) -> Trained:
+        """Its nets, as a training may go on with them."""
+        return Trained(self.drives, self.gains, self.means, self.scales, self.motors)
 
     def learned(self, member: int = 0) -> Learned:
         """One member of the ensemble, for kernels."""

@@ -38,8 +38,12 @@ class Poses(NamedTuple):
     wheels: Array
 
 
-def open_drives(path: Path) -> xr.Dataset:
+def open_drives(path: Path, kind: SoilKind | None = None) -> xr.Dataset:
     """Open a recording that has all that a learned rover is trained on.
+
+    Args:
+        path: Of the recording.
+        kind: Soil that its ground is taken for, if it was not recorded on soil.
 
     Raises:
         RecordingError: If it cannot be read, has several rovers, lacks frames, or quantities, which the message names.
@@ -55,7 +59,15 @@ def open_drives(path: Path) -> xr.Dataset:
         raise RecordingError(
             f"{path} has one of every {skip} frames; a model is fitted to recordings with frame_skip=1"
         )
-    return recording
+    known = recordings.settings(recording).get("ground", "soil") in ("soil", "rigid")
+    return recording if kind is None or known else recording.assign_attrs(taken_for=kind.model_dump_json())
+
+
+def soil_below(recording: xr.Dataset) -> SoilKind | None:
+    """The soil that a recording was made on, or is taken for; None for other ground."""
+    if "taken_for" in recording.attrs:
+        return SoilKind.model_validate_json(recording.attrs["taken_for"])
+    return kind_of(recordings.settings(recording))
 
 
 def kind_of(given: dict[str, Any]) -> SoilKind | None:
@@ -208,7 +220,7 @@ def episodes_of(recording: xr.Dataset) -> list[tuple[int, int]]:
 
 def _episode(recording: xr.Dataset, shape: Shape, first: int, end: int) -> Drive:
     given = recordings.settings(recording)
-    kind, part = kind_of(given), recording.isel(time=slice(first, end), rover=0)
+    kind, part = soil_below(recording), recording.isel(time=slice(first, end), rover=0)
     column = {name: part[name].values.astype(np.float64) for name in (*MOTION, *COMMANDS)}
     shift = np.column_stack([column["dx"], column["dy"]])
     shift[0] = 0.0
@@ -267,13 +279,13 @@ def _first_map(recording: xr.Dataset, first: int) -> Array:
     return heights
 
 
-def read_drives(paths: Sequence[Path], shape: Shape) -> list[Drive]:
-    """All episodes of several recordings.
+def read_drives(paths: Sequence[Path], shape: Shape, kind: SoilKind | None = None) -> list[Drive]:
+    """All episodes of several recordings; arguments as of `open_drives` and `drives_of`.
 
     Raises:
         RecordingError: If one cannot be read, lacks quantities, or has no episode that is long enough.
     """
-    found = [drive for path in paths for drive in drives_of(open_drives(path), shape)]
+    found = [drive for path in paths for drive in drives_of(open_drives(path, kind), shape)]
     if not found:
         raise RecordingError("the recordings have no episode of at least 3 frames")
     return found

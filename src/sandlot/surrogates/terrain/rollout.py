@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from sandlot.kernels import kernel
 from sandlot.models.dense import BLOCK
+from sandlot.physics.soil import SoilKind
 from sandlot.surrogates.terrain.drives import MOVES, RESTS, Drive
 from sandlot.surrogates.terrain.feet import Ground
 from sandlot.surrogates.terrain.ground_model import GroundModel
@@ -204,14 +205,24 @@ def free_run(
 
 
 def end_errors(
-    model: MotionModel, ground: GroundModel, path: Path, seconds: float = 10.0, count: int = 20
+    model: MotionModel,
+    ground: GroundModel,
+    path: Path,
+    seconds: float = 10.0,
+    count: int = 20,
+    kind: SoilKind | None = None,
 ) -> Iterator[RunError]:
     """Where `free_runs` end."""
-    return (run.error for run in free_runs(model, ground, path, seconds, count))
+    return (run.error for run in free_runs(model, ground, path, seconds, count, kind))
 
 
 def free_runs(
-    model: MotionModel, ground: GroundModel, path: Path, seconds: float = 10.0, count: int = 20
+    model: MotionModel,
+    ground: GroundModel,
+    path: Path,
+    seconds: float = 10.0,
+    count: int = 20,
+    kind: SoilKind | None = None,
 ) -> Iterator[FreeRun]:
     """Drive stretches of a recording again without looking at it, and compare where they end.
 
@@ -221,11 +232,12 @@ def free_runs(
         path: Of the recording.
         seconds: Length of a stretch [s].
         count: Stretches of each episode at most, evenly apart.
+        kind: As of `open_drives`.
 
     Raises:
         RecordingError: If it cannot be read, or lacks quantities.
     """
-    recording = open_drives(path)
+    recording = open_drives(path, kind)
     for (first, end), drive in zip(episodes_of(recording), drives_of(recording, model.shape), strict=True):
         span = round(seconds / drive.interval)
         every = max((end - first - 2) // span // count, 1) * span

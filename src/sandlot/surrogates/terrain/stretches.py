@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from sandlot.extras import need
 from sandlot.surrogates.terrain.drives import RESTS, Drive, symmetries
-from sandlot.surrogates.terrain.ensemble import NEAR_ZERO, Tensor, scaling
+from sandlot.surrogates.terrain.ensemble import NEAR_ZERO, Scaling, Tensor, Trained, scaling
 from sandlot.surrogates.terrain.grip import GRIPS
 from sandlot.surrogates.terrain.inputs import FRICTION, shear_of
 from sandlot.surrogates.terrain.shape import Shape
@@ -37,8 +37,8 @@ class Stretches:
         soil_scaling: Of soils.
     """
 
-    def __init__(self, drives: Sequence[Drive], shape: Shape) -> None:
-        """Cut all drives into parts as long as the shortest."""
+    def __init__(self, drives: Sequence[Drive], shape: Shape, like: Trained | None = None) -> None:
+        """Cut all drives into parts as long as the shortest; scale them as nets that were trained before."""
         self._torch = torch = need("torch", "learn")
         frames = min(len(drive.commands) for drive in drives)
         parts = [
@@ -53,8 +53,12 @@ class Stretches:
         soils = np.stack([drive.soil for drive, _ in parts])
         kinds = symmetries(shape, 0)
         of_states = [(each.states, each.state_signs) for each in kinds]
-        self.row_scaling = scaling(rows, [(each.rows, each.row_signs) for each in kinds])
-        self.state_scaling = scaling(states, of_states)
+        if like is None:
+            self.row_scaling = scaling(rows, [(each.rows, each.row_signs) for each in kinds])
+            self.state_scaling = scaling(states, of_states)
+        else:
+            many = slice(rows.shape[2]), slice(rows.shape[2], rows.shape[2] + states.shape[2])
+            self.row_scaling, self.state_scaling = (Scaling(like.means[each], like.scales[each]) for each in many)
         self.soil_scaling = scaling(soils, [(np.arange(soils.shape[1]), np.ones(soils.shape[1]))])
 
         def tensor(values: NDArray[Any]) -> Tensor:

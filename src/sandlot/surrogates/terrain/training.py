@@ -1,22 +1,20 @@
 """Trains the nets of a learned rover on recorded drives, a small ensemble at once."""
 
 from collections.abc import Callable, Sequence
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 import numpy as np
 from pydantic import Field
 
 from sandlot.extras import need
-from sandlot.models.dense import Dense
 from sandlot.settings import Settings
 from sandlot.surrogates.terrain.contact import SEEN
 from sandlot.surrogates.terrain.drives import MOVED, MOVES, RESTS, STATES, WHEELS, Drive
-from sandlot.surrogates.terrain.ensemble import Ensemble, Scaling, Tensor, annealed
+from sandlot.surrogates.terrain.ensemble import Ensemble, Scaling, Tensor, Trained, annealed
 from sandlot.surrogates.terrain.grip import GRIPS, SPOTS, left_behind, loads_of, slips
 from sandlot.surrogates.terrain.motors import Motors, fit_motors
 from sandlot.surrogates.terrain.shape import Shape
 from sandlot.surrogates.terrain.stretches import Stretches
-from sandlot.typing import Array
 
 DRIFT_WEIGHTS = (1.0, 0.5, 1.5, 0.2, 0.2, 0.2)
 """Of mean errors of a stretch, in motion and in height, pitch and roll: those of speed and turn rate add up."""
@@ -76,13 +74,25 @@ class Training(Settings):
 class Driver:
     """Nets that drive by themselves, along stretches."""
 
-    def __init__(self, data: Stretches, shape: Shape, motors: Motors, given: Training, interval: float) -> None:
-        """Draw initial weights."""
+    def __init__(
+        self,
+        data: Stretches,
+        shape: Shape,
+        motors: Motors,
+        given: Training,
+        interval: float,
+        start: Trained | None = None,
+    ) -> None:
+        """Begin with nets that were trained before, or draw initial weights."""
         self.torch = torch = need("torch", "learn")
         self.data, self.width = data, data.rows.shape[2] + STATES + GRIPS
-        self.net = Ensemble([self.width + SOIL_VALUES, *given.hidden, MOVES], given.members, given.seed, 0.1)
-        soil = [data.soils.shape[1], SOIL_HIDDEN, self.width + SOIL_VALUES]
-        self.gains = Ensemble(soil, given.members, given.seed + 1, 0.5)
+        if start is None:
+            self.net = Ensemble([self.width + SOIL_VALUES, *given.hidden, MOVES], given.members, given.seed, 0.1)
+            soil = [data.soils.shape[1], SOIL_HIDDEN, self.width + SOIL_VALUES]
+            self.gains = Ensemble(soil, given.members, given.seed + 1, 0.5)
+        else:
+            self.net = Ensemble.of(start.drives, *self._scalings)
+            self.gains = Ensemble.of(start.gains, data.soil_scaling, self._scalings[0])
         scale, mean = data.state_scaling.scale, data.state_scaling.mean
         speeds = np.concatenate(slips(shape), axis=1)
         self.speeds = torch.tensor(scale[:5, None] * speeds).float(), torch.tensor(mean[:5] @ speeds).float()
@@ -140,28 +150,27 @@ class Driver:
             found.append(torch.cat([motion, rest], -1))
         return torch.stack(found, 2)
 
+    @property
+    def _scalings(self) -> tuple[Scaling, Scaling]:
+        """Of the inputs of the net that moves a rover, which are scaled already, and of its outputs."""
+        inputs = self.width + SOIL_VALUES
+        same = Scaling(np.zeros(inputs), np.ones(inputs))
+        return same, Scaling(np.zeros(MOVES), self.data.state_scaling.scale[-MOVES:])
+
     def nets(self, motors: Motors) -> "Trained":
         """As they are now, for inputs and outputs that are not scaled."""
         data = self.data
-        same = Scaling(np.zeros(self.width + SOIL_VALUES), np.ones(self.width + SOIL_VALUES))
-        drives = self.net.nets(same, Scaling(np.zeros(MOVES), data.state_scaling.scale[-MOVES:]))
+        same, of_moves = self._scalings
+        drives = self.net.nets(same, of_moves)
         gains = self.gains.nets(data.soil_scaling, same)
         means, scales = (np.concatenate(pair) for pair in zip(data.row_scaling, data.state_scaling, strict=True))
         means, scales = np.append(means, np.zeros(GRIPS)), np.append(scales, np.full(GRIPS, GRIP_SCALE))
         return Trained(tuple(drives), tuple(gains), means, scales, motors)
 
 
-class Trained(NamedTuple):
-    """What moves a rover; as of `sandlot.surrogates.terrain.motion_model.MotionModel`."""
-
-    drives: tuple[Dense, ...]
-    gains: tuple[Dense, ...]
-    means: Array
-    scales: Array
-    motors: Motors
-
-
-def train_drives(drives: Sequence[Drive], shape: Shape, given: Training, report: Report = silent) -> Trained:
+def train_drives(
+    drives: Sequence[Drive], shape: Shape, given: Training, report: Report = silent, start: Trained | None = None
+) -> Trained:
     """Train the nets that move a rover; they learn to drive by themselves, stretch by stretch.
 
     Args:
@@ -169,11 +178,12 @@ def train_drives(drives: Sequence[Drive], shape: Shape, given: Training, report:
         shape: Of the rover.
         given: Settings.
         report: Shows progress.
+        start: Nets that the search begins with, instead of random ones.
     """
-    data = Stretches(drives, shape)
-    torch, members = need("torch", "learn"), given.members
+    data = Stretches(drives, shape, start)
+    torch, members = need("torch", "learn"), given.members if start is None else len(start.drives)
     motors = fit_motors(drives, shape)
-    driver = Driver(data, shape, motors, given, drives[0].interval)
+    driver = Driver(data, shape, motors, given, drives[0].interval, start)
     parameters = [*driver.net.parameters, *driver.gains.parameters]
     count, length = data.rows.shape[:2]
     window = min(WINDOW, length - 1)
