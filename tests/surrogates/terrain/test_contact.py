@@ -149,12 +149,12 @@ def test_forces_equal_those_of_a_plain_twin(seed, x, y, yaw, wrap):
     elastic = -scene.give.ratio * gap
     forces = size * (np.clip(np.minimum(elastic, -depth), 0.0, None) + np.clip(np.minimum(elastic, drag), 0.0, None))
     assert drags > 0.0
-    assert forces.sum() == pytest.approx(total, rel=1e-9)
+    assert forces.sum() == pytest.approx(total, rel=1e-5)  # undersides are in 32-bit floats
     for k in range(wheels, found.shape[1]):  # without the underside
         scene.springs.blocks[k // LANES * BLOCK + k % LANES + SIZE] = 0.0
     scene.springs.shift[:] = 0.0
     resist(scene.springs, found.shape[1], scene.give.ratio)
-    np.testing.assert_allclose(scene.springs.sums[:2], [total, moment], rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(scene.springs.sums[:2], [total, moment], rtol=1e-5, atol=1e-8)
 
 
 @pytest.mark.parametrize("soil", ["soft", "mid"])

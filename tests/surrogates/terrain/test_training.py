@@ -13,9 +13,11 @@ from sandlot.surrogates.terrain.evaluation import evaluate
 from sandlot.surrogates.terrain.fit_ground import correlation, fit_ground, stretches_of
 from sandlot.surrogates.terrain.fit_motion import determination, fit_motion, one_step
 from sandlot.surrogates.terrain.ground_model import GroundModel
+from sandlot.surrogates.terrain.inputs import SOIL_INPUTS
 from sandlot.surrogates.terrain.recorded import open_drives, read_drives
 from sandlot.surrogates.terrain.rollout import end_errors
 from sandlot.surrogates.terrain.shape import shape_of
+from sandlot.surrogates.terrain.step import GAINS
 from sandlot.surrogates.terrain.stretches import Stretches, importance
 from sandlot.surrogates.terrain.training import Training, train_drives
 
@@ -48,6 +50,20 @@ def test_the_same_seed_gives_the_same_nets(drives, trained):
         np.testing.assert_array_equal(one.weights, two.weights)
     other = fit_motion(drives, SHAPE, SHORT.model_copy(update={"seed": 1}))
     assert not np.array_equal(model.drives[0].weights, other.drives[0].weights)
+
+
+def test_nets_do_not_see_parameters_of_soils_that_never_changed(drives, trained):
+    """All drives are on soils of the same damping, so that nothing can be learned from it."""
+    model, column = trained[0], SOIL_INPUTS.index("damping [Pa*s/m]")
+    inputs = np.stack([drive.soil for drive in drives])
+    assert np.ptp(inputs[:, column]) == 0.0
+    others = inputs.copy()
+    others[:, column] = 0.0
+    found, expected = (model.soils(each)[:, GAINS:] for each in (others, inputs))
+    np.testing.assert_array_equal(found, expected)
+    rows = np.concatenate([drives[0].seen[0], drives[0].soil])[None].repeat(2, axis=0)
+    rows[1, column - len(SOIL_INPUTS)] = 0.0
+    np.testing.assert_array_equal(*forward(model.settle, rows))
 
 
 def test_a_fit_goes_on_with_a_model(drives, trained):

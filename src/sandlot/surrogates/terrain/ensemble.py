@@ -44,6 +44,15 @@ def scaling(rows: Array, changes: Sequence[tuple[IntArray, Array]]) -> Scaling:
     return Scaling(mean, np.where(spread > NEAR_ZERO, spread, 1.0))
 
 
+def scaling_of_soils(soils: Array) -> Scaling:
+    """Of rows (rows, columns); columns that never change have an infinite scale, so that nets do not see them.
+
+    Their weights would stay random, and act on soils whose values differ.
+    """
+    mean, spread = soils.mean(axis=0), soils.std(axis=0)
+    return Scaling(mean, np.where(np.ptp(soils, axis=0) > 0.0, np.maximum(spread, NEAR_ZERO), np.inf))
+
+
 def net_of(layers: Sequence[tuple[Array, Array]], inputs: Scaling, outputs: Scaling) -> Dense:
     """A net of unscaled inputs and outputs, from weights and biases of scaled ones."""
     weights, biases = [w for w, _ in layers], [b for _, b in layers]

@@ -48,6 +48,8 @@ class Stance(NamedTuple):
     course_y: float
 
 
+MOST_FEET = 32
+"""Marks of `sandlot.surrogates.terrain.imprint` tell so many apart."""
 Place = Array | tuple[float, float, float]
 """Three numbers."""
 ADVANCE, SINK = 0.5, 5e-4
@@ -174,8 +176,8 @@ def cover_row(foot: Foot, at: Stance, x: float, y: float, step: float, count: in
         step: Between their middles, along x [m].
         count: Of cells.
         side: Of a cell [m].
-        row: (3, room) receives the covered share of each cell, from 0 to 1, the height of the underside [m], and how
-            far ahead of the centre that is, in the axes of the foot [m].
+        row: (3, room) receives the covered share of each cell, from 0 to 1, the height of the underside above the
+            centre of the foot [m], and how far ahead of the centre that is, in the axes of the foot [m].
     """
     f, dx, dy, per = np.float32, x - at.x, y - at.y, np.float32(1.0 / side)
     ahead_x, left_x, up_x = f(step * at.ahead_x), f(step * at.left_x), f(step * at.up_x)
@@ -269,5 +271,7 @@ def make_ground(heights: Array, corner: tuple[float, float], spacing: float, wra
 
 def make_row(feet: NDArray[np.void], spacing: float) -> Array:
     """Room for a row of cells below a foot, for `cover_row`: (3, room)."""
-    long = (feet["straight"] + feet["radius"] + spacing).max() + (feet["half_width"] + feet["radius"] + spacing).max()
+    # As `extents` gives them, of feet that lean as far as can be.
+    both = feet["straight"] + feet["half_width"]
+    long = (2.0 * both + 2.0 * feet["radius"] + feet["half_width"]).max() + 4.0 * spacing
     return np.zeros((3, int(2.0 * long / spacing) + 2 * LANES), np.float32)

@@ -1,11 +1,13 @@
 """Fits a model of how a rover moves to recorded drives, and measures how wrong it is on others."""
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
 from sandlot.errors import ModelError, RecordingError
 from sandlot.models.card import Card, TrainingData
+from sandlot.models.dense import Dense
 from sandlot.surrogates.terrain.drives import Drive
 from sandlot.surrogates.terrain.motion_model import MotionModel, bounds, valid_ranges
 from sandlot.surrogates.terrain.settling import train_settling
@@ -34,8 +36,8 @@ def fit_motion(
         given: Settings of the training.
         trained_on: Recordings, for the card.
         report: Called after each epoch with what is trained, its number, how many there are, and its error.
-        start: Model of the same rover that the search begins with; it keeps how the rover settles, and the settings
-            ``members`` and ``hidden`` are those of the model.
+        start: Model of the same rover that the search begins with; its motors, its band and how the rover settles
+            are kept, and the settings ``members`` and ``hidden`` are those of the model.
 
     Raises:
         RecordingError: If there is too little driving to fit anything.
@@ -63,9 +65,19 @@ def fit_motion(
         description="how a rover moves and stands on the ground",
         trained_on=tuple(trained_on),
         valid_ranges=valid_ranges(drives),
-        settings={"training": given.model_dump(mode="json")},
+        settings={"training": given.model_dump(mode="json") | _sizes(net.drives), **_band_of(start)},
     )
     return MotionModel(shape, *net, settling, limits, ranges, drives[0].interval, card)
+
+
+def _sizes(nets: Sequence[Dense]) -> dict[str, Any]:
+    """Those settings of a training that a model to start with decides."""
+    return {"members": len(nets), "hidden": nets[0].sizes[1:-1].tolist()}
+
+
+def _band_of(start: MotionModel | None) -> dict[str, float]:
+    """The band of the model to start with, which few recordings do not show anew."""
+    return {} if start is None else {"band": start.band}
 
 
 def check_start(start: MotionModel, shape: Shape, interval: float) -> None:

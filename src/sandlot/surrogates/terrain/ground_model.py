@@ -21,7 +21,7 @@ class GroundModel(Settings):
     Attributes:
         ahead: Share that rises ahead of and behind a moving foot, beside that at its sides.
         slow: Feet slower than about this displace soil equally in all directions [m/s].
-        shelter: Soil does not slide to nodes below a foot that are closer to it than this [m].
+        shelter: A foot goes on touching a node as long as it is no higher above it than this [m].
         repose: Tangent of the angle of repose, for ground that is not soil.
         repose_share: The same for soil, as a share of that of its kind.
     """

@@ -1,7 +1,8 @@
 """How feet change a height map: they press it down, displaced soil rises beside them, and steep slopes slide.
 
-Heights never stay above the underside of a foot. All soil that a foot displaces is added to the nodes around it, so
-that the volume is kept by construction. Which share of it goes where is fitted to recordings (`Spreading`).
+Firm soil below a foot springs back by what is elastic; loose soil never stays above its underside. All soil that a foot
+displaces is added to the nodes around it, so that the volume is kept by construction. Which share of it goes where is
+fitted to recordings (`Spreading`).
 """
 
 import math
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from sandlot.kernels import kernel
 from sandlot.surrogates.terrain.feet import (
+    MOST_FEET,
     Foot,
     Ground,
     Stance,
@@ -29,8 +31,9 @@ CONTACT = 1e-4
 DIAGONAL = math.sqrt(2.0)
 STEEP = 1.01
 """Slopes that exceed the angle of repose by this factor slide."""
-MAX_FEET, TOUCHED = 64, 32
-"""Marks of a frame are distinct for so many feet."""
+MAX_FEET, TOUCHED = 2 * MOST_FEET, MOST_FEET
+"""Marks of a frame. A foot that is above a node in its rut leaves its number; one that touches it, its number and the
+second one."""
 CLEAR = 5e-3
 """Boxes that are higher above the ground than this everywhere are skipped [m]."""
 MARGIN = 3
@@ -43,7 +46,7 @@ class Spreading(NamedTuple):
     Attributes:
         ahead: Share that rises ahead of and behind a moving foot, beside that at its sides.
         slow: Feet slower than about this displace soil equally in all directions [m/s].
-        shelter: Soil does not slide to nodes below a foot that are closer to it than this [m].
+        shelter: A foot goes on touching a node as long as it is no higher above it than this [m].
         repose: Tangent of the angle of repose.
     """
 
@@ -105,8 +108,8 @@ def stand_on(
                 if i < 0 or j < 0 or part <= 0.0:
                     continue
                 under = stance.z + covers[1, column - first]
-                firm = pressed(ground, i, j, under, ratio)
                 if under < ground.heights[i, j] + CONTACT:
+                    firm = pressed(ground, i, j, under, ratio)
                     ground.marks[i, j], ground.covered[i, j] = frame * MAX_FEET + TOUCHED + k, part
                     ground.surface[i, j] = min(max(under, firm), ground.heights[i, j])
 
@@ -156,9 +159,11 @@ def press(
                 continue
             x, under = ground.x0 + column * spacing, stance.z + covers[1, column - first]
             height, by, before = heights[i, j], ground.marks[i, j], 0.0
-            surface = height
+            surface, now_by = height, mark // MAX_FEET * MAX_FEET + TOUCHED
             if by >= since and by % MAX_FEET >= TOUCHED:
                 before, surface = ground.covered[i, j], ground.surface[i, j]
+            if by >= now_by and under >= surface:
+                continue  # a lower foot touches it
             if under > surface + (shelter if before > 0.0 else 0.0):
                 if under < ground.initial[i, j] - max(ground.firm[i, j] - height, 0.0):
                     ground.marks[i, j] = mark - TOUCHED

@@ -59,7 +59,7 @@ def open_drives(path: Path, kind: SoilKind | None = None) -> xr.Dataset:
         raise RecordingError(
             f"{path} has one of every {skip} frames; a model is fitted to recordings with frame_skip=1"
         )
-    known = recordings.settings(recording).get("ground", "soil") in ("soil", "rigid")
+    known = kind_of(recordings.settings(recording)) is not None
     return recording if kind is None or known else recording.assign_attrs(taken_for=kind.model_dump_json())
 
 
@@ -139,6 +139,7 @@ def follow(
         rests[k] = state["at_rest"][0] + higher(state)
         for m in range(SEEN):
             seen[k, m] = held[m]
+        add_window(ground.heights, rows[k], columns[k], changes[k])
         state["waited"] += 1
         if has_moved(position, attitude, before, turned, lever, ground.spacing):
             frame = 1 if state["since"] == NEVER else state["since"] // MAX_FEET + 1
@@ -148,7 +149,6 @@ def follow(
             state["looked"][2] = np.nan  # it looks at the changed ground
             for m in range(3):
                 before[m], turned[m] = position[m], attitude[m]
-        add_window(ground.heights, rows[k], columns[k], changes[k])
 
 
 class Follower:

@@ -7,7 +7,7 @@ import numpy as np
 from sandlot.extras import need
 from sandlot.models.dense import Dense
 from sandlot.surrogates.terrain.drives import Drive, Symmetry, symmetries
-from sandlot.surrogates.terrain.ensemble import Ensemble, annealed, scaling
+from sandlot.surrogates.terrain.ensemble import Ensemble, Scaling, annealed, scaling, scaling_of_soils
 from sandlot.surrogates.terrain.shape import Shape
 from sandlot.typing import Array
 
@@ -27,7 +27,10 @@ def train_settling(drives: Sequence[Drive], shape: Shape, rate: float, seed: int
 
     inputs, targets = (np.concatenate(pair) for pair in zip(*(turned(each) for each in kinds), strict=True))
     same = [(np.arange(seen), np.ones(seen))]
-    of_inputs, of_targets = scaling(inputs, same), scaling(targets, [(np.arange(3), np.ones(3))])
+    of_inputs, of_soils = scaling(inputs, same), scaling_of_soils(np.stack([drive.soil for drive in drives]))
+    many = len(of_soils.mean)
+    of_inputs = Scaling(of_inputs.mean, np.append(of_inputs.scale[:-many], of_soils.scale))
+    of_targets = scaling(targets, [(np.arange(3), np.ones(3))])
     ensemble = Ensemble([seen, SETTLING_HIDDEN, SETTLING_HIDDEN, 3], 1, seed)
     x = torch.tensor((inputs - of_inputs.mean) / of_inputs.scale).float()[None]
     y = torch.tensor((targets - of_targets.mean) / of_targets.scale).float()[None]

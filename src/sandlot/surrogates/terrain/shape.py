@@ -5,10 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from sandlot.errors import RobotError
 from sandlot.robots.rover import load_rover
 from sandlot.robots.rover_layout import Layout, find_layout
 from sandlot.robots.rover_motors import GRAVITY
-from sandlot.surrogates.terrain.feet import FOOT
+from sandlot.surrogates.terrain.feet import FOOT, MOST_FEET
 from sandlot.surrogates.terrain.springs import Body
 from sandlot.typing import Array
 
@@ -104,6 +105,8 @@ def shape_of(rover: str) -> Shape:
 def measure(layout: Layout) -> Shape:
     """The shape of a rover."""
     feet = np.array((_belts(layout) if layout.belts else _wheels(layout)) + _undersides(layout), FOOT)
+    if len(feet) > MOST_FEET:
+        raise RobotError(f"the rover has {len(feet)} wheels and solids; a learned rover may have {MOST_FEET}")
     masses = [part.inertial.mass for part in layout.parts]
     centres = [
         rotation @ part.inertial.centre + position

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from sandlot.extras import need
 from sandlot.surrogates.terrain.drives import RESTS, Drive, symmetries
-from sandlot.surrogates.terrain.ensemble import NEAR_ZERO, Scaling, Tensor, Trained, scaling
+from sandlot.surrogates.terrain.ensemble import NEAR_ZERO, Scaling, Tensor, Trained, scaling, scaling_of_soils
 from sandlot.surrogates.terrain.grip import GRIPS
 from sandlot.surrogates.terrain.inputs import FRICTION, shear_of
 from sandlot.surrogates.terrain.shape import Shape
@@ -56,10 +56,12 @@ class Stretches:
         if like is None:
             self.row_scaling = scaling(rows, [(each.rows, each.row_signs) for each in kinds])
             self.state_scaling = scaling(states, of_states)
+            self.soil_scaling = scaling_of_soils(soils)
         else:
             many = slice(rows.shape[2]), slice(rows.shape[2], rows.shape[2] + states.shape[2])
             self.row_scaling, self.state_scaling = (Scaling(like.means[each], like.scales[each]) for each in many)
-        self.soil_scaling = scaling(soils, [(np.arange(soils.shape[1]), np.ones(soils.shape[1]))])
+            # Weights of parameters that do not change in these drives are kept.
+            self.soil_scaling = scaling(soils, [(np.arange(soils.shape[1]), np.ones(soils.shape[1]))])
 
         def tensor(values: NDArray[Any]) -> Tensor:
             return torch.tensor(values, dtype=torch.float32)

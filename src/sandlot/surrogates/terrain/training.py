@@ -55,7 +55,7 @@ class Training(Settings):
         drift: Weight of the squared mean error of a stretch, beside that of the mean squared error.
         step: Weight of the squared error of a single frame, relative to how much states change in one. Long stretches
             alone teach where a rover ends, but not how it swings and slips on the way.
-        bias: Weight of the squared mean error of single frames over half a second: errors that stay add up.
+        bias: Weight of the squared mean error of single frames over 50 frames: errors that stay add up.
         seed: Of everything random.
     """
 
@@ -182,15 +182,15 @@ def train_drives(
     """
     data = Stretches(drives, shape, start)
     torch, members = need("torch", "learn"), given.members if start is None else len(start.drives)
-    motors = fit_motors(drives, shape)
+    motors = fit_motors(drives, shape) if start is None else start.motors
     driver = Driver(data, shape, motors, given, drives[0].interval, start)
     parameters = [*driver.net.parameters, *driver.gains.parameters]
     count, length = data.rows.shape[:2]
     window = min(WINDOW, length - 1)
     drift_weights = torch.tensor(DRIFT_WEIGHTS)
 
-    def away(drive: Tensor, start: Tensor, frames: int) -> Tensor:
-        rows, states, grips, shifts = data.cut(drive, start, frames)
+    def away(drive: Tensor, first: Tensor, frames: int) -> Tensor:
+        rows, states, grips, shifts = data.cut(drive, first, frames)
         return driver.run(drive, rows, states[:, :, 0], grips, shifts) - states[:, :, 1:, list(MOVED)]
 
     def draw(batch: int, frames: int) -> tuple[Tensor, Tensor]:
@@ -198,12 +198,12 @@ def train_drives(
         return drive, torch.randint(0, length - frames, (members, batch), generator=source)
 
     def loss(batch: int, frames: int) -> Any:
-        drive, start = draw(batch, frames)
-        error, important = away(drive, start, frames), data.importance[drive]
+        drive, first = draw(batch, frames)
+        error, important = away(drive, first, frames), data.importance[drive]
         along = ((error**2).mean(2) * important).mean()
         drift = (error.mean(2) ** 2 * drift_weights * important).mean()
-        drive, start = draw(WINDOWS, window)
-        each = start[..., None] + torch.arange(window)
+        drive, first = draw(WINDOWS, window)
+        each = first[..., None] + torch.arange(window)
         single = away(drive.repeat_interleave(window, 1), each.flatten(1), 1)[:, :, 0] / driver.factor
         bias = (single.unflatten(1, (WINDOWS, window)).mean(2) ** 2).mean()
         return members * (along + given.drift * drift + given.step * (single**2).mean() + given.bias * bias)
