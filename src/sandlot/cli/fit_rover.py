@@ -113,6 +113,8 @@ def motion(
     drives = read_drives(recordings, shape, kind)
     if first is not None:
         check_start(first, shape, drives[0].interval)
+        if any(drive.kind is None for drive in drives):
+            raise SettingError("--start needs --soil for recordings that name no soil; sandlot fit soil finds one")
     if test:
         read_drives(test, shape, kind)  # a mistake in them is found before the fit
     data = [
@@ -140,7 +142,10 @@ def motion(
     count = "1 drive" if len(drives) == 1 else f"{len(drives)} drives"
     console.print(f"Model: [bold]{escape(str(out))}[/bold], fitted to {count}")
     console.print(f"Report: {escape(str(out / REPORT))}")
-    console.print(escape(f"Use it: sandlot record terrain --fidelity learned --set motion_model={out}"), style="dim")
+    like = "" if soil is None else f" --set soil={soil}"
+    console.print(
+        escape(f"Use it: sandlot record terrain --fidelity learned --set motion_model={out}{like}"), style="dim"
+    )
 
 
 def ground(

@@ -5,10 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-pytest.importorskip("torch")
+torch = pytest.importorskip("torch")
 
 from sandlot.errors import ModelError
 from sandlot.models.dense import forward
+from sandlot.surrogates.terrain.drives import MOVED, symmetries
 from sandlot.surrogates.terrain.evaluation import evaluate
 from sandlot.surrogates.terrain.fit_ground import correlation, fit_ground, stretches_of
 from sandlot.surrogates.terrain.fit_motion import determination, fit_motion, one_step
@@ -19,8 +20,9 @@ from sandlot.surrogates.terrain.rollout import end_errors
 from sandlot.surrogates.terrain.shape import shape_of
 from sandlot.surrogates.terrain.step import GAINS
 from sandlot.surrogates.terrain.stretches import Stretches, importance
-from sandlot.surrogates.terrain.training import Training, train_drives
+from sandlot.surrogates.terrain.training import Driver, Training, train_drives
 
+torch.set_num_threads(1)  # batches are small: more threads wait for each other
 SHAPE = shape_of("wheeled")
 SHORT = Training(members=2, hidden=(8, 8), epochs=20, stretch=20, batch=160)
 
@@ -50,6 +52,24 @@ def test_the_same_seed_gives_the_same_nets(drives, trained):
         np.testing.assert_array_equal(one.weights, two.weights)
     other = fit_motion(drives, SHAPE, SHORT.model_copy(update={"seed": 1}))
     assert not np.array_equal(model.drives[0].weights, other.drives[0].weights)
+
+
+def test_training_drives_as_the_kernel_does(drives, trained):
+    """The forward pass of the training, beside the nets of the model with inputs and outputs that are not scaled."""
+    model, drive = trained[0], drives[0]
+    data = Stretches([drive], SHAPE, model.trained)
+    driver = Driver(data, SHAPE, model.motors, SHORT, drive.interval, model.trained)
+    frames = torch.arange(5, 60)[None].repeat(2, 1)
+    rows, states, grips, shifts = data.cut(torch.zeros_like(frames), frames, 1)
+    kept = 55 // len(symmetries(SHAPE, 0))  # the others show the rover mirrored
+    with torch.no_grad():
+        found = driver.run(torch.zeros_like(frames), rows, states[:, :, 0], grips, shifts)[:, :kept, 0].numpy()
+    moved, scaling = list(MOVED), data.state_scaling
+    for member in range(2):
+        expected = drive.states[:-1, moved] + model.changes(drive.inputs(SHAPE), drive.soil, member)
+        expected[:, 3:] += drive.shifts
+        scaled = (expected[5 : 5 + kept] - scaling.mean[moved]) / scaling.scale[moved]
+        np.testing.assert_allclose(found[member], scaled, rtol=1e-4, atol=1e-4)
 
 
 def test_nets_do_not_see_parameters_of_soils_that_never_changed(drives, trained):
@@ -107,7 +127,7 @@ def test_long_drives_are_cut_into_parts_as_long_as_the_shortest(drives):
 def test_few_drives_are_trained_for_six_steps_an_epoch(drives, monkeypatch):
     steps = []
     monkeypatch.setattr("torch.optim.Adam.step", lambda self, *_: steps.append(1))
-    train_drives(drives[:1], SHAPE, SHORT.model_copy(update={"epochs": 2, "batch": 10**6}))
+    train_drives(drives[:1], SHAPE, SHORT.model_copy(update={"epochs": 2, "batch": 10**4}))
     assert len(steps) == 12
 
 

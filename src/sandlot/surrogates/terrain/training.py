@@ -18,8 +18,9 @@ from sandlot.surrogates.terrain.stretches import Stretches
 
 DRIFT_WEIGHTS = (1.0, 0.5, 1.5, 0.2, 0.2, 0.2)
 """Of mean errors of a stretch, in motion and in height, pitch and roll: those of speed and turn rate add up."""
-WINDOWS, WINDOW = 160, 50
-"""Besides stretches, so many windows of so many frames are predicted in a step of the search, frame by frame."""
+WINDOW, SHARE, LEAST_WINDOWS = 50, 0.15625, 4
+"""Besides stretches, windows of so many frames are predicted in a step of the search, frame by frame: in all, so many
+frames as this share of those in stretches, but at least so many windows. Symmetries need a multiple of four."""
 SHORT = ((0.1, 10), (0.25, 30), (0.7, 100))
 """Until these shares of the training, stretches have no more than so many frames."""
 MAX_BATCH = 1024
@@ -187,6 +188,7 @@ def train_drives(
     parameters = [*driver.net.parameters, *driver.gains.parameters]
     count, length = data.rows.shape[:2]
     window = min(WINDOW, length - 1)
+    windows = max(int(SHARE * given.batch) // (WINDOW * LEAST_WINDOWS), 1) * LEAST_WINDOWS
     drift_weights = torch.tensor(DRIFT_WEIGHTS)
 
     def away(drive: Tensor, first: Tensor, frames: int) -> Tensor:
@@ -202,10 +204,10 @@ def train_drives(
         error, important = away(drive, first, frames), data.importance[drive]
         along = ((error**2).mean(2) * important).mean()
         drift = (error.mean(2) ** 2 * drift_weights * important).mean()
-        drive, first = draw(WINDOWS, window)
+        drive, first = draw(windows, window)
         each = first[..., None] + torch.arange(window)
         single = away(drive.repeat_interleave(window, 1), each.flatten(1), 1)[:, :, 0] / driver.factor
-        bias = (single.unflatten(1, (WINDOWS, window)).mean(2) ** 2).mean()
+        bias = (single.unflatten(1, (windows, window)).mean(2) ** 2).mean()
         return members * (along + given.drift * drift + given.step * (single**2).mean() + given.bias * bias)
 
     source = torch.Generator().manual_seed(given.seed + 2)

@@ -239,13 +239,15 @@ def _model(settings: TerrainSettings, name: str, shape: Shape) -> MotionModel:
             stacklevel=2,
         )
     kind = _kind(settings)
-    for k, value in enumerate(() if kind is None else soil_inputs(kind, shape.width).tolist()):
-        low, high = model.card.valid_ranges.get(f"soil: {SOIL_INPUTS[k]}", (-math.inf, math.inf))
+    outside = []
+    for name_, value in zip(
+        SOIL_INPUTS, (NO_SOIL if kind is None else soil_inputs(kind, shape.width)).tolist(), strict=True
+    ):
+        low, high = model.card.valid_ranges.get(f"soil: {name_}", (-math.inf, math.inf))
         if not low - 1e-9 <= value <= high + 1e-9:
-            warnings.warn(
-                f"the model {given.name} was fitted to soils with {SOIL_INPUTS[k]} from {low:.3g} to {high:.3g}; "
-                f"this one has {value:.3g}",
-                RobotWarning,
-                stacklevel=2,
-            )
+            outside.append(f"was fitted to soils with {name_} from {low:.3g} to {high:.3g}; this one has {value:.3g}")
+    if outside and kind is None:
+        outside = ["was fitted to soil; say which one this ground is like: ground=soil, and soil=NAME or FILE"]
+    for each in outside:
+        warnings.warn(f"the model {given.name} {each}", RobotWarning, stacklevel=2)
     return model
