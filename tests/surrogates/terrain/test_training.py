@@ -5,9 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-torch = pytest.importorskip("torch")
+pytest.importorskip("torch")
 
 from sandlot.errors import ModelError
+from sandlot.extras import need
 from sandlot.models.dense import forward
 from sandlot.surrogates.terrain.drives import MOVED, symmetries
 from sandlot.surrogates.terrain.evaluation import evaluate
@@ -22,7 +23,7 @@ from sandlot.surrogates.terrain.step import GAINS
 from sandlot.surrogates.terrain.stretches import Stretches, importance
 from sandlot.surrogates.terrain.training import Driver, Training, train_drives
 
-torch.set_num_threads(1)  # batches are small: more threads wait for each other
+need("torch", "learn").set_num_threads(1)  # batches are small: more threads wait for each other
 SHAPE = shape_of("wheeled")
 SHORT = Training(members=2, hidden=(8, 8), epochs=20, stretch=20, batch=160)
 
@@ -56,7 +57,7 @@ def test_the_same_seed_gives_the_same_nets(drives, trained):
 
 def test_training_drives_as_the_kernel_does(drives, trained):
     """The forward pass of the training, beside the nets of the model with inputs and outputs that are not scaled."""
-    model, drive = trained[0], drives[0]
+    torch, model, drive = need("torch", "learn"), trained[0], drives[0]
     data = Stretches([drive], SHAPE, model.trained)
     driver = Driver(data, SHAPE, model.motors, SHORT, drive.interval, model.trained)
     frames = torch.arange(5, 60)[None].repeat(2, 1)
