@@ -69,7 +69,7 @@ def test_a_rover_in_the_air_or_in_the_ground_is_outside(above, outside):
 
 def test_a_bound_that_was_left_again_counts():
     """With a bound just below the fastest, longer drives touch it more often, and no rover is forgotten."""
-    slow = replace(MODEL, limits=0.5 * MODEL.limits)
+    slow = replace(MODEL, limits=0.3 * MODEL.limits)
     few, many = (reached(slow, HILLS, SOILS, 300, steps, 0) for steps in (100, 300))
     assert (few <= many).all()
     assert few.sum() < many.sum()
@@ -85,6 +85,6 @@ def test_no_rovers_reach_nothing():
 
 
 def test_the_result_does_not_depend_on_threads():
-    slow = replace(MODEL, limits=0.5 * MODEL.limits)
+    slow = replace(MODEL, limits=0.3 * MODEL.limits)
     one, three = (reached(slow, HILLS, SOILS, 600, 50, 0, threads=threads) for threads in (1, 3))
     np.testing.assert_array_equal(one, three)

@@ -6,6 +6,7 @@ import pytest
 from sandlot.physics.soil import PRESETS
 from sandlot.surrogates.terrain.contact import SEEN
 from sandlot.surrogates.terrain.drives import MOVED, RESTS, WHEELS
+from sandlot.surrogates.terrain.feet import Ground
 from sandlot.surrogates.terrain.ground_model import GroundModel
 from sandlot.surrogates.terrain.inputs import soil_inputs
 from sandlot.surrogates.terrain.looking import LOOK, LOOK_WHEELS, NEVER, STATE, has_left, higher, look_below
@@ -16,7 +17,6 @@ from sandlot.surrogates.terrain.step import (
     FEW,
     advance,
     give_in,
-    ground_of,
     make_maps,
     make_scratch,
     put_down,
@@ -143,11 +143,12 @@ def test_a_look_does_not_move_a_rover():
     """Its height and tilt stay as they are, whatever the ground below looks like."""
     states, seen, soils, ground, where, *_ = fleet(6)
     before = np.column_stack([states["position"], states["attitude"]])
-    ground.heights += 0.002 * np.random.default_rng(0).random(ground.heights.shape)
+    ground.heights[:] += 0.002 * np.random.default_rng(0).random(ground.heights.shape)
     springs = make_scratch(LEARNED, 0.01).springs
     for k in range(len(states)):
         rest = states["rest"][k].copy()
-        look_below(LEARNED.body, give_in(soils[k]), states[k], ground_of(ground, where[k]), springs, seen[k])
+        below = Ground(*(each[where[k]] for each in ground[:6]), *ground[7:])
+        look_below(LEARNED.body, give_in(soils[k]), states[k], below, springs, seen[k])
         stand_up(states[k])
         assert np.abs(states["rest"][k] - rest).max() > 0.0
     np.testing.assert_allclose(np.column_stack([states["position"], states["attitude"]]), before, atol=1e-12)

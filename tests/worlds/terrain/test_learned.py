@@ -125,12 +125,12 @@ def test_rovers_that_differ_in_anything_are_not_alike(other):
     assert not shape.is_like(replace(shape, **other))
 
 
-def test_a_model_that_saw_the_ground_otherwise_is_refused(tmp_path):
+def test_a_model_of_another_version_is_refused(tmp_path):
     shutil.copytree(SHIPPED, tmp_path / "old")
     card = json.loads((tmp_path / "old" / "card.json").read_text())
-    del card["settings"]["looks"]
+    card["settings"]["version"] -= 1
     (tmp_path / "old" / "card.json").write_text(json.dumps(card))
-    with pytest.raises(ModelError, match="saw the ground otherwise; fit it again"):
+    with pytest.raises(ModelError, match="fitted by another version of Sandlot; fit it again"):
         load_motion(tmp_path / "old")
 
 
