@@ -62,7 +62,7 @@ class Batch:
         self.maps = make_maps(heights, heights.copy(), -half, -half, 0.01, True)
         self.where = np.sort(np.arange(count) % maps)
         kinds = [PRESETS[SOILS[k % len(SOILS)]] if count > 1 else PRESETS["mid"] for k in range(count)]
-        self.soils = model.soils(np.array([soil_inputs(kind, shape.width) for kind in kinds]))
+        self.soils = model.soils(np.array([soil_inputs(kind, shape) for kind in kinds]))
         self.spreading = np.array([GroundModel().spreading(kind) for kind in kinds])
         self.states = np.zeros(count, STATE)
         self.states["since"] = NEVER

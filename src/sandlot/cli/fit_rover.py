@@ -122,8 +122,8 @@ def motion(
         for path, each in zip(recordings, map(open_recording, recordings), strict=True)
     ]
     with progress_bar("epoch") as show:
-        bars = {what: show(f"training {what}") for what in ("driving", "standing")}
-        model = fit_motion(drives, shape, given, data, lambda what, epoch, epochs, _: bars[what](epoch, epochs), first)
+        bar = show("training")
+        model = fit_motion(drives, shape, given, data, lambda epoch, epochs, _: bar(epoch, epochs), first)
     errors = evaluate(model, test, kind=kind) if test else {}
     model = model.with_errors(errors)
     model.save(out)

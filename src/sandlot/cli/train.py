@@ -165,7 +165,7 @@ def rover(
     began, used = time.monotonic(), time.process_time()
     folder = out.with_name(f"{out.name}.recordings") if recordings is None else recordings
     with progress_bar("step") as show:
-        bars = {what: show(what) for what in ("recording", "reading", "training driving", "training standing")}
+        bars = {what: show(what) for what in ("recording", "reading", "training")}
         model = train_rover(folder, given, workers, lambda what, done, total: bars[what](done, total))
     model.save(out)
     seconds = {"seconds": time.monotonic() - began, "processor_seconds": time.process_time() - used}

@@ -44,7 +44,7 @@ class RoverTraining(Settings):
     """
 
     rover: RoverName = "wheeled"
-    recordings: int = Field(800, ge=2)
+    recordings: int = Field(1600, ge=2)
     frames: int = Field(1000, ge=100)
     seed: int = Field(0, ge=0)
     training: Training = Training()
@@ -128,7 +128,7 @@ def train_rover(
     Args:
         folder: Of the recordings.
         given: Settings.
-        workers: Recordings that are made at a time; the result does not depend on it.
+        workers: Recordings that are made or read at a time; the result does not depend on it.
         progress: Called with what is done, how much of it, and of how much.
 
     Raises:
@@ -144,11 +144,9 @@ def train_rover(
     shape = shape_of(given.rover)
     drives: list[Drive] = []
     fitted = paths[: max(round((1.0 - HELD_OUT) * len(paths)), 1)]
-    for k, path in enumerate(fitted):
-        drives += read_drives([path], shape)
+    for k, some in enumerate(run(joblib.delayed(read_drives)([path], shape) for path in fitted)):
+        drives += some
         progress("reading", k + 1, len(fitted))
-    model = fit_motion(
-        drives, shape, given.training, (), lambda what, epoch, epochs, _: progress(f"training {what}", epoch, epochs)
-    )
+    model = fit_motion(drives, shape, given.training, (), lambda epoch, epochs, _: progress("training", epoch, epochs))
     model = calibrated(model, paths[len(fitted) :]) if len(fitted) < len(paths) else model
     return model.with_settings(recipe=given.model_dump(mode="json", exclude={"training"}))

@@ -8,11 +8,14 @@ from hypothesis import strategies as st
 from sandlot.geometry.rotations import rotation_matrix
 from sandlot.physics.soil import PRESETS
 from sandlot.physics.soil.ground import LOOSE_DEPTH
+from sandlot.physics.soil.patch import patch_width as reference_width
 from sandlot.physics.soil.stress import REBOUND_SPEED
 from sandlot.surrogates.terrain.contact import (
     AHEAD,
+    ENTRY,
     FAR,
     LEFT,
+    LEVER,
     LOAD,
     NEAR,
     QUARTERS,
@@ -22,11 +25,12 @@ from sandlot.surrogates.terrain.contact import (
     SHIFT,
     TILT,
     UNDER,
+    bend,
     give_of,
     look,
 )
 from sandlot.surrogates.terrain.feet import make_ground, stand
-from sandlot.surrogates.terrain.inputs import NO_SOIL, soil_inputs
+from sandlot.surrogates.terrain.inputs import NO_SOIL, patch_width, soil_inputs
 from sandlot.surrogates.terrain.shape import shape_of
 from sandlot.surrogates.terrain.springs import (
     BLOCK,
@@ -45,7 +49,9 @@ from sandlot.surrogates.terrain.springs import (
     gather,
     make_springs,
     resist,
+    yielding,
 )
+from sandlot.worlds.terrain.world import Terrain
 
 WHEELED, TRACKED = shape_of("wheeled"), shape_of("tracked")
 CLEARANCE = 0.051
@@ -61,8 +67,8 @@ class Scene:
         self.ground.initial[:] = self.heights if initial is None else initial
         self.shape, self.springs = shape, make_springs(shape.feet, 0.01)
         self.body = shape.body
-        self.inputs = soil_inputs(PRESETS[soil], shape.width)
-        self.give = give_of(self.inputs, shape.weight, shape.radius, shape.width)
+        self.inputs = soil_inputs(PRESETS[soil], shape)
+        self.give = give_of(self.inputs, shape)
         self.wheels = np.zeros(2)
 
     def look(self, place=(0.0, 0.0), yaw=0.0, higher=0.0, looks=4):
@@ -93,9 +99,15 @@ class Scene:
         """Force less the weight, and moments about the centre of mass, as shares of the weight and of it on a wheel."""
         _, count = self.gather(*self.at)
         self.springs.shift[:] = 0.0
-        resist(self.springs, count, self.give.ratio)
+        resist(self.springs, count, self.give)
         forces = self.springs.sums[:3] * self.give.stiffness * 1e-4 / self.shape.weight
         return np.abs(forces - (1.0, 0.0, 0.0)) / (1.0, self.shape.corner[0], self.shape.corner[0])
+
+
+def stress_at(give, depth):
+    """Where soil yields, over the stiffness; a plain twin of `yielding`."""
+    deep = np.maximum(depth, 0.0)
+    return deep * (give.first + give.second * deep) / (1.0 + give.third * deep)
 
 
 def hills(seed, relief=0.02, shape=(60, 70)):
@@ -140,20 +152,22 @@ def test_forces_equal_those_of_a_plain_twin(seed, x, y, yaw, wrap):
             kept = np.clip(1.0 - np.maximum(-sinks, 0.0) / REBOUND_SPEED, 0.0, 1.0) ** 2
             elastic, drag = -scene.give.ratio * gap, scene.give.damping * np.maximum(sinks, 0.0)
             pushed = np.clip(np.minimum(elastic, drag), 0.0, None)
-            force = part * kept * (np.clip(np.minimum(elastic, -depth), 0.0, None) + pushed) / POINTS
+            yields = stress_at(scene.give, -depth)
+            force = part * kept * (np.clip(np.minimum(elastic, yields), 0.0, None) + pushed) / POINTS
             total, drags = total + force.sum(), drags + pushed.sum()
             moment -= (force * ((px - x) * np.cos(yaw) + (py - y) * np.sin(yaw) + shift)).sum()
     x, y, size = (found[row // LANES, :wheels] for row in (X, Y, SIZE))
     gap, depth, drag = (found[row // LANES, :wheels] for row in (GAP, DEPTH, DRAG))
     assert np.hypot(x, y).max() < shape.reach + 0.01
     elastic = -scene.give.ratio * gap
-    forces = size * (np.clip(np.minimum(elastic, -depth), 0.0, None) + np.clip(np.minimum(elastic, drag), 0.0, None))
+    yields = stress_at(scene.give, -depth)
+    forces = size * (np.clip(np.minimum(elastic, yields), 0.0, None) + np.clip(np.minimum(elastic, drag), 0.0, None))
     assert drags > 0.0
     assert forces.sum() == pytest.approx(total, rel=1e-5)  # undersides are in 32-bit floats
     for k in range(wheels, found.shape[1]):  # without the underside
         scene.springs.blocks[k // LANES * BLOCK + k % LANES + SIZE] = 0.0
     scene.springs.shift[:] = 0.0
-    resist(scene.springs, found.shape[1], scene.give.ratio)
+    resist(scene.springs, found.shape[1], scene.give)
     np.testing.assert_allclose(scene.springs.sums[:2], [total, moment], rtol=1e-5, atol=1e-8)
 
 
@@ -273,14 +287,70 @@ def test_springs_yield_as_deep_as_the_soil():
     """Bekker's plate under a quarter of the weight, at the depth that springs of this stiffness have."""
     for name in ("soft", "mid"):
         kind = PRESETS[name]
-        inputs = soil_inputs(kind, WHEELED.width)
-        stiffness, ratio, damping = give_of(inputs, WHEELED.weight, WHEELED.radius, WHEELED.width)
+        inputs = soil_inputs(kind, WHEELED)
+        stiffness, ratio, damping = give_of(inputs, WHEELED)[:3]
         depth = (stiffness / kind.kphi) ** (1.0 / (kind.exponent - 1.0))
         carried = 0.67 * stiffness * depth * WHEELED.width * np.sqrt(2.0 * WHEELED.radius * depth)
         assert carried == pytest.approx(WHEELED.weight / 4.0, rel=1e-3)
         assert ratio == 30.0
         assert damping * stiffness == pytest.approx(kind.damping)
-    assert give_of(NO_SOIL, 20.0, 0.03, 0.04) == Give(1e6, 30.0, 0.0)
+    assert give_of(NO_SOIL, WHEELED) == Give(1e6, 30.0, 0.0, 1.0, 0.0, 0.0)
+
+
+@pytest.mark.parametrize("exponent", [0.6, 0.793, 1.0, 1.1, 1.3])
+def test_springs_follow_bekkers_power_law(exponent):
+    """Up to twice the depth of a wheel, to 5% of the stress at that depth."""
+    depth = 0.01
+    give = Give(1.0, 30.0, 0.0, *bend(exponent, depth))
+    deep = np.linspace(0.0, 2.0 * depth, 101)
+    stress, slope = np.transpose([yielding(give, each) for each in deep])
+    law = depth * (deep / depth) ** exponent
+    assert np.abs(stress - law).max() < 0.05 * depth
+    np.testing.assert_allclose(slope[1:-1], (stress[2:] - stress[:-2]) / (deep[2:] - deep[:-2]), rtol=0.02)
+    assert yielding(give, -0.001)[0] == 0.0
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+@pytest.mark.parametrize("shape", [WHEELED, TRACKED], ids=["wheeled", "tracked"])
+def test_ways_over_the_soil_are_those_of_a_plain_twin(shape, sign):
+    """Soil comes below a wheel at the first spring that carries, and is as far below its centre as the rim there is."""
+    scene = Scene(hills(5), shape=shape, soil="soft")
+    scene.wheels[:] = 5.0 * sign, 3.0 * sign
+    seen = scene.look((0.01, 0.02), 0.6)
+    scene.gather(*scene.at)
+    rows = scene.springs.blocks.reshape(-1, BLOCK // LANES, LANES)
+    gap, depth, drag, size, x, y = (rows[:, row // LANES].ravel() for row in (GAP, DEPTH, DRAG, SIZE, X, Y))
+    elastic, first = -scene.give.ratio * gap, 0
+    loads = size * np.clip(np.minimum(elastic, stress_at(scene.give, -depth)), 0.0, None)
+    loads += size * np.clip(np.minimum(elastic, drag), 0.0, None)
+    sums = np.zeros((3, QUARTERS))
+    round_feet = shape.feet["radius"] > 0.0
+    for foot, last in zip(shape.feet[round_feet], scene.springs.ends[round_feet], strict=True):
+        part = [k for k in range(first, last) if loads[k] > 0.0]
+        begins = min(max(sign * scene.springs.along[k] for k in part) + 0.005, foot["straight"] + foot["radius"])
+        for k in part:
+            quarter = (0 if x[k] >= 0.0 else 1) + (0 if y[k] >= 0.0 else 2)
+            way = np.linspace(sign * scene.springs.along[k], begins, 400)
+            over = np.clip(np.abs(way) - foot["straight"], 0.0, foot["radius"])
+            below = np.sqrt(foot["radius"] ** 2 - over**2)
+            sums[:, quarter] += loads[k] * np.array([1.0, way[-1] - way[0], np.trapezoid(below, way)])
+        first = last
+    ways = sums[1] / sums[0]
+    np.testing.assert_allclose(seen[ENTRY : ENTRY + QUARTERS], ways, rtol=0.03)
+    np.testing.assert_allclose(seen[LEVER : LEVER + QUARTERS], sums[2] / sums[0] / ways, rtol=0.03)
+
+
+def test_cohesive_soil_is_stiffer_below_a_short_contact():
+    """Bekker's cohesive modulus counts over the smaller side of the contact patch, as in the reference."""
+    world = Terrain(soil="LETE sand", terrain="flat", shape=(100, 100))
+    world.reset(seed=1)
+    for _ in range(60):
+        world.step(np.array([[0.2, 0.0]]))
+    contacts = world.task.ground.soil._contacts
+    patches = [contacts.patches.contact[each["patch_start"] : each["patch_end"]] for each in contacts.shapes]
+    widths = [reference_width(each, 0.01) for each in patches if len(each)]
+    assert patch_width(PRESETS["LETE sand"], WHEELED) == pytest.approx(np.mean(widths), rel=0.2)
+    assert patch_width(PRESETS["LETE sand"], TRACKED) == TRACKED.width
 
 
 def test_wheels_that_turn_rest_higher_and_carry_ahead():

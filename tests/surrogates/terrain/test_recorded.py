@@ -88,7 +88,8 @@ def test_symmetries_are_their_own_inverse_and_keep_what_is_symmetric(drive):
         np.testing.assert_array_equal(states[:, twice.states] * twice.state_signs, states)
         np.testing.assert_array_equal(np.abs(states[:, each.states][:, :3]), np.abs(states[:, :3]))
         turned = np.ascontiguousarray(states[:, each.states] * each.state_signs)
-        grips = hold_along(spots_of(SHAPE), SHAPE.radius, drive.interval, shear_of(drive.soil), turned)
+        seen = drive.seen[:, each.rows[:SEEN]] * each.row_signs[:SEEN]
+        grips = hold_along(spots_of(SHAPE), drive.interval, shear_of(drive.soil), seen, turned)
         np.testing.assert_allclose(grips, drive.grips(SHAPE)[:, each.grips] * each.grip_signs, atol=1e-12)
 
 
@@ -98,14 +99,14 @@ def test_a_mirrored_drive_is_what_a_mirrored_world_shows(drive):
     y, x = np.mgrid[-60:61, -60:61] * 0.01
     heights = 0.05 * np.sin(9.0 * x + 1.0) * np.cos(7.0 * y + 0.5)
     mirror, springs = symmetries(SHAPE, len(SOIL_INPUTS))[1], make_springs(SHAPE.feet, 0.01)
-    found, place = [], np.array([0.03, 0.02])
+    found, place, give = [], np.array([0.03, 0.02]), Give(1e6, 10.0, 0.02, 1.0, 0.0, 0.0)
     for sign in (1, -1):
         ground = make_ground(np.ascontiguousarray(heights[::sign]), (-0.6, -0.6), 0.01, False)
         ground.initial[:] *= 0.9
         looked, wheels = np.zeros_like(seen), np.array([3.0, -5.0][::sign])
         springs.rest[:] = 0.05, 0.01, 0.02 * sign
         for _ in range(3):
-            look(SHAPE.body, ground, place * (1, sign), 0.4 * sign, wheels, Give(1e6, 10.0, 0.02), springs, looked)
+            look(SHAPE.body, ground, place * (1, sign), 0.4 * sign, wheels, give, springs, looked)
         found.append(looked)
     width = len(seen)
     np.testing.assert_allclose(found[1], found[0][mirror.rows[:width]] * mirror.row_signs[:width], atol=1e-3)

@@ -9,7 +9,7 @@ from sandlot.surrogates.terrain.drives import MOVED, RESTS, WHEELS
 from sandlot.surrogates.terrain.feet import Ground
 from sandlot.surrogates.terrain.ground_model import GroundModel
 from sandlot.surrogates.terrain.inputs import soil_inputs
-from sandlot.surrogates.terrain.looking import LOOK, LOOK_WHEELS, NEVER, STATE, has_left, higher, look_below
+from sandlot.surrogates.terrain.looking import LOOK, LOOK_IMPRINTS, LOOK_WHEELS, NEVER, STATE, has_left, higher, look_below
 from sandlot.surrogates.terrain.motion_model import SHIPPED, load_motion
 from sandlot.surrogates.terrain.recorded import drives_of, open_drives
 from sandlot.surrogates.terrain.rollout import drive_many
@@ -38,7 +38,7 @@ def fleet(count, maps=1, deforms=True):
     states["attitude"][:, 2] = rng.uniform(-3.0, 3.0, count)
     seen = np.zeros((count, SEEN))
     kinds = [PRESETS[("soft", "mid")[k % 2]] for k in range(count)]
-    soils = MODEL.soils(np.array([soil_inputs(kind, MODEL.shape.width) for kind in kinds]))
+    soils = MODEL.soils(np.array([soil_inputs(kind, MODEL.shape) for kind in kinds]))
     spreading = np.array([GroundModel().spreading(kind) for kind in kinds])
     where = np.sort(np.arange(count) % maps)
     put_down(LEARNED, states, seen, soils, ground, where, spreading, deforms, make_scratch(LEARNED, 0.01))
@@ -137,6 +137,16 @@ def test_a_rover_looks_again_when_its_wheels_turn_differently():
     assert not has_left(LEARNED.lever, state)
     state["wheels"][1] += 1.01 * LOOK_WHEELS
     assert has_left(LEARNED.lever, state)
+
+
+def test_a_rover_looks_again_when_it_has_changed_the_ground_twice():
+    state = np.zeros(1, STATE)[0]
+    for _ in range(LOOK_IMPRINTS):
+        assert not has_left(LEARNED.lever, state)
+        state["imprints"] += 1
+    assert has_left(LEARNED.lever, state)
+    states, *_ = driven(200, 1, count=4)
+    assert states["imprints"].max() < LOOK_IMPRINTS
 
 
 def test_a_look_does_not_move_a_rover():

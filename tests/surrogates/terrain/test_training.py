@@ -36,7 +36,7 @@ def drives(recorded):
 @pytest.fixture(scope="module")
 def trained(drives):
     errors = []
-    model = fit_motion(drives, SHAPE, SHORT, report=lambda what, epoch, epochs, error: errors.append(error))
+    model = fit_motion(drives, SHAPE, SHORT, report=lambda epoch, epochs, error: errors.append(error))
     return model, errors
 
 
@@ -92,7 +92,8 @@ def test_a_fit_goes_on_with_a_model(drives, trained):
     model, _ = trained
     still = SHORT.model_copy(update={"epochs": 1, "rate": 1e-12})
     same = fit_motion(drives[:1], SHAPE, still, start=model)
-    for one, two in zip(same.drives + same.gains, model.drives + model.gains, strict=True):
+    nets = [each.drives + each.linears + each.gains for each in (same, model)]
+    for one, two in zip(*nets, strict=True):
         np.testing.assert_allclose(one.weights, two.weights, atol=1e-5 * np.abs(two.weights).max())
         np.testing.assert_allclose(one.biases, two.biases, atol=1e-5 * max(np.abs(two.biases).max(), 1.0))
     further = fit_motion(drives[:1], SHAPE, SHORT.model_copy(update={"rate": 1e-3}), start=model)

@@ -9,10 +9,13 @@ there is a state that the nets predict.
 
 import math
 
+import numpy as np
+
 from sandlot.kernels import kernel
-from sandlot.surrogates.terrain.feet import Ground
+from sandlot.surrogates.terrain.feet import Foot, Ground, foot_of
 from sandlot.surrogates.terrain.inputs import DEPTH as PLATE
-from sandlot.surrogates.terrain.inputs import SOIL_INPUTS
+from sandlot.surrogates.terrain.inputs import SOIL_INPUTS, wheel_depth
+from sandlot.surrogates.terrain.shape import Shape
 from sandlot.surrogates.terrain.springs import (
     CLOSE,
     DEPTH,
@@ -27,18 +30,22 @@ from sandlot.surrogates.terrain.springs import (
     Y,
     balance,
     gather,
+    neighbour,
     spring_at,
+    yielding,
 )
 from sandlot.typing import Array
 
 QUARTERS = 4
 """Front left, rear left, front right, rear right."""
-LOAD, SHIFT, AHEAD, LEFT, RUT, UNDER, NEAR = (k * QUARTERS for k in range(7))
+LOAD, SHIFT, AHEAD, LEFT, RUT, UNDER, NEAR, ENTRY, LEVER, DRAGGED = (k * QUARTERS for k in range(10))
 """What is seen of each quarter of a rover: the share of the weight that its wheels or belts carry, times 4; where on
 them it acts, slopes of the untouched ground there, ahead and to the left, and how deep it was pressed, each multiplied
-by that share; the share that the underside carries, times 4; and how near the underside is to the ground: the sum, over
-parts of 1 cm^2, of how much closer than `CLOSE` they are [m]."""
-SEEN = 7 * QUARTERS + 2
+by that share; the share that the underside carries, times 4; how near the underside is to the ground: the sum, over
+parts of 1 cm^2, of how much closer than `CLOSE` they are [m]; how far the wheels or belts have gone over the soil that
+carries them, and how far that soil was below their centres meanwhile; and how far the underside has gone over the soil
+that carries it: all three are means by load [m]."""
+SEEN = 10 * QUARTERS + 2
 """Then come the slopes of the rover at rest, ahead and to the left."""
 REACH, TRUSTED, FAR = 2e-3, 6e-3, 0.8
 """Points farther above the ground than this are left out at first, and searched for anew where the rover rests if it
@@ -54,18 +61,75 @@ LEAST_STIFFNESS = 1e-3
 """Against tilting, of a rover that stands on a line, as a share of that of one cell below each foot."""
 STIFFEST, RATIO = 4e7, (1.5, 30.0)
 """Stiffness of springs [Pa/m], and how many times stiffer they are when they do not yield, are limited."""
-SHAPE = 0.67
-"""Mean depth of a wheel's round underside, as a share of the largest."""
 LOOSE = 1e6
 """Stiffness of ground that is not soil [Pa/m]."""
+BEND = 0.03, 2.0
+"""Springs follow Bekker's power law between these shares of the depth of a wheel."""
+LEAST_ENTRY = 1e-3
+"""[m]"""
 
 
 @kernel(error_model="numpy", allocates=False, forceinline=True)
-def neighbour(index: int, size: int, wrap: bool) -> int:
-    """An index at most one beyond the map as one within it; at an edge that does not wrap, that of the edge."""
-    if 0 <= index < size:
-        return index
-    return (0 if index > 0 else size - 1) if wrap else (size - 1 if index > 0 else 0)
+def rolled(foot: Foot, along: float) -> float:
+    """Integral of how far the underside of a foot is below its centre, from there to a place along it [m^2].
+
+    It is close to that of a circle, and has neither a root nor an arc sine.
+    """
+    over = min(max(abs(along) - foot.straight, 0.0), foot.radius)
+    square = over * over / (foot.radius * foot.radius)
+    lost = square * (1.0 / 6.0 + square * (1.0 / 40.0 + square * (1.0 / 112.0 + square * (5.0 / 1152.0))))
+    return math.copysign(foot.radius * (min(abs(along), foot.straight) + over * (1.0 - lost)), along)
+
+
+@kernel(error_model="numpy", allocates=False)
+def share_out_wheel(
+    body: Body,
+    foot: Foot,
+    ground: Ground,
+    yaw: float,
+    speed: float,
+    springs: Springs,
+    first: int,
+    last: int,
+    give: Give,
+    seen: Array,
+) -> float:
+    """Add a wheel or belt, below which are some springs, to what is seen; returns what they carry."""
+    initial, wrap, half, c, s = ground.initial, ground.wrap, 0.5 / ground.spacing, math.cos(yaw), math.sin(yaw)
+    (ny, nx), per_radius, course = initial.shape, 1.0 / body.radius, 1.0 if speed >= 0.0 else -1.0
+    blocks, (up, pitch, roll) = springs.blocks, (springs.shift[0], springs.shift[1], springs.shift[2])
+    ahead, front, rear, side = -FAR, 0.0, 0.0, 0
+    for k in range(first, last):
+        p = spring_at(k)
+        x, y, size = blocks[p + X], blocks[p + Y], blocks[p + SIZE]
+        down = x * pitch - y * roll - up
+        deep, depth = down - blocks[p + GAP], down - blocks[p + DEPTH]
+        if deep <= 0.0:
+            continue
+        elastic, (stress, _) = give.ratio * deep, yielding(give, depth)
+        load = size * (min(elastic, stress) + min(elastic, blocks[p + DRAG]))
+        side = 0 if y >= 0.0 else 2
+        quarter = side + (0 if x >= 0.0 else 1)
+        front, rear = (front + load, rear) if x >= 0.0 else (front, rear + load)
+        ahead = max(ahead, course * springs.along[k])
+        seen[LOAD + quarter] += load
+        seen[SHIFT + quarter] += load * per_radius * (x - body.corner if x >= 0.0 else x + body.corner)
+        seen[ENTRY + quarter] -= load * course * springs.along[k]
+        seen[LEVER + quarter] -= load * course * rolled(foot, springs.along[k])
+        i, j = springs.cells[k, 0], springs.cells[k, 1]
+        east, west = neighbour(j + 1, nx, wrap), neighbour(j - 1, nx, wrap)
+        north, south = neighbour(i + 1, ny, wrap), neighbour(i - 1, ny, wrap)
+        slope_x = (initial[i, east] - initial[i, west]) * (half if wrap or 0 < j < nx - 1 else 2.0 * half)
+        slope_y = (initial[north, j] - initial[south, j]) * (half if wrap or 0 < i < ny - 1 else 2.0 * half)
+        seen[AHEAD + quarter] += load * (slope_x * c + slope_y * s)
+        seen[LEFT + quarter] += load * (slope_y * c - slope_x * s)
+        seen[RUT + quarter] += load * (depth - deep)
+    entry = min(ahead + 0.5 * ground.spacing, foot.straight + foot.radius)
+    area = rolled(foot, entry)
+    for quarter, load in ((side, front), (side + 1, rear)):
+        seen[ENTRY + quarter] += load * entry
+        seen[LEVER + quarter] += load * area
+    return front + rear
 
 
 @kernel(error_model="numpy", allocates=False)
@@ -74,45 +138,53 @@ def share_out(
     ground: Ground,
     yaw: float,
     springs: Springs,
+    speeds: Array,
     wheels: int,
     count: int,
     weight: float,
-    ratio: float,
+    give: Give,
     seen: Array,
 ) -> None:
     """Fill in what is seen of each quarter of a rover that springs carry: seen (SEEN,).
 
-    ``wheels`` and ``count`` are how many springs there are, as of `gather`; other arguments are as of `balance`.
+    ``speeds`` are those of the wheels [rad/s]; ``wheels`` and ``count`` are how many springs there are, as of `gather`;
+    other arguments are as of `balance`.
     """
-    initial, wrap, half, c, s = ground.initial, ground.wrap, 0.5 / ground.spacing, math.cos(yaw), math.sin(yaw)
-    ny, nx = initial.shape
     blocks, (up, pitch, roll) = springs.blocks, (springs.shift[0], springs.shift[1], springs.shift[2])
-    carried, area, per_radius = 0.0, ground.spacing * ground.spacing / UNIT, 1.0 / body.radius
+    carried, area, first, half = 0.0, ground.spacing * ground.spacing / UNIT, 0, 0.5 * ground.spacing
+    course, ahead_left, ahead_right = 1.0 if speeds[0] + speeds[1] >= 0.0 else -1.0, -FAR, -FAR
     for k in range(SEEN):
         seen[k] = 0.0
-    for k in range(count):
+    for n in range(len(body.feet)):
+        last = springs.ends[n]
+        if last > first:
+            foot, speed = foot_of(body.feet[n]), speeds[0] if body.feet[n]["y"] > 0.0 else speeds[1]
+            carried += share_out_wheel(body, foot, ground, yaw, speed, springs, first, last, give, seen)
+        first = last
+    for k in range(wheels, count):
         p = spring_at(k)
         x, y, size = blocks[p + X], blocks[p + Y], blocks[p + SIZE]
         quarter = (0 if x >= 0.0 else 1) + (0 if y >= 0.0 else 2)
         down = x * pitch - y * roll - up
-        deep, depth = down - blocks[p + GAP], down - blocks[p + DEPTH]
-        elastic = ratio * deep
-        load = size * (max(min(elastic, depth), 0.0) + max(min(elastic, blocks[p + DRAG]), 0.0))
+        deep = down - blocks[p + GAP]
+        seen[NEAR + quarter] += area * size * max(CLOSE + deep, 0.0)
+        if deep <= 0.0:
+            continue
+        stress, _ = yielding(give, down - blocks[p + DEPTH])
+        load = size * min(give.ratio * deep, stress)
         carried += load
-        if k >= wheels:
-            seen[UNDER + quarter] += load
-            seen[NEAR + quarter] += area * size * max(CLOSE + deep, 0.0)
-        elif load > 0.0:
-            seen[LOAD + quarter] += load
-            seen[SHIFT + quarter] += load * per_radius * (x - body.corner if x >= 0.0 else x + body.corner)
-            i, j = springs.cells[k, 0], springs.cells[k, 1]
-            east, west = neighbour(j + 1, nx, wrap), neighbour(j - 1, nx, wrap)
-            north, south = neighbour(i + 1, ny, wrap), neighbour(i - 1, ny, wrap)
-            slope_x = (initial[i, east] - initial[i, west]) * (half if wrap or 0 < j < nx - 1 else 2.0 * half)
-            slope_y = (initial[north, j] - initial[south, j]) * (half if wrap or 0 < i < ny - 1 else 2.0 * half)
-            seen[AHEAD + quarter] += load * (slope_x * c + slope_y * s)
-            seen[LEFT + quarter] += load * (slope_y * c - slope_x * s)
-            seen[RUT + quarter] += load * (depth - deep)
+        ahead_left = max(ahead_left, course * x) if y >= 0.0 else ahead_left
+        ahead_right = max(ahead_right, course * x) if y < 0.0 else ahead_right
+        seen[UNDER + quarter] += load
+        seen[DRAGGED + quarter] -= load * course * x
+    for quarter in range(QUARTERS):
+        load, entry, lever = seen[LOAD + quarter], LEAST_ENTRY, body.radius
+        if load > 0.0:
+            entry = max(seen[ENTRY + quarter] / load, LEAST_ENTRY)
+            lever = min(seen[LEVER + quarter] / (load * entry), body.radius)
+        seen[ENTRY + quarter], seen[LEVER + quarter] = entry, lever
+        under, ahead = seen[UNDER + quarter], ahead_left if quarter < 2 else ahead_right
+        seen[DRAGGED + quarter] = ahead + half + seen[DRAGGED + quarter] / under if under > 0.0 else half
     per = QUARTERS / max(carried, weight)
     for k in range(NEAR):
         seen[k] *= per
@@ -151,7 +223,7 @@ def look(
         centre = (cp * x + sp * (sr * y + cr * z), cr * y - sr * z)
         below, count = gather(body, ground, place, yaw, wheels, give.damping, reach, springs)
         shift[0] = shift[1] = shift[2] = 0.0
-        left = balance(springs, count, weight, centre, give.ratio, least) if count > 0 else FAR
+        left = balance(springs, count, weight, centre, give, least) if count > 0 else FAR
         moved = abs(shift[0]) + body.lever * math.sqrt(shift[1] * shift[1] + shift[2] * shift[2])
         if reach < FAR and not (count > 0 and moved < TRUSTED):
             reach = FAR
@@ -168,30 +240,34 @@ def look(
         rest[1], rest[2] = min(max(rest[1] + pitch, -TILT), TILT), min(max(rest[2] + roll, -TILT), TILT)
         if settled:
             break
-    share_out(body, ground, yaw, springs, below, count, weight, give.ratio, seen)
+    share_out(body, ground, yaw, springs, wheels, below, count, weight, give, seen)
     seen[SEEN - 2], seen[SEEN - 1] = -math.tan(rest[1]), math.tan(rest[2])
 
 
-def give_of(soil: Array, weight: float, radius: float, width: float) -> Give:
-    """How a soil gives way below a rover.
-
-    Springs yield under a wheel with a quarter of the weight as deep as the soil does.
+def give_of(soil: Array, shape: Shape) -> Give:
+    """How a soil gives way below a rover; springs yield under a wheel with a quarter of the weight as deep as it does.
 
     Args:
         soil: (soil inputs,) as `sandlot.surrogates.terrain.inputs.soil_inputs` gives them.
-        weight: Of the rover [N].
-        radius: Of its wheels [m].
-        width: Of a wheel or belt [m].
+        shape: Of the rover.
     """
     pressure, exponent, elastic = soil[0], soil[1], 10.0 ** soil[SOIL_INPUTS.index("log10 of elastic [Pa/m]")]
     damping = float(soil[SOIL_INPUTS.index("damping [Pa*s/m]")])
     if exponent <= 0.0:
-        return Give(LOOSE, RATIO[1], damping / LOOSE)
-    low, high = 1e-7, 0.05
-    for _ in range(60):
-        middle = math.sqrt(low * high)
-        stress = 10.0**pressure * (middle / PLATE) ** exponent
-        carried = SHAPE * stress * width * math.sqrt(2.0 * radius * middle)
-        low, high = (low, middle) if carried > weight / QUARTERS else (middle, high)
-    stiffness = min(10.0**pressure * (low / PLATE) ** exponent / low, elastic, STIFFEST)
-    return Give(stiffness, min(max(elastic / stiffness, RATIO[0]), RATIO[1]), damping / stiffness)
+        return Give(LOOSE, RATIO[1], damping / LOOSE, 1.0, 0.0, 0.0)
+
+    def stress(depth: float) -> float:
+        return float(10.0**pressure * (depth / PLATE) ** exponent)
+
+    depth = wheel_depth(stress, shape)
+    stiffness = min(stress(depth) / depth, elastic, STIFFEST)
+    ratio = min(max(elastic / stiffness, RATIO[0]), RATIO[1])
+    return Give(stiffness, ratio, damping / stiffness, *bend(exponent, depth))
+
+
+def bend(exponent: float, depth: float) -> tuple[float, float, float]:
+    """The numbers of `yielding` that follow Bekker's power law about a depth [m]: 1, [1/m], [1/m]."""
+    deep = np.geomspace(*BEND, 50)
+    power = deep**exponent
+    first, second, third = np.linalg.lstsq(np.column_stack([deep, deep**2, -deep * power]), power)[0].tolist()
+    return first, second / depth, max(third, 0.0) / depth

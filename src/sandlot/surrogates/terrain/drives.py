@@ -98,11 +98,8 @@ class Drive:
 
     def grips(self, shape: Shape) -> Array:
         """Grip after each frame: (T, GRIPS)."""
-        return np.asarray(
-            hold_along(
-                spots_of(shape), shape.radius, self.interval, shear_of(self.soil), np.ascontiguousarray(self.states)
-            )
-        )
+        states = np.ascontiguousarray(self.states)
+        return np.asarray(hold_along(spots_of(shape), self.interval, shear_of(self.soil), self.seen, states))
 
     def inputs(self, shape: Shape) -> Array:
         """All inputs of a net in frames 1 to T - 1, besides the soil: (T - 1, inputs)."""

@@ -30,6 +30,7 @@ class Trained(NamedTuple):
     """Nets that move a rover; as of `sandlot.surrogates.terrain.motion_model.MotionModel`."""
 
     drives: tuple[Dense, ...]
+    linears: tuple[Dense, ...]
     gains: tuple[Dense, ...]
     means: Array
     scales: Array

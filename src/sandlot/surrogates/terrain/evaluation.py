@@ -45,7 +45,7 @@ def calibrated(model: MotionModel, paths: Sequence[Path], ground: GroundModel | 
     """The same model whose band holds 90% of its free runs on recordings that it was not fitted to.
 
     Args:
-        model: An ensemble of several members; others are returned as they are.
+        model: An ensemble.
         paths: Recordings.
         ground: How it changes the ground; the default model of soil if left out.
 
@@ -56,7 +56,7 @@ def calibrated(model: MotionModel, paths: Sequence[Path], ground: GroundModel | 
     for path in paths:
         frames = min(len(drive.commands) for drive in read_drives([path], model.shape))
         seconds = min(0.99 * (frames - 3) * model.interval, SECONDS)
-        runs += [run for run in end_errors(model, ground or GroundModel(), path, seconds, 2) if run.deviation > 0.0]
+        runs += end_errors(model, ground or GroundModel(), path, seconds, 2)
     if not runs:
         return model
     return model.with_settings(band=float(np.quantile([run.mean_error / run.deviation for run in runs], 0.9)))

@@ -116,8 +116,8 @@ def predicted(stretch: Stretch, shape: Shape, model: GroundModel) -> Array:
     ground = start._replace(heights=start.heights.copy(), firm=start.firm.copy(), marks=np.zeros_like(start.marks))
     spreading, soil = Spreading(*model.spreading(stretch.kind).tolist()), NO_SOIL
     if stretch.kind is not None:
-        soil = soil_inputs(stretch.kind, shape.width)
-    ratio = give_of(soil, shape.weight, shape.radius, shape.width).ratio
+        soil = soil_inputs(stretch.kind, shape)
+    ratio = give_of(soil, shape).ratio
     feet, path = shape.feet, (stretch.position, stretch.attitude)
     covers = make_row(feet, ground.spacing)
     imprint_along(ground, feet, shape.lever, *path, stretch.interval, spreading, ratio, covers)

@@ -25,7 +25,7 @@ def fit_motion(
     shape: Shape,
     given: Training,
     trained_on: Sequence[TrainingData] = (),
-    report: Callable[[str, int, int, float], None] = lambda what, epoch, epochs, error: None,
+    report: Callable[[int, int, float], None] = lambda epoch, epochs, error: None,
     start: MotionModel | None = None,
 ) -> MotionModel:
     """Fit a model.
@@ -35,7 +35,7 @@ def fit_motion(
         shape: Of the rover.
         given: Settings of the training.
         trained_on: Recordings, for the card.
-        report: Called after each epoch with what is trained, its number, how many there are, and its error.
+        report: Called after each epoch with its number, how many there are, and its error.
         start: Model of the same rover that the search begins with; its motors, its band and how the rover settles
             are kept, and the settings ``members`` and ``hidden`` are those of the model.
 
@@ -51,7 +51,7 @@ def fit_motion(
         drives,
         shape,
         given,
-        lambda epoch, error: report("driving", epoch + 1, given.epochs, error),
+        lambda epoch, error: report(epoch + 1, given.epochs, error),
         None if start is None else start.trained,
     )
     settling = train_settling(drives, shape, given.rate, given.seed) if start is None else start.settle

@@ -150,7 +150,7 @@ def _drive(
     states["position"][:, :2] = rng.uniform(0.0, size, (count, 2))
     states["attitude"][:, 2] = rng.uniform(-np.pi, np.pi, count)
     seen = np.zeros((count, SEEN))
-    soils = model.soils(np.array([soil_inputs(kind, shape.width) for kind in kinds]))
+    soils = model.soils(np.array([soil_inputs(kind, shape) for kind in kinds]))
     spreading, scratch = (
         np.array([GroundModel().spreading(kind) for kind in kinds]),
         make_scratch(learned, maps.spacing),

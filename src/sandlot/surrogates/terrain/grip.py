@@ -11,16 +11,16 @@ import math
 import numpy as np
 
 from sandlot.kernels import kernel
-from sandlot.surrogates.terrain.contact import LOAD, QUARTERS, UNDER
+from sandlot.surrogates.terrain.contact import DRAGGED, ENTRY, LEVER, LOAD, QUARTERS, UNDER
 from sandlot.surrogates.terrain.shape import Shape
 from sandlot.typing import Array
 
 CORNERS, SPOTS = QUARTERS, 2 * QUARTERS
 GRIPS = 2 * SPOTS
 """Shares ahead and to the left, of each spot."""
-ENTRY, ASIDE = (0.004, 0.01), (0.01, 0.01)
-"""Distances after which wheels, and the underside, have left the sheared soil behind: ahead, and sideways [m].
-Chosen to explain the recorded accelerations of training drives best."""
+ASIDE = 0.01
+"""Distance after which feet that slide sideways have left the sheared soil behind [m]; ahead, they have done so after
+the way over the soil below them. Chosen to explain the recorded accelerations of training drives best."""
 SLOWEST = 1e-12
 """Squared slip [m^2/s^2]."""
 
@@ -39,15 +39,15 @@ def loads_of(seen: Array) -> Array:
 
 @kernel(error_model="numpy", allocates=False)
 def hold(
-    spots: Array, radius: float, dt: float, shear: float, motion: Array, left: float, right: float, grip: Array
+    spots: Array, dt: float, shear: float, seen: Array, motion: Array, left: float, right: float, grip: Array
 ) -> None:
     """Change the grip at all spots by one frame.
 
     Args:
         spots: (SPOTS, 2) as `spots_of` gives them [m].
-        radius: Of the wheels [m].
         dt: Length of the frame [s].
         shear: Janosi and Hanamoto's length of the soil [m].
+        seen: (SEEN,) of the ground.
         motion: (3,) speed ahead and to the left [m/s], and turn rate [rad/s].
         left: Speed of the left wheels [rad/s].
         right: Speed of the right wheels [rad/s].
@@ -56,37 +56,31 @@ def hold(
     per_shear = dt / shear
     for k in range(SPOTS):
         ahead, aside = motion[0] - motion[2] * spots[k, 1], motion[1] + motion[2] * spots[k, 0]
-        wheel = 0.0 if k >= CORNERS else left if spots[k, 1] > 0.0 else right
-        entry, across = (ENTRY[0], ASIDE[0]) if k < CORNERS else (ENTRY[1], ASIDE[1])
-        slip = radius * wheel - ahead
+        rolled, way = 0.0, seen[DRAGGED + k - CORNERS]
+        if k < CORNERS:
+            rolled, way = (left if spots[k, 1] > 0.0 else right) * seen[LEVER + k], seen[ENTRY + k]
+        slip = rolled - ahead
         sheared = per_shear * math.sqrt(slip * slip + aside * aside + SLOWEST)
-        kept = 1.0 / (1.0 + dt / entry * abs(ahead) + dt / across * abs(aside) + sheared)
+        kept = 1.0 / (1.0 + dt / way * abs(ahead) + dt / ASIDE * abs(aside) + sheared)
         grip[2 * k] = (grip[2 * k] + per_shear * slip) * kept
         grip[2 * k + 1] = (grip[2 * k + 1] - per_shear * aside) * kept
 
 
 @kernel(error_model="numpy")
-def hold_along(spots: Array, radius: float, dt: float, shear: float, states: Array) -> Array:
-    """Grip after each frame of a drive: states (T, 5 or more) motion and wheel speeds, to (T, GRIPS)."""
+def hold_along(spots: Array, dt: float, shear: float, seen: Array, states: Array) -> Array:
+    """Grip after each frame of a drive: seen (T, SEEN), states (T, 5 or more) motion and wheel speeds; (T, GRIPS)."""
     found, grip = np.zeros((len(states), GRIPS)), np.zeros(GRIPS)
     for t in range(len(states)):
-        hold(spots, radius, dt, shear, states[t, :3], states[t, 3], states[t, 4], grip)
+        hold(spots, dt, shear, seen[t], states[t, :3], states[t, 3], states[t, 4], grip)
         found[t] = grip
     return found
 
 
-def slips(shape: Shape) -> tuple[Array, Array]:
-    """Slip, and velocity over ground, of all spots, as products with motion and wheel speeds: (5, GRIPS) each."""
-    over = np.zeros((5, SPOTS, 2))
-    rolled = np.zeros((5, SPOTS, 2))
+def speeds_of(shape: Shape) -> tuple[Array, Array]:
+    """Speeds at all spots, as products with motion and wheel speeds: of wheels (5, SPOTS), over ground (5, GRIPS)."""
+    over, wheels = np.zeros((5, SPOTS, 2)), np.zeros((5, SPOTS))
     for k, (x, y) in enumerate(spots_of(shape).tolist()):
         over[0, k, 0], over[2, k, 0], over[1, k, 1], over[2, k, 1] = 1.0, -y, 1.0, x
         if k < CORNERS:
-            rolled[3 if y > 0.0 else 4, k, 0] = shape.radius
-    return (rolled - over).reshape(5, GRIPS), over.reshape(5, GRIPS)
-
-
-def left_behind() -> Array:
-    """Decay of grip per distance driven, of each spot, ahead and sideways: (SPOTS, 2) [1/m]."""
-    wheels, underside = (1.0 / np.array([entry, aside]) for entry, aside in zip(ENTRY, ASIDE, strict=True))
-    return np.array([wheels] * CORNERS + [underside] * (SPOTS - CORNERS))
+            wheels[3 if y > 0.0 else 4, k] = 1.0
+    return wheels, over.reshape(5, GRIPS)

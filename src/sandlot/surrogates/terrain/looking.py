@@ -33,6 +33,7 @@ STATE = np.dtype(
         ("at_rest", np.float64, 3),
         ("slope", np.float64, 2),
         ("turned", np.float64, 2),
+        ("imprints", np.int64),
     ]
 )
 """A learned rover: position [m]; roll, pitch and yaw [rad]; its horizontal speed ahead and to the left [m/s] and its
@@ -40,10 +41,11 @@ turn rate [rad/s]; speeds, commanded speeds [rad/s] and angles [rad] of its left
 pitch and roll [rad] relative to where it would rest; the last changes of its motion and of these; its grip; 1 if it
 stands still, else 0; least mark of the nodes below it; frames since it last changed the ground, and its
 position and attitude then; place [m] and yaw [rad] where it last looked at the ground, height [m], pitch and roll
-[rad] at which it would rest there, its slopes along x and y, and the speeds of its wheels [rad/s] then."""
-LOOK, LOOK_WHEELS = 0.0125, 0.3
-"""A rover looks at the ground again when its feet have moved by this [m], or the speed of its wheels has changed by
-this [rad/s]."""
+[rad] at which it would rest there, its slopes along x and y, and the speeds of its wheels [rad/s] then; and how often
+it has changed the ground since."""
+LOOK, LOOK_WHEELS, LOOK_IMPRINTS = 0.02, 0.3, 2
+"""A rover looks at the ground again when its feet have moved by this [m], the speed of its wheels has changed by this
+[rad/s], or it has changed the ground so often."""
 ABOVE = 1.0
 """A rover that is put down was higher by this before [m]."""
 NEVER = 2**62
@@ -79,6 +81,7 @@ def look_below(body: Body, give: Give, state: np.void, ground: Ground, springs: 
         state["rest"][m] += at_rest[m] - springs.rest[m]
         at_rest[m] = springs.rest[m]
     looked[0], looked[1], looked[2] = place[0], place[1], yaw
+    state["imprints"] = 0
     state["turned"][0], state["turned"][1] = state["wheels"][0], state["wheels"][1]
     c, s, ahead, left = math.cos(yaw), math.sin(yaw), seen[SEEN - 2], seen[SEEN - 1]
     state["slope"][0], state["slope"][1] = c * ahead - s * left, s * ahead + c * left
@@ -86,9 +89,13 @@ def look_below(body: Body, give: Give, state: np.void, ground: Ground, springs: 
 
 @kernel(error_model="numpy", allocates=False)
 def has_left(lever: float, state: np.void) -> bool:
-    """Whether a rover has moved so far, or its wheels turn so differently, that it looks again; see `has_moved`."""
+    """Whether a rover has moved or changed the ground so much, or its wheels turn so differently, that it looks again.
+
+    ``lever`` is as of `has_moved`.
+    """
     position, looked = state["position"], state["looked"]
     dx, dy = position[0] - looked[0], position[1] - looked[1]
     moved = math.sqrt(dx * dx + dy * dy) + lever * abs(wrap_compiled(state["attitude"][2] - looked[2]))
     left, right = state["wheels"][0] - state["turned"][0], state["wheels"][1] - state["turned"][1]
-    return not (moved <= LOOK and max(abs(left), abs(right)) <= LOOK_WHEELS)  # NaN where it has not looked yet
+    same = moved <= LOOK and max(abs(left), abs(right)) <= LOOK_WHEELS  # NaN where it has not looked yet
+    return not same or state["imprints"] >= LOOK_IMPRINTS

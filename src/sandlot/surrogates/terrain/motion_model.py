@@ -23,7 +23,7 @@ from sandlot.surrogates.terrain.step import GAINS, RESTS, Learned
 from sandlot.typing import Array
 
 SHIPPED = Path(__file__).parent / "shipped"
-VERSION = 3
+VERSION = 4
 """Models of other versions saw the ground, or turned their wheels, otherwise."""
 LAYERS = ("softsign", "softsign", "linear")
 SOIL_LAYERS = ("softsign", "linear")
@@ -44,6 +44,7 @@ class MotionModel:
     Attributes:
         shape: Of the rover.
         drives: Nets that move it, one for each member of the ensemble.
+        linears: Linear functions of the same inputs, one for each; what they give is added to what the nets give.
         gains: Nets that give the gains of their inputs, and further inputs, from the soil; one for each member.
         means: (inputs,) of what the nets that move it get, besides the soil.
         scales: (inputs,) the same is divided by these.
@@ -57,6 +58,7 @@ class MotionModel:
 
     shape: Shape
     drives: tuple[Dense, ...]
+    linears: tuple[Dense, ...]
     gains: tuple[Dense, ...]
     means: Array
     scales: Array
@@ -70,7 +72,7 @@ class MotionModel:
     @property
     def trained(self) -> Trained:
         """Its nets, as a training may go on with them."""
-        return Trained(self.drives, self.gains, self.means, self.scales, self.motors)
+        return Trained(self.drives, self.linears, self.gains, self.means, self.scales, self.motors)
 
     def learned(self, member: int = 0) -> Learned:
         """One member of the ensemble, for kernels."""
@@ -81,6 +83,7 @@ class MotionModel:
             self.means,
             self.motors,
             single(self.drives[member]),
+            single(self.linears[member]),
             single(self.settle),
             self.limits,
             self.ranges,
@@ -102,10 +105,7 @@ class MotionModel:
         gains = (1.0 + found[:, :count]) / self.scales
         gains[:, -GRIPS:] *= inputs[:, FRICTION, None]
         shape = self.shape
-        springs = [
-            (shear_of(each), *give_of(each, shape.weight, shape.radius, shape.width))
-            for each in inputs.astype(np.float64)
-        ]
+        springs = [(shear_of(each), *give_of(each, shape)) for each in inputs.astype(np.float64)]
         return np.concatenate([inputs, springs, gains, found[:, count:]], axis=1)
 
     def changes(self, inputs: Array, soil: Array, member: int = 0) -> Array:
@@ -113,7 +113,8 @@ class MotionModel:
         values = self.soils(soil[None], member)[0, GAINS:]
         count = len(self.means)
         more = np.broadcast_to(values[count:], (len(inputs), len(values) - count))
-        return np.asarray(forward(self.drives[member], np.column_stack([(inputs - self.means) * values[:count], more])))
+        rows = np.column_stack([(inputs - self.means) * values[:count], more])
+        return np.asarray(forward(self.linears[member], rows) + forward(self.drives[member], rows))
 
     @property
     def band(self) -> float:
@@ -144,6 +145,7 @@ class MotionModel:
             "scales": self.scales,
         }
         named = {f"drive.{member}": net for member, net in enumerate(self.drives)} | {"settle": self.settle}
+        named |= {f"linear.{member}": net for member, net in enumerate(self.linears)}
         named |= {f"gains.{member}": net for member, net in enumerate(self.gains)}
         for name, net in named.items():
             for k, (weights, biases) in enumerate(layers_of(net)):
@@ -191,6 +193,7 @@ def _motion(model: Model) -> MotionModel:
     gains = tuple(_net(model, f"gains.{k}", SOIL_LAYERS, soil) for k in range(members))
     wide = [int(net.sizes[-1]) for net in gains]
     drives = tuple(_net(model, f"drive.{k}", LAYERS, wide[k], MOVES) for k in range(members))
+    linears = tuple(_net(model, f"linear.{k}", LAYERS[-1:], wide[k], MOVES) for k in range(members))
     if min(wide) < inputs:
         raise ModelError(f"the nets of the soil have {min(wide)} outputs; expected at least {inputs}")
     settle = _net(model, "settle", LAYERS, SEEN + soil, RESTS)
@@ -198,7 +201,8 @@ def _motion(model: Model) -> MotionModel:
     means, scales = model.array("means", (inputs,)), model.array("scales", (inputs,))
     interval = float(given["interval"])
     motors = Motors(float(given["share"]), float(given["most"]))
-    return MotionModel(shape, drives, gains, means, scales, motors, settle, limits, ranges, interval, model.card)
+    nets = Trained(drives, linears, gains, means, scales, motors)
+    return MotionModel(shape, *nets, settle, limits, ranges, interval, model.card)
 
 
 def _net(model: Model, name: str, layers: Sequence[str], inputs: int, outputs: int | None = None) -> Dense:

@@ -146,7 +146,7 @@ def follow(
             stand(body.feet, position, attitude, stances)
             stand_on(ground, body.feet, stances, give.ratio, frame, springs.covers[0])
             state["since"], state["waited"] = frame * MAX_FEET, 0
-            state["looked"][2] = np.nan  # it looks at the changed ground
+            state["imprints"] += 1
             for m in range(3):
                 before[m], turned[m] = position[m], attitude[m]
 
@@ -162,7 +162,7 @@ class Follower:
     def __init__(self, recording: xr.Dataset, shape: Shape, soil: Array, first: int) -> None:
         """Begin before the first frame of an episode."""
         self._recording, self._shape, self._first, self._now = recording, shape, first, first
-        self._give = give_of(soil, shape.weight, shape.radius, shape.width)
+        self._give = give_of(soil, shape)
         self.ground, self.state, self._held = ground_before(recording, first), np.zeros(1, STATE), np.zeros(SEEN)
         self._springs = make_springs(shape.feet, self.ground.spacing)
         self.state["since"], self.state["looked"] = NEVER, np.nan
@@ -231,7 +231,7 @@ def _episode(recording: xr.Dataset, shape: Shape, first: int, end: int) -> Drive
     position, attitude = np.vstack([position[:1], position]), np.vstack([attitude[:1], attitude])
     wheels = np.column_stack([column["wheel_speed_left"], column["wheel_speed_right"]])
     wheels = np.vstack([wheels[:1], wheels])
-    soil = NO_SOIL if kind is None else soil_inputs(kind, shape.width)
+    soil = NO_SOIL if kind is None else soil_inputs(kind, shape)
     seen, middles = Follower(recording, shape, soil, first).follow(Poses(position, attitude, wheels), end)
     commands = np.column_stack([column[name] for name in COMMANDS])
     commands[0] = 0.0

@@ -75,14 +75,20 @@ class Give(NamedTuple):
     """How ground gives way, for kernels.
 
     Attributes:
-        stiffness: Of undeformed soil [Pa/m].
+        stiffness: Of undeformed soil, at the depth of a wheel [Pa/m].
         ratio: How many times stiffer it is where it does not yield.
         damping: Of feet that press into it, over the stiffness [s].
+        first: How many times stiffer it is at its surface.
+        second: With `third`, how that changes with depth; see `yielding` [1/m].
+        third: [1/m]
     """
 
     stiffness: float
     ratio: float
     damping: float
+    first: float
+    second: float
+    third: float
 
 
 class Springs(NamedTuple):
@@ -92,8 +98,9 @@ class Springs(NamedTuple):
         stances: (feet,) of STANCE.
         blocks: Of LANES springs each; first those below wheels and belts, and one more at the end.
         cells: (room, 2) row and column of the cell of each that is below a wheel or belt.
+        along: (room,) how far ahead of the centre of its wheel or belt each is, in the axes of that [m].
+        ends: (feet,) number of the first spring after those of each wheel or belt.
         covers: (POINTS, 3, room) of `make_row`.
-        below: (2, room) heights of firm soil in a row, and how deep it was pressed [m].
         sums: (TOTALS,) forces and stiffness.
         shift: (3,) how far the rover is lifted [m], and turned in pitch and roll [rad], from where springs were found.
         rest: (3,) height [m], pitch and roll [rad] at rest.
@@ -102,8 +109,9 @@ class Springs(NamedTuple):
     stances: NDArray[np.void]
     blocks: Array
     cells: IntArray
+    along: Array
+    ends: IntArray
     covers: Array
-    below: Array
     sums: Array
     shift: Array
     rest: Array
@@ -118,12 +126,25 @@ def make_springs(feet: NDArray[np.void], spacing: float) -> Springs:
         np.zeros(len(feet), STANCE),
         np.zeros((room // LANES + 2) * BLOCK),
         np.zeros((room, 2), np.int64),
+        np.zeros(room),
+        np.zeros(len(feet), np.int64),
         np.stack([make_row(feet, spacing)] * POINTS),
-        np.zeros((2, make_row(feet, spacing).shape[1])),
         np.zeros(TOTALS),
         np.zeros(3),
         np.zeros(3),
     )
+
+
+@kernel(error_model="numpy", allocates=False, forceinline=True)
+def yielding(give: Give, depth: float) -> tuple[float, float]:
+    """Stress where soil yields at a depth [m], and how it grows with that, both over the stiffness [m].
+
+    It is close to Bekker's power law, and has no power.
+    """
+    deep = max(depth, 0.0)
+    per = 1.0 / (1.0 + give.third * deep)
+    stress = deep * (give.first + give.second * deep) * per
+    return stress, (give.first + 2.0 * give.second * deep - give.third * stress) * per
 
 
 @kernel(error_model="numpy", allocates=False, forceinline=True)
@@ -142,6 +163,14 @@ def carrying(ground: Ground, i: int, j: int) -> tuple[float, float]:
     slid = max(firm - height, 0.0)
     surface = max(firm - slid, height - LOOSE_DEPTH)
     return surface, max(initial - slid - surface, 0.0)
+
+
+@kernel(error_model="numpy", allocates=False, forceinline=True)
+def neighbour(index: int, size: int, wrap: bool) -> int:
+    """An index at most one beyond the map as one within it; at an edge that does not wrap, that of the edge."""
+    if 0 <= index < size:
+        return index
+    return (0 if index > 0 else size - 1) if wrap else (size - 1 if index > 0 else 0)
 
 
 @kernel(error_model="numpy", allocates=False)
@@ -170,7 +199,7 @@ def gather_wheel(
         count: How many there are already.
     """
     (ny, nx), spacing, blocks, cells = ground.heights.shape, ground.spacing, springs.blocks, springs.cells
-    c, s, surfaces, depths = at.course_x, at.course_y, springs.below[0], springs.below[1]
+    c, s, covers = at.course_x, at.course_y, springs.covers
     first_row, last_row = rows_below(foot, at, ground, 0.0)
     for row in range(first_row, last_row + 1):
         i, y = node_in(row, ny, ground.wrap), ground.y0 + row * spacing
@@ -180,25 +209,26 @@ def gather_wheel(
         for point in range(POINTS):
             shift = ((point + 0.5) / POINTS - 0.5) * spacing
             from_x, at_y = ground.x0 + first * spacing + shift * c, y + shift * s
-            cover_row(foot, at, from_x, at_y, spacing, last - first + 1, spacing, springs.covers[point])
+            cover_row(foot, at, from_x, at_y, spacing, last - first + 1, spacing, covers[point])
         for k in range(last - first + 1):
             j = node_in(first + k, nx, ground.wrap)
-            surfaces[k], depths[k] = carrying(ground, i, j) if j >= 0 else (-FAR_BELOW, 0.0)
-        for point in range(POINTS):
-            covers, shift = springs.covers[point], ((point + 0.5) / POINTS - 0.5) * spacing
-            parts, lows, places = covers[0], covers[1], covers[2]
-            for k in range(last - first + 1):
-                gap = at.z + lows[k] - surfaces[k]
-                if gap >= reach or parts[k] == 0.0 or count == len(cells):
+            # What carries is no higher than the ground.
+            if j < 0 or at.z + min(covers[0, 1, k], covers[POINTS - 1, 1, k]) - ground.heights[i, j] >= reach:
+                continue
+            surface, depth = carrying(ground, i, j)
+            for point in range(POINTS):
+                part, gap, along = covers[point, 0, k], at.z + covers[point, 1, k] - surface, covers[point, 2, k]
+                if gap >= reach or part == 0.0 or count == len(cells):
                     continue
-                sinks = speed * math.copysign(max(abs(places[k]) - foot.straight, 0.0), places[k])
+                sinks = speed * math.copysign(max(abs(along) - foot.straight, 0.0), along)
                 kept = max(1.0 + min(sinks, 0.0) * (1.0 / REBOUND_SPEED), 0.0)
                 if kept > 0.0:
-                    p, dx, dy = spring_at(count), ground.x0 + (first + k) * spacing - place[0], y - place[1]
+                    p, shift = spring_at(count), ((point + 0.5) / POINTS - 0.5) * spacing
+                    dx, dy = ground.x0 + (first + k) * spacing - place[0], y - place[1]
                     blocks[p + X], blocks[p + Y] = dx * c + dy * s + shift, dy * c - dx * s
-                    blocks[p + SIZE], blocks[p + DRAG] = kept * kept * parts[k] / POINTS, damping * max(sinks, 0.0)
-                    blocks[p + GAP], blocks[p + DEPTH] = gap, gap - depths[k]
-                    cells[count, 0], cells[count, 1] = i, node_in(first + k, nx, ground.wrap)
+                    blocks[p + SIZE], blocks[p + DRAG] = kept * kept * part / POINTS, damping * max(sinks, 0.0)
+                    blocks[p + GAP], blocks[p + DEPTH] = gap, gap - depth
+                    cells[count, 0], cells[count, 1], springs.along[count] = i, j, along
                     count += 1
     return count
 
@@ -219,10 +249,11 @@ def gather_box(foot: Foot, at: Stance, ground: Ground, place: Array, reach: floa
         cover_row(foot, at, ground.x0 + first * spacing, y, wide, many, wide, covers)
         for k in range(many):
             j, part = node_in(first + COARSE * k, nx, ground.wrap), covers[0, k]
-            if j < 0 or part <= 0.0 or count == len(springs.cells):
-                continue
-            height, depth = carrying(ground, i, j)
-            gap = at.z + covers[1, k] - height
+            under = at.z + covers[1, k]
+            if j < 0 or part <= 0.0 or count == len(springs.cells) or under - ground.heights[i, j] >= reach:
+                continue  # what carries is no higher than the ground
+            surface, depth = carrying(ground, i, j)
+            gap = under - surface
             if gap < reach:
                 p, dx, dy = spring_at(count), ground.x0 + (first + COARSE * k) * spacing - place[0], y - place[1]
                 blocks[p + X], blocks[p + Y] = dx * c + dy * s, dy * c - dx * s
@@ -262,6 +293,7 @@ def gather(
             foot, at = foot_of(feet[k]), stance_of(stances[k])
             speed = wheels[0] if feet[k]["y"] > 0.0 else wheels[1]
             below = count = gather_wheel(foot, at, speed, damping, ground, place, reach, springs, count)
+        springs.ends[k] = count
     for k in range(len(feet)):
         if feet[k]["radius"] == 0.0:
             foot, at = foot_of(feet[k]), stance_of(stances[k])
@@ -274,16 +306,17 @@ def gather(
 
 
 @kernel(error_model="numpy", allocates=False)
-def resist(springs: Springs, count: int, ratio: float) -> None:
+def resist(springs: Springs, count: int, give: Give) -> None:
     """Sum up the forces of the springs on a rover shifted by ``springs.shift``, and their stiffness.
 
     Args:
         springs: Their ``sums`` are set: force up, and its moments in pitch and roll about the middle of the chassis;
             stiffness, six elements.
         count: How many there are.
-        ratio: How many times stiffer they are when they do not yield.
+        give: How the ground gives way.
     """
     up, pitch, roll, last = springs.shift[0], springs.shift[1], springs.shift[2], -(-count // LANES)
+    ratio = give.ratio
     springs.blocks[SUMS:BLOCK] = 0.0
     for block in range(last):
         # Constant places in a slice tell the compiler that nothing overlaps, so that it computes all lanes at once.
@@ -291,9 +324,10 @@ def resist(springs: Springs, count: int, ratio: float) -> None:
         for i in range(LANES):
             x, y, size = part[X + i], part[Y + i], part[SIZE + i]
             down = x * pitch - y * roll - up
-            elastic, depth = ratio * (down - part[GAP + i]), down - part[DEPTH + i]
-            force = size * (max(min(elastic, depth), 0.0) + max(min(elastic, part[DRAG + i]), 0.0))
-            stiffness = size * (0.0 if elastic <= 0.0 else ratio if elastic < depth else 1.0)
+            elastic, (stress, slope) = ratio * (down - part[GAP + i]), yielding(give, down - part[DEPTH + i])
+            force = size * (max(min(elastic, stress), 0.0) + max(min(elastic, part[DRAG + i]), 0.0))
+            pushed = ratio if elastic < part[DRAG + i] else 0.0
+            stiffness = size * (0.0 if elastic <= 0.0 else pushed + (ratio if elastic < stress else slope))
             kx, ky = stiffness * x, stiffness * y
             part[BLOCK + SUMS + i] = part[SUMS + i] + force
             part[BLOCK + SUMS + LANES + i] = part[SUMS + LANES + i] - force * x
@@ -314,7 +348,7 @@ def resist(springs: Springs, count: int, ratio: float) -> None:
 
 @kernel(error_model="numpy", allocates=False)
 def balance(
-    springs: Springs, count: int, weight: float, centre: tuple[float, float], ratio: float, least: float
+    springs: Springs, count: int, weight: float, centre: tuple[float, float], give: Give, least: float
 ) -> float:
     """Find the shift at which springs carry a rover, by Newton's method; returns the size of the last step [m].
 
@@ -323,19 +357,19 @@ def balance(
         count: How many there are; at least 1.
         weight: Of the rover, divided by the stiffness of a cell [m].
         centre: Of mass, ahead and to the left of the middle of the chassis [m].
-        ratio: As of `resist`.
+        give: How the ground gives way.
         least: Stiffness against tilting [m^2].
     """
     shift, sums, part, push = springs.shift, springs.sums, 0.0, 0.0
     up, pitch, roll, size = 0.0, 0.0, 0.0, 0.0
     lift, turn, lean = weight, -weight * centre[0], weight * centre[1]
     for _ in range(ITERATIONS):
-        resist(springs, count, ratio)
+        resist(springs, count, give)
         now = up * (sums[0] - lift) + pitch * (sums[1] - turn) + roll * (sums[2] - lean)  # along the last step
         if now < -OVERSHOT * push:  # springs are stiffer where it ended: go back to where forces balance along it
             back = part * now / (push - now)
             shift[0], shift[1], shift[2] = shift[0] + back * up, shift[1] + back * pitch, shift[2] + back * roll
-            resist(springs, count, ratio)
+            resist(springs, count, give)
         a, b, c, d = sums[3] + 1e-6, sums[4], sums[5], sums[6] + least
         e, f = sums[7], sums[8] + least
         # Cholesky's decomposition

@@ -29,7 +29,7 @@ SHEAR = len(SOIL_INPUTS)
 """Of the values of a soil, this is its shear length [m]; soil inputs come before it."""
 GIVE = SHEAR + 1
 """From here on, how it gives way, as of `Give`."""
-GAINS = GIVE + 3
+GAINS = GIVE + len(Give._fields)
 """Gains of the inputs of the net, and further inputs."""
 FEW = 16
 """So many rovers are computed together; fewer, one after the other."""
@@ -45,7 +45,8 @@ class Learned(NamedTuple):
         spots: (SPOTS, 2) where its grip is kept [m].
         means: (inputs,) of what the net gets that moves it, besides the soil.
         motors: That turn its wheels.
-        drive: Net that moves it.
+        drive: Net that moves it, beside ``linear``.
+        linear: Linear function of the same inputs; the changes of its state are the sums of both.
         settle: Net that puts it on the ground at first.
         limits: (3,) largest speeds [m/s, rad/s].
         ranges: (RESTS, 2) of height, pitch and roll relative to the rest [m, rad].
@@ -61,6 +62,7 @@ class Learned(NamedTuple):
     means: Array
     motors: Motors
     drive: Dense
+    linear: Dense
     settle: Dense
     limits: Array
     ranges: Array
@@ -107,6 +109,7 @@ class Scratch(NamedTuple):
     Attributes:
         block: (2, largest layer + 1, BLOCK).
         line: (2, largest layer).
+        linear: (MOVES, BLOCK) outputs of the linear function.
         before: (feet,) of STANCE.
         after: (feet,) of STANCE.
         work: (feet, 3).
@@ -116,6 +119,7 @@ class Scratch(NamedTuple):
 
     block: NDArray[np.float32]
     line: NDArray[np.float32]
+    linear: NDArray[np.float32]
     before: NDArray[np.void]
     after: NDArray[np.void]
     work: Array
@@ -129,6 +133,7 @@ def make_scratch(learned: Learned, spacing: float) -> Scratch:
     return Scratch(
         np.zeros((2, most + 1, BLOCK), np.float32),
         np.zeros((2, most), np.float32),
+        np.zeros((MOVES, BLOCK), np.float32),
         np.zeros(feet, STANCE),
         np.zeros(feet, STANCE),
         np.zeros((feet, 3)),
@@ -157,7 +162,7 @@ def ground_of(maps: Maps, k: int) -> Ground:
 @kernel(error_model="numpy", allocates=False)
 def give_in(soil: Array) -> Give:
     """How ground gives way, from the values of its soil."""
-    return Give(soil[GIVE], soil[GIVE + 1], soil[GIVE + 2])
+    return Give(soil[GIVE], soil[GIVE + 1], soil[GIVE + 2], soil[GIVE + 3], soil[GIVE + 4], soil[GIVE + 5])
 
 
 @kernel(error_model="numpy", allocates=False)
@@ -175,7 +180,7 @@ def fill_inputs(
     turning = max(abs(left), abs(right), abs(wheels[0]), abs(wheels[1]))
     moving = abs(motion[0]) + abs(motion[1]) + learned.base * abs(motion[2])
     state["still"] = 1.0 if turning < STILL_WHEELS and moving < STILL_SPEED else 0.0
-    hold(learned.spots, learned.radius, learned.interval, soil[SHEAR], motion, wheels[0], wheels[1], grip)
+    hold(learned.spots, learned.interval, soil[SHEAR], seen, motion, wheels[0], wheels[1], grip)
     for m in range(k):
         values[m] = (seen[m] - means[m]) * gain[m]
     values[k], values[k + 1] = (left - means[k]) * gain[k], (right - means[k + 1]) * gain[k + 1]
@@ -307,20 +312,33 @@ def advance(
         deforms: Whether they change the ground.
         scratch: Room to work.
     """
-    n, line, block = len(states), scratch.line, scratch.block
+    n, line, block, linear = len(states), scratch.line, scratch.block, scratch.linear
     for low in range(0, n, BLOCK):
         count = min(BLOCK, n - low)
         if count < FEW:
             for k in range(low, low + count):
                 fill_inputs(learned, states[k], seen[k], soils[k], commands[k], line[0])
-                move(learned, states[k], line[forward_one(learned.drive, line)])
+                found = line[forward_one(learned.linear, line)]
+                for m in range(MOVES):
+                    linear[m, 0] = found[m]
+                changes = line[forward_one(learned.drive, line)]
+                for m in range(MOVES):
+                    changes[m] += linear[m, 0]
+                move(learned, states[k], changes)
         else:
             for r in range(count):
                 k = low + r
                 fill_inputs(learned, states[k], seen[k], soils[k], commands[k], block[0, :, r])
-            found = block[forward_block(learned.drive, block)]
+            some = block[forward_block(learned.linear, block)]
+            for m in range(MOVES):
+                for r in range(BLOCK):
+                    linear[m, r] = some[m, r]
+            others = block[forward_block(learned.drive, block)]
+            for m in range(MOVES):
+                for r in range(BLOCK):
+                    others[m, r] += linear[m, r]
             for r in range(count):
-                move(learned, states[low + r], found[:, r])
+                move(learned, states[low + r], others[:, r])
         for k in range(low, low + count):
             if states[k]["still"] == 0.0:
                 if has_left(learned.lever, states[k]):
@@ -370,7 +388,7 @@ def deform(
         )
         state["since"] = maps.frames[at] * MAX_FEET
         state["waited"] = 0
-        state["looked"][2] = np.nan  # it looks at the changed ground
+        state["imprints"] += 1
         for m in range(3):
             before[m], turned[m] = position[m], attitude[m]
 

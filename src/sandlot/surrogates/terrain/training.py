@@ -8,10 +8,10 @@ from pydantic import Field
 
 from sandlot.extras import need
 from sandlot.settings import Settings
-from sandlot.surrogates.terrain.contact import SEEN
+from sandlot.surrogates.terrain.contact import DRAGGED, ENTRY, LEVER, QUARTERS, SEEN
 from sandlot.surrogates.terrain.drives import MOVED, MOVES, RESTS, STATES, WHEELS, Drive
 from sandlot.surrogates.terrain.ensemble import Ensemble, Scaling, Tensor, Trained, annealed
-from sandlot.surrogates.terrain.grip import GRIPS, SPOTS, left_behind, loads_of, slips
+from sandlot.surrogates.terrain.grip import ASIDE, GRIPS, SPOTS, loads_of, speeds_of
 from sandlot.surrogates.terrain.motors import Motors, fit_motors
 from sandlot.surrogates.terrain.shape import Shape
 from sandlot.surrogates.terrain.stretches import Stretches
@@ -32,6 +32,8 @@ SOIL_HIDDEN, SOIL_VALUES = 24, 8
 """Neurons of the net of the soil, and inputs that it gives besides gains."""
 GRIP_SCALE = 0.5
 SMALLEST_SLIP = 1e-12
+WAYS = [*range(ENTRY, ENTRY + QUARTERS), *range(DRAGGED, DRAGGED + QUARTERS)]
+LEVERS = [*range(LEVER, LEVER + QUARTERS)]
 Report = Callable[[int, float], None]
 """Called after each epoch with its number and its mean error."""
 
@@ -61,11 +63,11 @@ class Training(Settings):
     """
 
     members: int = Field(2, ge=1, le=64)
-    hidden: tuple[Neurons, Neurons] = (96, 48)
-    epochs: int = Field(240, ge=1)
+    hidden: tuple[Neurons, Neurons] = (64, 32)
+    epochs: int = Field(80, ge=1)
     stretch: int = Field(250, ge=1)
     batch: int = Field(51200, ge=1)
-    rate: float = Field(4e-3, gt=0.0)
+    rate: float = Field(0.012, gt=0.0)
     drift: float = Field(20.0, ge=0.0)
     step: float = Field(0.3, ge=0.0)
     bias: float = Field(4.0, ge=0.0)
@@ -88,14 +90,17 @@ class Driver:
         self.torch = torch = need("torch", "learn")
         self.data, self.width = data, data.rows.shape[2] + STATES + GRIPS
         if start is None:
-            self.net = Ensemble([self.width + SOIL_VALUES, *given.hidden, MOVES], given.members, given.seed, 0.1)
+            inputs = self.width + SOIL_VALUES
+            self.net = Ensemble([inputs, *given.hidden, MOVES], given.members, given.seed, 0.1)
+            self.linear = Ensemble([inputs, MOVES], given.members, given.seed, 0.0)
             soil = [data.soils.shape[1], SOIL_HIDDEN, self.width + SOIL_VALUES]
             self.gains = Ensemble(soil, given.members, given.seed + 1, 0.5)
         else:
             self.net = Ensemble.of(start.drives, *self._scalings)
+            self.linear = Ensemble.of(start.linears, *self._scalings)
             self.gains = Ensemble.of(start.gains, data.soil_scaling, self._scalings[0])
         scale, mean = data.state_scaling.scale, data.state_scaling.mean
-        speeds = np.concatenate(slips(shape), axis=1)
+        speeds = np.concatenate(speeds_of(shape), axis=1)
         self.speeds = torch.tensor(scale[:5, None] * speeds).float(), torch.tensor(mean[:5] @ speeds).float()
         self.factor = torch.tensor(scale[-MOVES:] / scale[list(MOVED)]).float()
         self.mean_change = torch.tensor(mean[-MOVES:] / scale[-MOVES:]).float()
@@ -105,18 +110,31 @@ class Driver:
         self.share, self.most = motors.share, torch.tensor(motors.most / wheels).float()
         self.loads = loads_of(np.arange(SEEN, dtype=np.float64)).astype(np.int64)
         self.load_scaling = Scaling(*(torch.tensor(each[self.loads]).float() for each in data.row_scaling))
-        self.interval, self.lost = interval, torch.tensor(interval * left_behind()).float()
+        self.seen = [torch.tensor(each[:SEEN]).float() for each in data.row_scaling]
+        self.interval = interval
 
-    def hold(self, state: Tensor, grip: Tensor, per_shear: Tensor) -> Tensor:
+    def hold(self, state: Tensor, grip: Tensor, per_shear: Tensor, levers: Tensor, left: Tensor) -> Tensor:
         """Grip (members, batch, SPOTS, 2) after a frame; the same as `grip.hold`."""
         found = state[..., :5] @ self.speeds[0] + self.speeds[1]
-        slip, over = (
-            found[..., :GRIPS].unflatten(-1, (SPOTS, 2)),
-            found[..., GRIPS:].abs().unflatten(-1, (SPOTS, 2)),
-        )
+        over = found[..., SPOTS:].unflatten(-1, (SPOTS, 2))
+        ahead = found[..., :SPOTS] * levers - over[..., 0]
+        slip = self.torch.stack([ahead, -over[..., 1]], -1)
         sheared = per_shear * (slip.square().sum(-1, keepdim=True) + SMALLEST_SLIP).sqrt()
-        lost = (over * self.lost).sum(-1, keepdim=True) + sheared
+        lost = (over.abs() * left).sum(-1, keepdim=True) + sheared
         return (grip + per_shear * slip) / (1.0 + lost)
+
+    def ways(self, rows: Tensor) -> tuple[Tensor, Tensor]:
+        """What `grip.hold` takes from rows.
+
+        Returns:
+            How far the ground is below the centres of the wheels, at all spots [m], and the shares of their grip that
+            these lose in a frame at unit speed, ahead and to the side [s/m].
+        """
+        torch, (mean, scale) = self.torch, self.seen
+        levers, ways = (rows[..., part] * scale[part] + mean[part] for part in (LEVERS, WAYS))
+        ahead = self.interval / ways
+        left = torch.stack([ahead, torch.full_like(ahead, self.interval / ASIDE)], -1)
+        return torch.cat([levers, torch.zeros_like(levers)], -1), left
 
     def turned(self, state: Tensor, commanded: Tensor) -> Tensor:
         """Speeds of wheels (members, batch, 2) after a frame; the same as `motors.turned`."""
@@ -129,7 +147,7 @@ class Driver:
         They are those of `MOVED`.
         """
         torch, net, width, count = self.torch, self.net.parameters, rows.shape[-1], rows.shape[2]
-        first, bias = net[:2]
+        first, bias = (torch.cat([part, other], -1) for part, other in zip(net, self.linear.parameters, strict=False))
         of_soil = self.gains.outputs(self.data.soils[drive])
         gains, values = 1.0 + of_soil[..., : self.width], of_soil[..., self.width :]
         given = torch.bmm((rows * gains[:, :, None, :width]).flatten(1, 2), first[:, :width]).unflatten(1, (-1, count))
@@ -140,11 +158,12 @@ class Driver:
         grip, found = grip.unflatten(-1, (SPOTS, 2)), []
         loads = rows[..., self.loads] * self.load_scaling.scale + self.load_scaling.mean
         commanded = self.wheels + self.per_wheel * rows[..., -2:]
-        frames = zip(given.unbind(2), loads.unbind(2), commanded.unbind(2), shifts.unbind(2), strict=True)
-        for each, load, wheels, shift in frames:
-            grip = self.hold(state, grip, per_shear)
+        levers, left = self.ways(rows)
+        each_frame = (given, loads, commanded, shifts, levers, left)
+        for each, load, wheels, shift, lever, lost in zip(*(part.unbind(2) for part in each_frame), strict=True):
+            grip = self.hold(state, grip, per_shear, lever, lost)
             sums = torch.baddbmm(each, torch.cat([state, grip.flatten(-2) * load], -1) * gains, weights)
-            change = self.net.after(sums)
+            change = self.net.after(sums[..., :-MOVES]) + sums[..., -MOVES:]
             motion = state[..., :3] + self.factor[:3] * change[..., :3]
             rest = state[..., RESTS] + self.factor[3:] * change[..., 3:] + shift
             state = torch.cat([motion, self.turned(state, wheels), rest, change - self.mean_change], -1)
@@ -162,11 +181,11 @@ class Driver:
         """As they are now, for inputs and outputs that are not scaled."""
         data = self.data
         same, of_moves = self._scalings
-        drives = self.net.nets(same, of_moves)
+        drives, linears = self.net.nets(same, of_moves), self.linear.nets(same, of_moves)
         gains = self.gains.nets(data.soil_scaling, same)
         means, scales = (np.concatenate(pair) for pair in zip(data.row_scaling, data.state_scaling, strict=True))
         means, scales = np.append(means, np.zeros(GRIPS)), np.append(scales, np.full(GRIPS, GRIP_SCALE))
-        return Trained(tuple(drives), tuple(gains), means, scales, motors)
+        return Trained(tuple(drives), tuple(linears), tuple(gains), means, scales, motors)
 
 
 def train_drives(
@@ -185,7 +204,7 @@ def train_drives(
     torch, members = need("torch", "learn"), given.members if start is None else len(start.drives)
     motors = fit_motors(drives, shape) if start is None else start.motors
     driver = Driver(data, shape, motors, given, drives[0].interval, start)
-    parameters = [*driver.net.parameters, *driver.gains.parameters]
+    parameters = [*driver.net.parameters, *driver.linear.parameters, *driver.gains.parameters]
     count, length = data.rows.shape[:2]
     window = min(WINDOW, length - 1)
     windows = max(int(SHARE * given.batch) // (WINDOW * LEAST_WINDOWS), 1) * LEAST_WINDOWS

@@ -98,7 +98,7 @@ class LearnedFleet:
         model = GroundModel() if settings.ground_model is None else GroundModel.load(settings.ground_model)
         self._deforms = settings.ground != "rigid"
         self._soils = {
-            name: model.soils(NO_SOIL[None] if kind is None else soil_inputs(kind, model.shape.width)[None])
+            name: model.soils(NO_SOIL[None] if kind is None else soil_inputs(kind, model.shape)[None])
             for name, model in self.models.items()
         }
         self._spreading = np.tile(model.spreading(kind), (self.count, 1))
@@ -240,9 +240,7 @@ def _model(settings: TerrainSettings, name: str, shape: Shape) -> MotionModel:
         )
     kind = _kind(settings)
     outside = []
-    for name_, value in zip(
-        SOIL_INPUTS, (NO_SOIL if kind is None else soil_inputs(kind, shape.width)).tolist(), strict=True
-    ):
+    for name_, value in zip(SOIL_INPUTS, (NO_SOIL if kind is None else soil_inputs(kind, shape)).tolist(), strict=True):
         low, high = model.card.valid_ranges.get(f"soil: {name_}", (-math.inf, math.inf))
         if not low - 1e-9 <= value <= high + 1e-9:
             outside.append(f"was fitted to soils with {name_} from {low:.3g} to {high:.3g}; this one has {value:.3g}")
