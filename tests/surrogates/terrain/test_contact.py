@@ -1,5 +1,7 @@
 """How a rover lies on the ground, and what carries it."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -12,8 +14,10 @@ from sandlot.physics.soil.patch import patch_width as reference_width
 from sandlot.physics.soil.stress import REBOUND_SPEED
 from sandlot.surrogates.terrain.contact import (
     AHEAD,
+    DRAGGED,
     ENTRY,
     FAR,
+    LEAST_ENTRY,
     LEFT,
     LEVER,
     LOAD,
@@ -297,7 +301,7 @@ def test_springs_yield_as_deep_as_the_soil():
     assert give_of(NO_SOIL, WHEELED) == Give(1e6, 30.0, 0.0, 1.0, 0.0, 0.0)
 
 
-@pytest.mark.parametrize("exponent", [0.6, 0.793, 1.0, 1.1, 1.3])
+@pytest.mark.parametrize("exponent", [0.6, 0.793, 1.0, 1.1, 1.3, 1.8])
 def test_springs_follow_bekkers_power_law(exponent):
     """Up to twice the depth of a wheel, to 5% of the stress at that depth."""
     depth = 0.01
@@ -310,9 +314,75 @@ def test_springs_follow_bekkers_power_law(exponent):
     assert yielding(give, -0.001)[0] == 0.0
 
 
+@pytest.mark.parametrize("exponent", [0.3, 2.0, 2.5, 4.0])
+def test_springs_never_pull_however_the_soil_yields(exponent):
+    give = Give(1.0, 30.0, 0.0, *bend(exponent, 0.01))
+    stress, slope = np.transpose([yielding(give, each) for each in np.linspace(0.0, 0.05, 200)])
+    assert stress.min() >= 0.0
+    assert slope.min() >= 0.0
+    if exponent <= 2.0:
+        assert yielding(give, 0.01)[0] == pytest.approx(0.01, rel=0.15)
+
+
+def test_stiffness_is_how_forces_grow():
+    """Of all springs together, those that damp among them, by finite differences."""
+    scene = Scene(hills(4), soil="soft")
+    scene.wheels[:] = 6.0, 4.0
+    scene.look((0.01, -0.02), 0.3)
+    _, count = scene.gather(*scene.at)
+    sums, found, step = [], np.zeros((3, 3)), 1e-9
+    for axis in range(3):
+        for sign in (-1.0, 1.0):
+            scene.springs.shift[:] = 0.0
+            scene.springs.shift[axis] = sign * step
+            resist(scene.springs, count, scene.give)
+            sums.append(scene.springs.sums.copy())
+        found[axis] = (sums[-1] - sums[-2])[:3] / (2.0 * step)
+    a, b, c, d, e, f = 0.5 * (sums[0] + sums[1])[3:]
+    expected = -np.array([[a, b, c], [b, d, e], [c, e, f]])
+    np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-3 * np.abs(expected).max())
+
+
+def test_quarters_that_carry_nothing_have_lengths():
+    y, x = np.mgrid[-40:41, -40:41] * 0.01
+    seen = Scene(0.5 * x * y, soil="rigid").look()
+    assert seen[LOAD : LOAD + QUARTERS].min() == 0.0
+    assert np.isfinite(seen).all()
+    assert seen[ENTRY : ENTRY + QUARTERS].min() >= LEAST_ENTRY
+    assert seen[DRAGGED : DRAGGED + QUARTERS].min() > 0.0
+    assert seen[LEVER : LEVER + QUARTERS].min() > 0.0
+
+
+def test_a_wheel_near_the_middle_counts_for_its_own_side():
+    feet = WHEELED.feet.copy()
+    wheels = feet["radius"] > 0.0
+    feet["y"][wheels] = np.copysign(0.02, feet["y"][wheels])
+    feet["half_width"][wheels] = 0.03
+    scene = Scene(np.zeros((61, 61)), shape=replace(WHEELED, feet=feet), soil="soft")
+    scene.wheels[:] = 4.0
+    seen = scene.look()
+    loads = seen[LOAD : LOAD + QUARTERS]
+    np.testing.assert_allclose(loads[:2], loads[2:], rtol=1e-6)
+    assert seen[LEVER : LEVER + QUARTERS].min() > 0.5 * WHEELED.radius
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_the_underside_has_gone_over_the_soil_from_its_foremost_part_on(sign):
+    scene = Scene(np.zeros((61, 61)), soil="soft")
+    scene.heights[:] = 0.03 * (np.abs(np.arange(-30, 31)) < 7)[:, None] * (np.abs(np.arange(-30, 31)) < 7)
+    scene.ground.initial[:] = scene.heights
+    scene.wheels[:] = 3.0 * sign
+    seen = scene.look()
+    assert seen[UNDER : UNDER + QUARTERS].min() > 0.0
+    front, rear = (seen[DRAGGED : DRAGGED + QUARTERS].reshape(2, 2).T)[:: int(sign)]
+    assert (rear > front).all()
+    assert front.min() > 0.0
+    assert rear.max() < 0.2
+
+
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 @pytest.mark.parametrize("shape", [WHEELED, TRACKED], ids=["wheeled", "tracked"])
-def test_ways_over_the_soil_are_those_of_a_plain_twin(shape, sign):
+def test_lengths_travelled_over_the_soil_are_those_of_a_plain_twin(shape, sign):
     """Soil comes below a wheel at the first spring that carries, and is as far below its centre as the rim there is."""
     scene = Scene(hills(5), shape=shape, soil="soft")
     scene.wheels[:] = 5.0 * sign, 3.0 * sign
@@ -330,14 +400,14 @@ def test_ways_over_the_soil_are_those_of_a_plain_twin(shape, sign):
         begins = min(max(sign * scene.springs.along[k] for k in part) + 0.005, foot["straight"] + foot["radius"])
         for k in part:
             quarter = (0 if x[k] >= 0.0 else 1) + (0 if y[k] >= 0.0 else 2)
-            way = np.linspace(sign * scene.springs.along[k], begins, 400)
-            over = np.clip(np.abs(way) - foot["straight"], 0.0, foot["radius"])
+            places = np.linspace(sign * scene.springs.along[k], begins, 400)
+            over = np.clip(np.abs(places) - foot["straight"], 0.0, foot["radius"])
             below = np.sqrt(foot["radius"] ** 2 - over**2)
-            sums[:, quarter] += loads[k] * np.array([1.0, way[-1] - way[0], np.trapezoid(below, way)])
+            sums[:, quarter] += loads[k] * np.array([1.0, places[-1] - places[0], np.trapezoid(below, places)])
         first = last
-    ways = sums[1] / sums[0]
-    np.testing.assert_allclose(seen[ENTRY : ENTRY + QUARTERS], ways, rtol=0.03)
-    np.testing.assert_allclose(seen[LEVER : LEVER + QUARTERS], sums[2] / sums[0] / ways, rtol=0.03)
+    travelled = sums[1] / sums[0]
+    np.testing.assert_allclose(seen[ENTRY : ENTRY + QUARTERS], travelled, rtol=0.03)
+    np.testing.assert_allclose(seen[LEVER : LEVER + QUARTERS], sums[2] / sums[1], rtol=0.03)
 
 
 def test_cohesive_soil_is_stiffer_below_a_short_contact():

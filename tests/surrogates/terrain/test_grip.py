@@ -35,10 +35,10 @@ def test_a_plain_twin_gives_the_same():
     seen = seen_of(len(states)) * np.random.default_rng(1).uniform(0.5, 1.5, (len(states), SEEN))
     for state, row, found in zip(states, seen, grips_of(states, seen=seen), strict=True):
         levers = np.append(row[LEVER : LEVER + QUARTERS], np.zeros(QUARTERS))
-        ways = np.append(row[ENTRY : ENTRY + QUARTERS], row[DRAGGED : DRAGGED + QUARTERS])
+        travels = np.append(row[ENTRY : ENTRY + QUARTERS], row[DRAGGED : DRAGGED + QUARTERS])
         v = (state @ over).reshape(SPOTS, 2)
         s = np.column_stack([(state @ wheels) * levers, np.zeros(SPOTS)]) - v
-        lost = DT * (np.hypot(*s.T) / 0.01 + np.abs(v[:, 0]) / ways + np.abs(v[:, 1]) / ASIDE)
+        lost = DT * (np.hypot(*s.T) / 0.01 + np.abs(v[:, 0]) / travels + np.abs(v[:, 1]) / ASIDE)
         grip = (grip + DT * s / 0.01) / (1.0 + lost)[:, None]
         np.testing.assert_allclose(found, grip.ravel(), atol=1e-4)
 
@@ -85,6 +85,6 @@ def test_training_holds_as_the_kernel_does(recorded):
     driver = Driver(data, SHAPE, Motors(0.9, 3.0), Training(members=1), drive.interval)
     grip, rows = torch.zeros((1, 1, SPOTS, 2)), data.rows[None]
     for frame, expected in enumerate(drive.grips(SHAPE)[:100]):
-        levers, left = driver.ways(rows[:, :1, frame])
-        grip = driver.hold(data.states[None, :1, frame], grip, torch.tensor(DT / 0.01), levers, left)
+        lengths = driver.travels(rows[:, :1, frame])
+        grip = driver.hold(data.states[None, :1, frame], grip, torch.tensor(DT / 0.01), *lengths)
         np.testing.assert_allclose(grip.numpy().reshape(GRIPS), expected, atol=1e-4)

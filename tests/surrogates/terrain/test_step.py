@@ -9,7 +9,16 @@ from sandlot.surrogates.terrain.drives import MOVED, RESTS, WHEELS
 from sandlot.surrogates.terrain.feet import Ground
 from sandlot.surrogates.terrain.ground_model import GroundModel
 from sandlot.surrogates.terrain.inputs import soil_inputs
-from sandlot.surrogates.terrain.looking import LOOK, LOOK_IMPRINTS, LOOK_WHEELS, NEVER, STATE, has_left, higher, look_below
+from sandlot.surrogates.terrain.looking import (
+    LOOK,
+    LOOK_IMPRINTS,
+    LOOK_WHEELS,
+    NEVER,
+    STATE,
+    has_left,
+    higher,
+    look_below,
+)
 from sandlot.surrogates.terrain.motion_model import SHIPPED, load_motion
 from sandlot.surrogates.terrain.recorded import drives_of, open_drives
 from sandlot.surrogates.terrain.rollout import drive_many
@@ -145,8 +154,14 @@ def test_a_rover_looks_again_when_it_has_changed_the_ground_twice():
         assert not has_left(LEARNED.lever, state)
         state["imprints"] += 1
     assert has_left(LEARNED.lever, state)
-    states, *_ = driven(200, 1, count=4)
-    assert states["imprints"].max() < LOOK_IMPRINTS
+    states, seen, soils, ground, where, spreading, deforms = fleet(4)
+    commands, scratch, counts = np.tile([0.15, 0.1], (4, 1)), make_scratch(LEARNED, 0.01), []
+    for _ in range(200):
+        advance(LEARNED, states, seen, soils, commands, ground, where, spreading, deforms, scratch)
+        counts.append(states["imprints"].copy())
+    assert np.max(counts) == LOOK_IMPRINTS
+    before, after = np.array(counts[:-1]), np.array(counts[1:])
+    assert after[before == LOOK_IMPRINTS].max() <= 1
 
 
 def test_a_look_does_not_move_a_rover():

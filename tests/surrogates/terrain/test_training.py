@@ -49,7 +49,8 @@ def test_errors_fall(trained):
 def test_the_same_seed_gives_the_same_nets(drives, trained):
     model, _ = trained
     again = fit_motion(drives, SHAPE, SHORT)
-    for one, two in zip((*model.drives, model.settle), (*again.drives, again.settle), strict=True):
+    nets = [(*each.drives, *each.linears, *each.gains, each.settle) for each in (model, again)]
+    for one, two in zip(*nets, strict=True):
         np.testing.assert_array_equal(one.weights, two.weights)
     other = fit_motion(drives, SHAPE, SHORT.model_copy(update={"seed": 1}))
     assert not np.array_equal(model.drives[0].weights, other.drives[0].weights)

@@ -73,12 +73,9 @@ def follow_log(log: RoverLog, vehicle: Vehicle, kind: SoilKind, window: int) -> 
     return runs
 
 
-def free_run(log: RoverLog, vehicle: Vehicle, kind: SoilKind, start: int, frames: int, window: int) -> SoilRun:
-    """Follow a log in windows up to a frame, so that its ruts are there, and drive on without looking at it."""
-    simulation = Simulation(log, vehicle, kind)
-    for first in range(0, start, window):
-        _drive(simulation, log, first, min(window, start - first))
-    return _drive(simulation, log, start, frames)
+def free_run(log: RoverLog, vehicle: Vehicle, kind: SoilKind, frames: int) -> SoilRun:
+    """Drive as in a log from its beginning on, without looking at it."""
+    return _drive(Simulation(log, vehicle, kind), log, 0, frames)
 
 
 def _drive(simulation: Simulation, log: RoverLog, first: int, frames: int) -> SoilRun:

@@ -3,7 +3,6 @@
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import closing
-from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import ClassVar
@@ -143,11 +142,16 @@ class StandIns(Study):
             soil_seconds, soil_frames = 0.0, 0
             for path in tests:
                 began = time.process_time()
-                soil_frames += self._try_soils(path, fitted.kind, correction, found)
+                run = self._try_soils(path, fitted.kind, correction)
                 soil_seconds += time.process_time() - began
+                soil_frames += 2 * round(self.run_seconds / logs[0].log.interval) if run else 0
                 for name, model, kind in (("net", net, None), ("net of many soils", wide, fitted.kind)):
-                    runs = end_errors(model, GroundModel(), path, self.run_seconds, 1, kind)
-                    found[name] += [each.error / each.distance for each in islice(runs, 1)]
+                    first = next(end_errors(model, GroundModel(), path, self.run_seconds, 1, kind), None)
+                    if first is not None:
+                        run[name] = first.error / first.distance
+                if len(run) == len(found):  # all stand-ins are compared on the same runs
+                    for name, value in run.items():
+                        found[name].append(value)
         return {
             **{f"error_{name.replace(' ', '_')}": self._as_row(found[name]) for name in STANDINS},
             "distance": self._as_row(found["distance"]),
@@ -182,24 +186,22 @@ class StandIns(Study):
             motion.append(motion_of(recorded_poses(log), log.interval))
         return Correction(runs, np.vstack(motion), self.seed)
 
-    def _try_soils(self, path: Path, kind: SoilKind, correction: Correction, found: dict[str, list[float]]) -> int:
-        """Drive a recording again on soil, from its beginning on; returns the number of frames."""
-        made = 0
-        for each in read_evidence([path], ReadSettings(seconds=self.seconds, window=WINDOW))[:1]:
-            assert isinstance(each, Shooting)
-            log, vehicle = each.log, each.vehicle
-            frames, window = round(self.run_seconds / log.interval), round(WINDOW / log.interval)
-            truth = recorded_poses(log)[: frames + 1]
-            distance = float(np.hypot(*np.diff(truth[:, :2], axis=0).T).sum())
-            if len(truth) <= frames or distance < MIN_DISTANCE:
-                continue
-            found["distance"].append(distance)
-            for name, soil in (("preset soil", PRESETS[PRESET]), ("calibrated soil", kind)):
-                run = free_run(log, vehicle, soil, 0, frames, window)
-                made += frames
-                found[name].append(_apart(run.poses[-1], truth[-1]) / distance)
-            found["net on calibrated soil"].append(_apart(correction.poses(run)[-1], truth[-1]) / distance)
-        return made
+    def _try_soils(self, path: Path, kind: SoilKind, correction: Correction) -> dict[str, float]:
+        """Drive a recording again on soil, from its beginning on; nothing if it is too short or the rover stood."""
+        each = read_evidence([path], ReadSettings(seconds=self.seconds, window=WINDOW))[0]
+        assert isinstance(each, Shooting)
+        log, vehicle = each.log, each.vehicle
+        frames = round(self.run_seconds / log.interval)
+        truth = recorded_poses(log)[: frames + 1]
+        distance = float(np.hypot(*np.diff(truth[:, :2], axis=0).T).sum())
+        if len(truth) <= frames or distance < MIN_DISTANCE:
+            return {}
+        found = {"distance": distance}
+        for name, soil in (("preset soil", PRESETS[PRESET]), ("calibrated soil", kind)):
+            run = free_run(log, vehicle, soil, frames)
+            found[name] = _apart(run.poses[-1], truth[-1]) / distance
+        found["net on calibrated soil"] = _apart(correction.poses(run)[-1], truth[-1]) / distance
+        return found
 
     def _as_row(self, values: list[float]) -> Array:
         """As many values as there may be runs; NaN where there was none."""

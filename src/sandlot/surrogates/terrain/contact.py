@@ -2,9 +2,9 @@
 
 A rover that turns on uneven ground swings about the wheels that carry it, and one whose underside drags in soft soil
 is held by it. So the nets of a learned rover get these loads. Each cell of the ground below a foot is a spring that
-yields: elastic up to the pressure that it has borne before, and from there on as stiff as undeformed soil. Heights,
-pitch and roll at which the springs carry the weight are where the rover would come to rest; how far it really is from
-there is a state that the nets predict.
+yields: elastic up to the pressure that it has borne before, and from there on as undeformed soil does. Heights, pitch
+and roll at which the springs carry the weight are where the rover would come to rest; how far it really is from there
+is a state that the nets predict.
 """
 
 import math
@@ -43,8 +43,8 @@ LOAD, SHIFT, AHEAD, LEFT, RUT, UNDER, NEAR, ENTRY, LEVER, DRAGGED = (k * QUARTER
 them it acts, slopes of the untouched ground there, ahead and to the left, and how deep it was pressed, each multiplied
 by that share; the share that the underside carries, times 4; how near the underside is to the ground: the sum, over
 parts of 1 cm^2, of how much closer than `CLOSE` they are [m]; how far the wheels or belts have gone over the soil that
-carries them, and how far that soil was below their centres meanwhile; and how far the underside has gone over the soil
-that carries it: all three are means by load [m]."""
+carries them, on the mean by load, and how far that soil was below their centres on the mean of that distance; and how
+far the underside has gone over the soil that carries it, on the mean by load [m]."""
 SEEN = 10 * QUARTERS + 2
 """Then come the slopes of the rover at rest, ahead and to the left."""
 REACH, TRUSTED, FAR = 2e-3, 6e-3, 0.8
@@ -87,6 +87,7 @@ def share_out_wheel(
     foot: Foot,
     ground: Ground,
     yaw: float,
+    side: int,
     speed: float,
     springs: Springs,
     first: int,
@@ -94,11 +95,11 @@ def share_out_wheel(
     give: Give,
     seen: Array,
 ) -> float:
-    """Add a wheel or belt, below which are some springs, to what is seen; returns what they carry."""
+    """Add a wheel or belt, on the left (0) or right (1), below which are some springs; returns what they carry."""
     initial, wrap, half, c, s = ground.initial, ground.wrap, 0.5 / ground.spacing, math.cos(yaw), math.sin(yaw)
-    (ny, nx), per_radius, course = initial.shape, 1.0 / body.radius, 1.0 if speed >= 0.0 else -1.0
+    (ny, nx), per_radius, sign = initial.shape, 1.0 / body.radius, 1.0 if speed >= 0.0 else -1.0
     blocks, (up, pitch, roll) = springs.blocks, (springs.shift[0], springs.shift[1], springs.shift[2])
-    ahead, front, rear, side = -FAR, 0.0, 0.0, 0
+    ahead, front, rear, left_or_right = -FAR, 0.0, 0.0, 2 * side
     for k in range(first, last):
         p = spring_at(k)
         x, y, size = blocks[p + X], blocks[p + Y], blocks[p + SIZE]
@@ -108,14 +109,13 @@ def share_out_wheel(
             continue
         elastic, (stress, _) = give.ratio * deep, yielding(give, depth)
         load = size * (min(elastic, stress) + min(elastic, blocks[p + DRAG]))
-        side = 0 if y >= 0.0 else 2
-        quarter = side + (0 if x >= 0.0 else 1)
+        quarter = left_or_right + (0 if x >= 0.0 else 1)
         front, rear = (front + load, rear) if x >= 0.0 else (front, rear + load)
-        ahead = max(ahead, course * springs.along[k])
+        ahead = max(ahead, sign * springs.along[k])
         seen[LOAD + quarter] += load
         seen[SHIFT + quarter] += load * per_radius * (x - body.corner if x >= 0.0 else x + body.corner)
-        seen[ENTRY + quarter] -= load * course * springs.along[k]
-        seen[LEVER + quarter] -= load * course * rolled(foot, springs.along[k])
+        seen[ENTRY + quarter] -= load * sign * springs.along[k]
+        seen[LEVER + quarter] -= load * sign * rolled(foot, springs.along[k])
         i, j = springs.cells[k, 0], springs.cells[k, 1]
         east, west = neighbour(j + 1, nx, wrap), neighbour(j - 1, nx, wrap)
         north, south = neighbour(i + 1, ny, wrap), neighbour(i - 1, ny, wrap)
@@ -126,7 +126,7 @@ def share_out_wheel(
         seen[RUT + quarter] += load * (depth - deep)
     entry = min(ahead + 0.5 * ground.spacing, foot.straight + foot.radius)
     area = rolled(foot, entry)
-    for quarter, load in ((side, front), (side + 1, rear)):
+    for quarter, load in ((left_or_right, front), (left_or_right + 1, rear)):
         seen[ENTRY + quarter] += load * entry
         seen[LEVER + quarter] += load * area
     return front + rear
@@ -152,14 +152,14 @@ def share_out(
     """
     blocks, (up, pitch, roll) = springs.blocks, (springs.shift[0], springs.shift[1], springs.shift[2])
     carried, area, first, half = 0.0, ground.spacing * ground.spacing / UNIT, 0, 0.5 * ground.spacing
-    course, ahead_left, ahead_right = 1.0 if speeds[0] + speeds[1] >= 0.0 else -1.0, -FAR, -FAR
+    sign, ahead_left, ahead_right = 1.0 if speeds[0] + speeds[1] >= 0.0 else -1.0, -FAR, -FAR
     for k in range(SEEN):
         seen[k] = 0.0
     for n in range(len(body.feet)):
         last = springs.ends[n]
         if last > first:
-            foot, speed = foot_of(body.feet[n]), speeds[0] if body.feet[n]["y"] > 0.0 else speeds[1]
-            carried += share_out_wheel(body, foot, ground, yaw, speed, springs, first, last, give, seen)
+            side, foot = 0 if body.feet[n]["y"] > 0.0 else 1, foot_of(body.feet[n])
+            carried += share_out_wheel(body, foot, ground, yaw, side, speeds[side], springs, first, last, give, seen)
         first = last
     for k in range(wheels, count):
         p = spring_at(k)
@@ -173,10 +173,10 @@ def share_out(
         stress, _ = yielding(give, down - blocks[p + DEPTH])
         load = size * min(give.ratio * deep, stress)
         carried += load
-        ahead_left = max(ahead_left, course * x) if y >= 0.0 else ahead_left
-        ahead_right = max(ahead_right, course * x) if y < 0.0 else ahead_right
+        ahead_left = max(ahead_left, sign * x) if y >= 0.0 else ahead_left
+        ahead_right = max(ahead_right, sign * x) if y < 0.0 else ahead_right
         seen[UNDER + quarter] += load
-        seen[DRAGGED + quarter] -= load * course * x
+        seen[DRAGGED + quarter] -= load * sign * x
     for quarter in range(QUARTERS):
         load, entry, lever = seen[LOAD + quarter], LEAST_ENTRY, body.radius
         if load > 0.0:
@@ -266,8 +266,12 @@ def give_of(soil: Array, shape: Shape) -> Give:
 
 
 def bend(exponent: float, depth: float) -> tuple[float, float, float]:
-    """The numbers of `yielding` that follow Bekker's power law about a depth [m]: 1, [1/m], [1/m]."""
+    """The numbers of `yielding` that follow Bekker's power law about a depth [m]: 1, [1/m], [1/m]; none is negative."""
     deep = np.geomspace(*BEND, 50)
     power = deep**exponent
-    first, second, third = np.linalg.lstsq(np.column_stack([deep, deep**2, -deep * power]), power)[0].tolist()
-    return first, second / depth, max(third, 0.0) / depth
+    columns, numbers, kept = np.column_stack([deep, deep**2, -deep * power]), np.full(3, -1.0), np.full(3, True)
+    while (numbers < 0.0).any():
+        numbers = np.zeros(3)
+        numbers[kept] = np.linalg.lstsq(columns[:, kept], power)[0]
+        kept &= numbers >= 0.0
+    return float(numbers[0]), float(numbers[1]) / depth, float(numbers[2]) / depth

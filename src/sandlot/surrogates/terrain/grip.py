@@ -20,7 +20,7 @@ GRIPS = 2 * SPOTS
 """Shares ahead and to the left, of each spot."""
 ASIDE = 0.01
 """Distance after which feet that slide sideways have left the sheared soil behind [m]; ahead, they have done so after
-the way over the soil below them. Chosen to explain the recorded accelerations of training drives best."""
+they have travelled over the soil below them. Chosen to explain the recorded accelerations of training drives best."""
 SLOWEST = 1e-12
 """Squared slip [m^2/s^2]."""
 
@@ -56,12 +56,12 @@ def hold(
     per_shear = dt / shear
     for k in range(SPOTS):
         ahead, aside = motion[0] - motion[2] * spots[k, 1], motion[1] + motion[2] * spots[k, 0]
-        rolled, way = 0.0, seen[DRAGGED + k - CORNERS]
+        rim, travel = 0.0, seen[DRAGGED + k - CORNERS]
         if k < CORNERS:
-            rolled, way = (left if spots[k, 1] > 0.0 else right) * seen[LEVER + k], seen[ENTRY + k]
-        slip = rolled - ahead
+            rim, travel = (left if spots[k, 1] > 0.0 else right) * seen[LEVER + k], seen[ENTRY + k]
+        slip = rim - ahead
         sheared = per_shear * math.sqrt(slip * slip + aside * aside + SLOWEST)
-        kept = 1.0 / (1.0 + dt / way * abs(ahead) + dt / ASIDE * abs(aside) + sheared)
+        kept = 1.0 / (1.0 + dt / travel * abs(ahead) + dt / ASIDE * abs(aside) + sheared)
         grip[2 * k] = (grip[2 * k] + per_shear * slip) * kept
         grip[2 * k + 1] = (grip[2 * k + 1] - per_shear * aside) * kept
 

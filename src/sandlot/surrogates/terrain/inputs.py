@@ -30,7 +30,7 @@ WHEELS = 4
 SHAPE = 0.67
 """Mean depth of a wheel's round underside, as a share of the largest."""
 GRAIN = 0.01
-"""The contact patch of a wheel is longer by a cell of the ground [m]."""
+"""The contact patch of a wheel is longer by a cell of the ground, of the usual size [m]."""
 DEPTHS = 1e-7, 0.05
 """Wheels sink between these [m]."""
 

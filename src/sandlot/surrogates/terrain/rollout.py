@@ -21,7 +21,7 @@ from sandlot.surrogates.terrain.recorded import Follower, Poses, drives_of, epis
 from sandlot.surrogates.terrain.step import Learned, Maps, Scratch, advance, make_maps, make_scratch
 from sandlot.typing import Array, IntArray
 
-SPREAD = 0.02
+LEAST_DEVIATION = 0.02
 """Few members may agree by chance. Where they end is said to deviate by this share of the distance driven, too."""
 MIN_DISTANCE = 0.05
 """Stretches in which the rover drove less than this are not compared [m]."""
@@ -34,7 +34,7 @@ class RunError(NamedTuple):
         distance: Driven in the recording [m].
         error: Of the first member of the ensemble [m].
         mean_error: Of the mean of all members [m].
-        deviation: Standard deviation of where members end, and `SPREAD` besides [m].
+        deviation: Standard deviation of where members end, and `LEAST_DEVIATION` besides [m].
     """
 
     distance: float
@@ -257,6 +257,6 @@ def free_runs(
                     distance,
                     float(np.hypot(*(ends[0] - truth[-1]))),
                     float(np.hypot(*(ends.mean(axis=0) - truth[-1]))),
-                    float(np.sqrt(ends.var(axis=0).sum() + (SPREAD * distance) ** 2)),
+                    float(np.sqrt(ends.var(axis=0).sum() + (LEAST_DEVIATION * distance) ** 2)),
                 )
                 yield FreeRun(truth, runs, error)

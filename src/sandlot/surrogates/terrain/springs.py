@@ -1,7 +1,7 @@
 """The springs below a rover that is at rest, and where it lies if they carry it.
 
 Each cell of the ground below a foot is a spring that yields: elastic up to the pressure that it has borne before, and
-from there on as stiff as undeformed soil. See `sandlot.surrogates.terrain.contact`.
+from there on it yields as undeformed soil does. See `sandlot.surrogates.terrain.contact`.
 """
 
 import math

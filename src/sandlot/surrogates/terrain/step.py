@@ -318,27 +318,27 @@ def advance(
         if count < FEW:
             for k in range(low, low + count):
                 fill_inputs(learned, states[k], seen[k], soils[k], commands[k], line[0])
-                found = line[forward_one(learned.linear, line)]
+                of_linear = line[forward_one(learned.linear, line)]
                 for m in range(MOVES):
-                    linear[m, 0] = found[m]
-                changes = line[forward_one(learned.drive, line)]
+                    linear[m, 0] = of_linear[m]
+                of_net = line[forward_one(learned.drive, line)]
                 for m in range(MOVES):
-                    changes[m] += linear[m, 0]
-                move(learned, states[k], changes)
+                    of_net[m] += linear[m, 0]
+                move(learned, states[k], of_net)
         else:
             for r in range(count):
                 k = low + r
                 fill_inputs(learned, states[k], seen[k], soils[k], commands[k], block[0, :, r])
-            some = block[forward_block(learned.linear, block)]
+            all_linear = block[forward_block(learned.linear, block)]
             for m in range(MOVES):
                 for r in range(BLOCK):
-                    linear[m, r] = some[m, r]
-            others = block[forward_block(learned.drive, block)]
+                    linear[m, r] = all_linear[m, r]
+            all_net = block[forward_block(learned.drive, block)]
             for m in range(MOVES):
                 for r in range(BLOCK):
-                    others[m, r] += linear[m, r]
+                    all_net[m, r] += linear[m, r]
             for r in range(count):
-                move(learned, states[low + r], others[:, r])
+                move(learned, states[low + r], all_net[:, r])
         for k in range(low, low + count):
             if states[k]["still"] == 0.0:
                 if has_left(learned.lever, states[k]):

@@ -32,7 +32,7 @@ SOIL_HIDDEN, SOIL_VALUES = 24, 8
 """Neurons of the net of the soil, and inputs that it gives besides gains."""
 GRIP_SCALE = 0.5
 SMALLEST_SLIP = 1e-12
-WAYS = [*range(ENTRY, ENTRY + QUARTERS), *range(DRAGGED, DRAGGED + QUARTERS)]
+TRAVELS = [*range(ENTRY, ENTRY + QUARTERS), *range(DRAGGED, DRAGGED + QUARTERS)]
 LEVERS = [*range(LEVER, LEVER + QUARTERS)]
 Report = Callable[[int, float], None]
 """Called after each epoch with its number and its mean error."""
@@ -113,17 +113,17 @@ class Driver:
         self.seen = [torch.tensor(each[:SEEN]).float() for each in data.row_scaling]
         self.interval = interval
 
-    def hold(self, state: Tensor, grip: Tensor, per_shear: Tensor, levers: Tensor, left: Tensor) -> Tensor:
+    def hold(self, state: Tensor, grip: Tensor, per_shear: Tensor, levers: Tensor, losses: Tensor) -> Tensor:
         """Grip (members, batch, SPOTS, 2) after a frame; the same as `grip.hold`."""
         found = state[..., :5] @ self.speeds[0] + self.speeds[1]
         over = found[..., SPOTS:].unflatten(-1, (SPOTS, 2))
         ahead = found[..., :SPOTS] * levers - over[..., 0]
         slip = self.torch.stack([ahead, -over[..., 1]], -1)
         sheared = per_shear * (slip.square().sum(-1, keepdim=True) + SMALLEST_SLIP).sqrt()
-        lost = (over.abs() * left).sum(-1, keepdim=True) + sheared
+        lost = (over.abs() * losses).sum(-1, keepdim=True) + sheared
         return (grip + per_shear * slip) / (1.0 + lost)
 
-    def ways(self, rows: Tensor) -> tuple[Tensor, Tensor]:
+    def travels(self, rows: Tensor) -> tuple[Tensor, Tensor]:
         """What `grip.hold` takes from rows.
 
         Returns:
@@ -131,10 +131,10 @@ class Driver:
             these lose in a frame at unit speed, ahead and to the side [s/m].
         """
         torch, (mean, scale) = self.torch, self.seen
-        levers, ways = (rows[..., part] * scale[part] + mean[part] for part in (LEVERS, WAYS))
-        ahead = self.interval / ways
-        left = torch.stack([ahead, torch.full_like(ahead, self.interval / ASIDE)], -1)
-        return torch.cat([levers, torch.zeros_like(levers)], -1), left
+        levers, travels = (rows[..., part] * scale[part] + mean[part] for part in (LEVERS, TRAVELS))
+        ahead = self.interval / travels
+        losses = torch.stack([ahead, torch.full_like(ahead, self.interval / ASIDE)], -1)
+        return torch.cat([levers, torch.zeros_like(levers)], -1), losses
 
     def turned(self, state: Tensor, commanded: Tensor) -> Tensor:
         """Speeds of wheels (members, batch, 2) after a frame; the same as `motors.turned`."""
@@ -158,10 +158,9 @@ class Driver:
         grip, found = grip.unflatten(-1, (SPOTS, 2)), []
         loads = rows[..., self.loads] * self.load_scaling.scale + self.load_scaling.mean
         commanded = self.wheels + self.per_wheel * rows[..., -2:]
-        levers, left = self.ways(rows)
-        each_frame = (given, loads, commanded, shifts, levers, left)
-        for each, load, wheels, shift, lever, lost in zip(*(part.unbind(2) for part in each_frame), strict=True):
-            grip = self.hold(state, grip, per_shear, lever, lost)
+        each_frame = (given, loads, commanded, shifts, *self.travels(rows))
+        for each, load, wheels, shift, lever, loss in zip(*(part.unbind(2) for part in each_frame), strict=True):
+            grip = self.hold(state, grip, per_shear, lever, loss)
             sums = torch.baddbmm(each, torch.cat([state, grip.flatten(-2) * load], -1) * gains, weights)
             change = self.net.after(sums[..., :-MOVES]) + sums[..., -MOVES:]
             motion = state[..., :3] + self.factor[:3] * change[..., :3]
