@@ -149,7 +149,7 @@ def rover(
     workers: Annotated[int, typer.Option(min=1, help="Recordings at a time; results do not depend on them.")] = 2,
     as_json: Json = False,
 ) -> None:
-    """Record a rover on hundreds of random soils and hills, and fit how it moves.
+    """Record a rover on 1,600 random soils and hills, and fit how it moves.
 
     Without settings this makes the model of the wheeled rover that comes with Sandlot; --set rover=tracked makes the
     other one. Interrupted, the same command goes on with the recordings that are there. Use the model with:
