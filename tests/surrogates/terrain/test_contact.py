@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numba import config
 
 from sandlot.geometry.rotations import rotation_matrix
 from sandlot.physics.soil import PRESETS
@@ -410,6 +411,7 @@ def test_lengths_travelled_over_the_soil_are_those_of_a_plain_twin(shape, sign):
     np.testing.assert_allclose(seen[LEVER : LEVER + QUARTERS], sums[2] / sums[1], rtol=0.03)
 
 
+@pytest.mark.skipif(config.DISABLE_JIT, reason="the reference calls MuJoCo from compiled code")
 def test_cohesive_soil_is_stiffer_below_a_short_contact():
     """Bekker's cohesive modulus counts over the smaller side of the contact patch, as in the reference."""
     world = Terrain(soil="LETE sand", terrain="flat", shape=(100, 100))
