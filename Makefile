@@ -7,7 +7,7 @@ PYTEST := $(BIN)/python -m pytest
 KERNEL_TESTS := control geometry kernels/test_randomness.py learning/test_q_learning.py \
 	learning/test_q_net.py learning/test_replay.py models/test_dense.py models/test_nets.py mapping/matching physics places \
 	robots/test_round_robot.py sensing surrogates/terrain/test_contact.py surrogates/terrain/test_feet.py \
-	surrogates/terrain/test_imprint.py surrogates/terrain/test_motors.py surrogates/test_centring.py surrogates/test_lines.py surrogates/test_mapped.py \
+	surrogates/terrain/test_imprint.py surrogates/terrain/test_motors.py surrogates/terrain/test_springs.py surrogates/test_centring.py surrogates/test_lines.py surrogates/test_mapped.py \
 	surrogates/test_orthogonal.py surrogates/test_rolling.py surrogates/test_sensor_models.py surrogates/test_terms.py \
 	studies/terrain/test_bullet_rays.py studies/terrain/test_plain_wheel.py worlds/avoid/test_moves.py worlds/indoor/test_floor.py \
 	worlds/terrain/test_grid.py worlds/terrain/test_scene.py worlds/terrain/test_windows.py worlds/test_raster.py

@@ -6,18 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numba import config
 
-from sandlot.geometry.rotations import rotation_matrix
-from sandlot.physics.soil import PRESETS
-from sandlot.physics.soil.ground import LOOSE_DEPTH
-from sandlot.physics.soil.patch import patch_width as reference_width
-from sandlot.physics.soil.stress import REBOUND_SPEED
+from rover_contacts import CLEARANCE, TRACKED, WHEELED, Scene, hills, stress_at
 from sandlot.surrogates.terrain.contact import (
     AHEAD,
     DRAGGED,
     ENTRY,
-    FAR,
     LEAST_ENTRY,
     LEFT,
     LEVER,
@@ -30,150 +24,19 @@ from sandlot.surrogates.terrain.contact import (
     SHIFT,
     TILT,
     UNDER,
-    bend,
-    give_of,
     look,
 )
-from sandlot.surrogates.terrain.feet import make_ground, stand
-from sandlot.surrogates.terrain.inputs import NO_SOIL, patch_width, soil_inputs
-from sandlot.surrogates.terrain.shape import shape_of
 from sandlot.surrogates.terrain.springs import (
     BLOCK,
     DEPTH,
     DRAG,
     GAP,
     LANES,
-    POINTS,
     PRECISION,
     SIZE,
-    SUMS,
-    Give,
     X,
     Y,
-    carrying,
-    gather,
-    make_springs,
-    resist,
-    yielding,
 )
-from sandlot.worlds.terrain.world import Terrain
-
-WHEELED, TRACKED = shape_of("wheeled"), shape_of("tracked")
-CLEARANCE = 0.051
-"""Height of the middle of the rover's box above the lowest point of its wheels [m]."""
-
-
-class Scene:
-    """A rover above ground of nodes 1 cm apart, whose middle is at 0, 0."""
-
-    def __init__(self, heights, initial=None, shape=WHEELED, soil="mid", wrap=False):
-        self.heights = np.asarray(heights, float)
-        self.ground = make_ground(self.heights, tuple(-0.005 * (n - 1) for n in self.heights.shape[::-1]), 0.01, wrap)
-        self.ground.initial[:] = self.heights if initial is None else initial
-        self.shape, self.springs = shape, make_springs(shape.feet, 0.01)
-        self.body = shape.body
-        self.inputs = soil_inputs(PRESETS[soil], shape)
-        self.give = give_of(self.inputs, shape)
-        self.wheels = np.zeros(2)
-
-    def look(self, place=(0.0, 0.0), yaw=0.0, higher=0.0, looks=4):
-        """What is seen where the rover comes to rest; the search begins as much higher [m]."""
-        seen, self.at = np.zeros(SEEN), (np.array(place, float), yaw)
-        self.springs.rest[:] = self.heights.mean() + CLEARANCE + higher, 0.0, 0.0
-        for _ in range(looks):
-            look(self.body, self.ground, *self.at, self.wheels, self.give, self.springs, seen)
-        return seen
-
-    def seen_again(self):
-        """What is seen at a second look, which begins where the first one ended."""
-        seen = np.zeros(SEEN)
-        look(self.body, self.ground, *self.at, self.wheels, self.give, self.springs, seen)
-        return seen
-
-    def gather(self, place, yaw):
-        return gather(self.body, self.ground, place, yaw, self.wheels, self.give.damping, FAR, self.springs)
-
-    def gathered(self, place, yaw, rest):
-        """The springs of a rover that rests so: how many are below wheels, and (5, springs) rows."""
-        self.springs.rest[:] = rest
-        wheels, count = self.gather(np.array(place), yaw)
-        blocks = self.springs.blocks.reshape(-1, BLOCK // LANES, LANES)[:, : SUMS // LANES]
-        return wheels, blocks.transpose(1, 0, 2).reshape(SUMS // LANES, -1)[:, :count]
-
-    def unbalanced(self):
-        """Force less the weight, and moments about the centre of mass, as shares of the weight and of it on a wheel."""
-        _, count = self.gather(*self.at)
-        self.springs.shift[:] = 0.0
-        resist(self.springs, count, self.give)
-        forces = self.springs.sums[:3] * self.give.stiffness * 1e-4 / self.shape.weight
-        return np.abs(forces - (1.0, 0.0, 0.0)) / (1.0, self.shape.corner[0], self.shape.corner[0])
-
-
-def stress_at(give, depth):
-    """Where soil yields, over the stiffness; a plain twin of `yielding`."""
-    deep = np.maximum(depth, 0.0)
-    return deep * (give.first + give.second * deep) / (1.0 + give.third * deep)
-
-
-def hills(seed, relief=0.02, shape=(60, 70)):
-    y, x = np.indices(shape) * 0.01
-    a, b, c, d = np.random.default_rng(seed).uniform(0.0, 6.0, 4)
-    return 0.5 * relief * np.sin((8.0 + a) * x + b) * np.cos((8.0 + c) * y + d)
-
-
-@settings(max_examples=20)
-@given(st.integers(0, 99), st.floats(-0.1, 0.1), st.floats(-0.1, 0.1), st.floats(-3.1, 3.1), st.booleans())
-def test_forces_equal_those_of_a_plain_twin(seed, x, y, yaw, wrap):
-    """The twin asks every node of the map how far it is below the wheels, without looking for those that are near.
-
-    Wheels turn: their front presses into the soil, which damps that, and their rear leaves it.
-    """
-    rng = np.random.default_rng(seed)
-    initial = hills(seed)
-    scene = Scene(initial - 0.004 * rng.random(initial.shape), initial, wrap=wrap)
-    scene.wheels[:] = rng.uniform(-9.0, 9.0, 2)
-    shape, stances, z = scene.shape, scene.springs.stances, CLEARANCE - 0.02
-    wheels, found = scene.gathered((x, y), yaw, (z, -0.04, 0.05))
-    stand(shape.feet, np.array([x, y, z]), np.array([0.05, -0.04, yaw]), stances)
-    rows, columns = np.indices(initial.shape)
-    px, py = scene.ground.x0 + 0.01 * columns, scene.ground.y0 + 0.01 * rows
-    total, moment, drags = 0.0, 0.0, 0.0
-    turned = rotation_matrix(0.05, -0.04, yaw)
-    line = turned.T @ (0.0, 0.0, 1.0)
-    for foot, at in zip(shape.feet[:4], stances[:4], strict=True):
-        for point in range(POINTS):
-            shift = ((point + 0.5) / POINTS - 0.5) * 0.01
-            dx, dy = px + shift * np.cos(yaw) - at["x"], py + shift * np.sin(yaw) - at["y"]
-            ahead, left, up = np.moveaxis(np.stack([dx, dy, np.zeros_like(dx)], -1) @ turned, -1, 0)
-            # The vertical line enters the wheel where its squared distance from the axis is the squared radius.
-            a, b = line[0] ** 2 + line[2] ** 2, ahead * line[0] + up * line[2]
-            root = b * b - a * (ahead * ahead + up * up - foot["radius"] ** 2)
-            low = -(b + np.sqrt(np.maximum(root, 0.0))) / a
-            along, aside = ahead + low * line[0], left + low * line[1]
-            part = np.clip(0.5 + (foot["half_width"] - np.abs(aside)) / 0.01, 0.0, 1.0) * (root > 0.0)
-            gap = at["z"] + low - scene.heights
-            depth = gap + scene.heights - np.maximum(initial, scene.heights)
-            sinks = scene.wheels[0 if foot["y"] > 0.0 else 1] * along
-            kept = np.clip(1.0 - np.maximum(-sinks, 0.0) / REBOUND_SPEED, 0.0, 1.0) ** 2
-            elastic, drag = -scene.give.ratio * gap, scene.give.damping * np.maximum(sinks, 0.0)
-            pushed = np.clip(np.minimum(elastic, drag), 0.0, None)
-            yields = stress_at(scene.give, -depth)
-            force = part * kept * (np.clip(np.minimum(elastic, yields), 0.0, None) + pushed) / POINTS
-            total, drags = total + force.sum(), drags + pushed.sum()
-            moment -= (force * ((px - x) * np.cos(yaw) + (py - y) * np.sin(yaw) + shift)).sum()
-    x, y, size = (found[row // LANES, :wheels] for row in (X, Y, SIZE))
-    gap, depth, drag = (found[row // LANES, :wheels] for row in (GAP, DEPTH, DRAG))
-    assert np.hypot(x, y).max() < shape.reach + 0.01
-    elastic = -scene.give.ratio * gap
-    yields = stress_at(scene.give, -depth)
-    forces = size * (np.clip(np.minimum(elastic, yields), 0.0, None) + np.clip(np.minimum(elastic, drag), 0.0, None))
-    assert drags > 0.0
-    assert forces.sum() == pytest.approx(total, rel=1e-5)  # undersides are in 32-bit floats
-    for k in range(wheels, found.shape[1]):  # without the underside
-        scene.springs.blocks[k // LANES * BLOCK + k % LANES + SIZE] = 0.0
-    scene.springs.shift[:] = 0.0
-    resist(scene.springs, found.shape[1], scene.give)
-    np.testing.assert_allclose(scene.springs.sums[:2], [total, moment], rtol=1e-5, atol=1e-8)
 
 
 @pytest.mark.parametrize("soil", ["soft", "mid"])
@@ -288,62 +151,6 @@ def test_ground_that_was_pressed_does_not_yield_again():
     assert np.abs(seen[SHIFT : SHIFT + QUARTERS]).max() < 0.1
 
 
-def test_springs_yield_as_deep_as_the_soil():
-    """Bekker's plate under a quarter of the weight, at the depth that springs of this stiffness have."""
-    for name in ("soft", "mid"):
-        kind = PRESETS[name]
-        inputs = soil_inputs(kind, WHEELED)
-        stiffness, ratio, damping = give_of(inputs, WHEELED)[:3]
-        depth = (stiffness / kind.kphi) ** (1.0 / (kind.exponent - 1.0))
-        carried = 0.67 * stiffness * depth * WHEELED.width * np.sqrt(2.0 * WHEELED.radius * depth)
-        assert carried == pytest.approx(WHEELED.weight / 4.0, rel=1e-3)
-        assert ratio == 30.0
-        assert damping * stiffness == pytest.approx(kind.damping)
-    assert give_of(NO_SOIL, WHEELED) == Give(1e6, 30.0, 0.0, 1.0, 0.0, 0.0)
-
-
-@pytest.mark.parametrize("exponent", [0.6, 0.793, 1.0, 1.1, 1.3, 1.8])
-def test_springs_follow_bekkers_power_law(exponent):
-    """Up to twice the depth of a wheel, to 5% of the stress at that depth."""
-    depth = 0.01
-    give = Give(1.0, 30.0, 0.0, *bend(exponent, depth))
-    deep = np.linspace(0.0, 2.0 * depth, 101)
-    stress, slope = np.transpose([yielding(give, each) for each in deep])
-    law = depth * (deep / depth) ** exponent
-    assert np.abs(stress - law).max() < 0.05 * depth
-    np.testing.assert_allclose(slope[1:-1], (stress[2:] - stress[:-2]) / (deep[2:] - deep[:-2]), rtol=0.02)
-    assert yielding(give, -0.001)[0] == 0.0
-
-
-@pytest.mark.parametrize("exponent", [0.3, 2.0, 2.5, 4.0])
-def test_springs_never_pull_however_the_soil_yields(exponent):
-    give = Give(1.0, 30.0, 0.0, *bend(exponent, 0.01))
-    stress, slope = np.transpose([yielding(give, each) for each in np.linspace(0.0, 0.05, 200)])
-    assert stress.min() >= 0.0
-    assert slope.min() >= 0.0
-    if exponent <= 2.0:
-        assert yielding(give, 0.01)[0] == pytest.approx(0.01, rel=0.15)
-
-
-def test_stiffness_is_how_forces_grow():
-    """Of all springs together, those that damp among them, by finite differences."""
-    scene = Scene(hills(4), soil="soft")
-    scene.wheels[:] = 6.0, 4.0
-    scene.look((0.01, -0.02), 0.3)
-    _, count = scene.gather(*scene.at)
-    sums, found, step = [], np.zeros((3, 3)), 1e-9
-    for axis in range(3):
-        for sign in (-1.0, 1.0):
-            scene.springs.shift[:] = 0.0
-            scene.springs.shift[axis] = sign * step
-            resist(scene.springs, count, scene.give)
-            sums.append(scene.springs.sums.copy())
-        found[axis] = (sums[-1] - sums[-2])[:3] / (2.0 * step)
-    a, b, c, d, e, f = 0.5 * (sums[0] + sums[1])[3:]
-    expected = -np.array([[a, b, c], [b, d, e], [c, e, f]])
-    np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-3 * np.abs(expected).max())
-
-
 def test_quarters_that_carry_nothing_have_lengths():
     y, x = np.mgrid[-40:41, -40:41] * 0.01
     seen = Scene(0.5 * x * y, soil="rigid").look()
@@ -411,20 +218,6 @@ def test_lengths_travelled_over_the_soil_are_those_of_a_plain_twin(shape, sign):
     np.testing.assert_allclose(seen[LEVER : LEVER + QUARTERS], sums[2] / sums[1], rtol=0.03)
 
 
-@pytest.mark.skipif(config.DISABLE_JIT, reason="the reference calls MuJoCo from compiled code")
-def test_cohesive_soil_is_stiffer_below_a_short_contact():
-    """Bekker's cohesive modulus counts over the smaller side of the contact patch, as in the reference."""
-    world = Terrain(soil="LETE sand", terrain="flat", shape=(100, 100))
-    world.reset(seed=1)
-    for _ in range(60):
-        world.step(np.array([[0.2, 0.0]]))
-    contacts = world.task.ground.soil._contacts
-    patches = [contacts.patches.contact[each["patch_start"] : each["patch_end"]] for each in contacts.shapes]
-    widths = [reference_width(each, 0.01) for each in patches if len(each)]
-    assert patch_width(PRESETS["LETE sand"], WHEELED) == pytest.approx(np.mean(widths), rel=0.2)
-    assert patch_width(PRESETS["LETE sand"], TRACKED) == TRACKED.width
-
-
 def test_wheels_that_turn_rest_higher_and_carry_ahead():
     """The soil damps the front of a wheel that presses into it, and the rear has left it."""
     for sign in (1.0, -1.0):
@@ -434,23 +227,6 @@ def test_wheels_that_turn_rest_higher_and_carry_ahead():
         assert sign * (after - before)[SHIFT : SHIFT + QUARTERS].min() > 0.05
         assert turning.springs.rest[0] > still.springs.rest[0]
         assert turning.unbalanced().max() < 0.02
-
-
-@pytest.mark.parametrize(
-    ("height", "firm", "expected"),
-    [
-        (0.0, 0.0, (0.0, 0.0)),  # untouched
-        (-0.01, -0.01, (-0.01, 0.01)),  # pressed
-        (0.01, 0.0, (0.0, 0.0)),  # loose soil lies on it
-        (-0.002, -0.01, (-0.01, 0.01)),  # in a rut
-        (-0.005, 0.0, (-0.005, 0.0)),  # soil slid away
-        (0.01 + LOOSE_DEPTH, 0.0, (0.01, 0.0)),  # so much that what lies below is firm
-    ],
-)
-def test_loose_soil_carries_nothing_and_soil_that_slid_away_was_not_pressed(height, firm, expected):
-    ground = make_ground(np.zeros((3, 3)), (0.0, 0.0), 0.01, True)
-    ground.heights[1, 1], ground.firm[1, 1] = height, firm
-    np.testing.assert_allclose(carrying(ground, 1, 1), expected, atol=1e-12)
 
 
 def test_a_rover_rests_on_the_firm_soil_below_loose_soil():
