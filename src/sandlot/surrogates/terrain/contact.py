@@ -66,7 +66,7 @@ LOOSE = 1e6
 BEND = 0.03, 2.0
 """Springs follow Bekker's power law between these shares of the depth of a wheel."""
 LEAST_ENTRY = 1e-3
-"""[m]"""
+"""Wheels have gone at least so far over the soil that carries them [m]."""
 
 
 @kernel(error_model="numpy", allocates=False, forceinline=True)
@@ -95,7 +95,11 @@ def share_out_wheel(
     give: Give,
     seen: Array,
 ) -> float:
-    """Add a wheel or belt, on the left (0) or right (1), below which are some springs; returns what they carry."""
+    """Add one wheel or belt to what is seen (SEEN,); returns what it carries [m], as a depth of one cell's soil.
+
+    Its springs are numbers ``first`` to ``last - 1``. ``side`` is 0 on the left and 1 on the right, and ``speed`` how
+    fast it turns [rad/s].
+    """
     initial, wrap, half, c, s = ground.initial, ground.wrap, 0.5 / ground.spacing, math.cos(yaw), math.sin(yaw)
     (ny, nx), per_radius, sign = initial.shape, 1.0 / body.radius, 1.0 if speed >= 0.0 else -1.0
     blocks, (up, pitch, roll) = springs.blocks, (springs.shift[0], springs.shift[1], springs.shift[2])

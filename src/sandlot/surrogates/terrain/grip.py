@@ -19,8 +19,8 @@ CORNERS, SPOTS = QUARTERS, 2 * QUARTERS
 GRIPS = 2 * SPOTS
 """Shares ahead and to the left, of each spot."""
 ASIDE = 0.01
-"""Distance after which feet that slide sideways have left the sheared soil behind [m]; ahead, they have done so after
-they have travelled over the soil below them. Chosen to explain the recorded accelerations of training drives best."""
+"""Distance after which feet that slide sideways have left the sheared soil behind [m], chosen to explain the recorded
+accelerations of training drives best. Ahead, it is how far they have gone over the soil that carries them."""
 SLOWEST = 1e-12
 """Squared slip [m^2/s^2]."""
 
