@@ -60,6 +60,18 @@ def test_frames_are_as_declared_and_repeat_by_seed(settings):
     assert all(np.array_equal(one, other) for one, other in zip(*kept, strict=True))
 
 
+def test_other_packings_of_the_same_terrain_have_other_surfaces_as_high():
+    surfaces = []
+    for packing in (0, 0, 1):
+        world = Terrain(**{**TINY_PARTICLES, "particles": {**TINY_PARTICLES["particles"], "packing": packing}})
+        world.reset(seed=0)
+        surfaces.append(world.task.ground.heights.copy())
+    first, again, other = surfaces
+    np.testing.assert_array_equal(first, again)
+    assert 1e-3 < np.abs(other - first).mean() < 0.0125
+    assert other.mean() == pytest.approx(first.mean(), abs=1e-3)
+
+
 def test_episodes_on_particles_are_alike_whether_or_not_there_was_one_before():
     world = Terrain(**TINY_PARTICLES)
     first, again = (drive(world, 10, "straight") for _ in range(2))

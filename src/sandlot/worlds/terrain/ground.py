@@ -129,7 +129,7 @@ class ParticleGround(MujocoGround):
 
     def _stacks(self, heights: Array, spacing: float) -> Particles:
         given = self.settings.particles
-        return Particles(heights, spacing, **given.model_dump(exclude={"depth", "settle"}))
+        return Particles(heights, spacing, **given.model_dump(exclude={"depth", "settle", "packing"}))
 
     def _lay(self, heights: Array) -> Particles:
         """Stacks of particles; settled, if the settings want that, which is done once for each terrain."""
@@ -138,7 +138,7 @@ class ParticleGround(MujocoGround):
             return particles
         if self._settled is None or not np.array_equal(self._settled[0], heights):
             # Always the same shaking, so that an episode does not depend on the ones before it.
-            particles.settle(np.random.default_rng(0))
+            particles.settle(np.random.default_rng(self.settings.particles.packing))
             self._settled = heights, particles.snapshot()
         particles.restore(self._settled[1])
         return particles

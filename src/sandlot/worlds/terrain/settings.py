@@ -55,6 +55,7 @@ class ParticleSettings(Settings):
         settle: Whether the stacks of particles are shaken into loose ground before the start. This takes about ten
             seconds for a map of the default size, once for each terrain. The source does not do it, but stacks are a
             crystal and topple in rows where a rover drives.
+        packing: Seed of the shaking. Another one puts the particles in other places on the same terrain.
     """
 
     radius: float = Field(0.0125, ge=1e-3, le=1.0)
@@ -64,6 +65,7 @@ class ParticleSettings(Settings):
     inertia: float = Field(0.4, gt=0.0)
     depth: float = Field(0.1, ge=0.0)
     settle: bool = True
+    packing: int = Field(0, ge=0)
 
 
 class TerrainSettings(WorldSettings):
