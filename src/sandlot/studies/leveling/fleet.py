@@ -1,7 +1,7 @@
 """Leveling by driving alone, with swarms of any size and for hours."""
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import xarray as xr
@@ -77,7 +77,7 @@ class Fleet(Study):
 
     def figure(self, results: xr.Dataset) -> Figure:
         """Left: height lost of the hills by size of the swarm. Right: heights, hills and ruts in the longest runs."""
-        figure, axes = canvas(4, 14.0, 3.8)
+        figure, axes = canvas(4, 14.0, 4.1)
         for panel, soil in zip(axes[:2], SOILS, strict=True):
             for colour, rule in zip(COLOURS, RULES, strict=False):
                 panel.plot(self.rovers, self._lost(results, soil, rule), "o-", color=colour, label=rule)
@@ -85,7 +85,6 @@ class Fleet(Study):
             panel.set(xscale="log", xlabel="rovers", ylabel="height lost of the hills [%]", title=f"{soil} soil")
             panel.set_xticks(self.rovers, [str(n) for n in self.rovers])
             panel.minorticks_off()
-        axes[0].legend(frameon=False, fontsize=8)
         for panel, soil in zip(axes[2:], SOILS, strict=True):
             for rule, line in zip(LONG_RULES, ("--", "-"), strict=True):
                 one = pick(results, part="long", soil=soil, rule=rule).isel(job=0)
@@ -95,7 +94,9 @@ class Fleet(Study):
                     text = f"{label}, {rule}" if soil == SOILS[0] else None
                     panel.plot(one["time"] / 60.0, 1000.0 * one[name], line, color=colour, label=text)
             panel.set(xlabel="robot time [min]", ylabel="standard deviation [mm]", ylim=(0, None), title=f"{soil} soil")
-        axes[2].legend(frameon=False, fontsize=8)
+        kept: dict[str, Any] = {"frameon": False, "fontsize": 8}
+        figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower left", ncols=4, **kept)
+        figure.legend(*axes[2].get_legend_handles_labels(), loc="outside lower right", ncols=6, **kept)
         return figure
 
     def claims(self, results: xr.Dataset) -> list[Claim]:
