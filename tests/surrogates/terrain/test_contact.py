@@ -32,6 +32,7 @@ from sandlot.surrogates.terrain.springs import (
     DRAG,
     GAP,
     LANES,
+    POINTS,
     PRECISION,
     SIZE,
     X,
@@ -174,18 +175,18 @@ def test_a_wheel_near_the_middle_counts_for_its_own_side():
     assert seen[LEVER : LEVER + QUARTERS].min() > 0.5 * WHEELED.radius
 
 
-@pytest.mark.parametrize("sign", [1.0, -1.0])
-def test_the_underside_has_gone_over_the_soil_from_its_foremost_part_on(sign):
+@pytest.mark.parametrize(("left", "right"), [(1, 1), (-1, -1), (1, -1), (-1, 1)])
+def test_the_underside_has_gone_over_the_soil_from_its_foremost_part_on(left, right):
+    """Each half of it from where the wheels of its side drive to."""
     scene = Scene(np.zeros((61, 61)), soil="soft")
     scene.heights[:] = 0.03 * (np.abs(np.arange(-30, 31)) < 7)[:, None] * (np.abs(np.arange(-30, 31)) < 7)
     scene.ground.initial[:] = scene.heights
-    scene.wheels[:] = 3.0 * sign
+    scene.wheels[:] = 3.0 * left, 3.0 * right
     seen = scene.look()
     assert seen[UNDER : UNDER + QUARTERS].min() > 0.0
-    front, rear = (seen[DRAGGED : DRAGGED + QUARTERS].reshape(2, 2).T)[:: int(sign)]
-    assert (rear > front).all()
-    assert front.min() > 0.0
-    assert rear.max() < 0.2
+    for side, sign in zip(seen[DRAGGED : DRAGGED + QUARTERS].reshape(2, 2), (left, right), strict=True):
+        front, rear = side[::sign]
+        assert 0.0 < front < rear < 0.2
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
@@ -205,7 +206,9 @@ def test_lengths_travelled_over_the_soil_are_those_of_a_plain_twin(shape, sign):
     round_feet = shape.feet["radius"] > 0.0
     for foot, last in zip(shape.feet[round_feet], scene.springs.ends[round_feet], strict=True):
         part = [k for k in range(first, last) if loads[k] > 0.0]
-        begins = min(max(sign * scene.springs.along[k] for k in part) + 0.005, foot["straight"] + foot["radius"])
+        begins = min(
+            max(sign * scene.springs.along[k] for k in part) + 0.5 * 0.01 / POINTS, foot["straight"] + foot["radius"]
+        )
         for k in part:
             quarter = (0 if x[k] >= 0.0 else 1) + (0 if y[k] >= 0.0 else 2)
             places = np.linspace(sign * scene.springs.along[k], begins, 400)

@@ -5,15 +5,27 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sandlot.surrogates.terrain.feet import STANCE, cover_row, foot_of, make_ground, make_row, stance_of, stand
-from sandlot.surrogates.terrain.imprint import MAX_FEET, Spreading, imprint, slide, stand_on
+from sandlot.surrogates.terrain.feet import (
+    STANCE,
+    columns_below,
+    cover_row,
+    foot_of,
+    make_ground,
+    make_row,
+    rows_below,
+    stance_of,
+    stand,
+)
+from sandlot.surrogates.terrain.imprint import MAX_FEET, Spreading, around, imprint, slide, stand_on
 from sandlot.surrogates.terrain.looking import NEVER
 from sandlot.surrogates.terrain.shape import shape_of
+from sandlot.surrogates.terrain.springs import Give, yielding
 from sandlot.surrogates.terrain.step import MAX_PUSHED
 
 SPREADING = Spreading(0.03, 0.05, 0.003, 0.6)
 RATIO = 20.0
 """How many times stiffer soil is where it does not yield."""
+GIVE = Give(1e6, RATIO, 0.0, 1.0, 0.0, 0.0)
 SHAPES = {name: shape_of(name) for name in ("wheeled", "tracked")}
 
 
@@ -30,7 +42,7 @@ def drive(ground, feet, poses, spreading=SPREADING):
     stand(feet, poses[0, :3], poses[0, 3:], before)
     for k, pose in enumerate(poses[1:]):
         stand(feet, pose[:3], pose[3:], after)
-        imprint(ground, feet, before, after, 0.01, spreading, RATIO, k + 1, since, covers, work, pushed)
+        imprint(ground, feet, before, after, 0.01, spreading, GIVE, k + 1, since, covers, work, pushed)
         before[:], since = after, (k + 1) * MAX_FEET
     return before
 
@@ -111,6 +123,37 @@ def test_soil_rises_beside_a_wheel_that_rolls():
     assert middle[rut.min() - 1] > 1e-4 or middle[rut.min() - 2] > 1e-4
 
 
+def test_firm_soil_springs_back_by_its_yield_stress_over_its_elastic_stiffness():
+    bent = Give(1e6, RATIO, 0.0, 0.5, 1.0 / 0.02, 1.0 / 0.04)
+    feet, depth = SHAPES["wheeled"].feet[:1], 0.006
+    ground, stances = ground_of(np.zeros((61, 61))), np.zeros(1, STANCE)
+    stand(feet, np.array([-feet["x"][0], -feet["y"][0], 0.051 - depth]), np.zeros(3), stances)
+    stand_on(ground, feet, stances, bent, 1, make_row(feet, 0.01))
+    stress, _ = yielding(bent, depth)
+    assert abs(stress / depth - 1.0) > 0.2
+    assert ground.firm[30, 30] == pytest.approx(-depth + stress / RATIO, abs=1e-7)  # below the lowest point
+
+
+@pytest.mark.parametrize("name", SHAPES)
+@given(st.integers(0, 2**32))
+def test_slopes_are_checked_around_all_feet(name, seed):
+    rng, feet = np.random.default_rng(seed), SHAPES[name].feet
+    ground, stances = ground_of(np.zeros((90, 90))), np.zeros(len(feet), STANCE)
+    stand(feet, rng.uniform(-0.1, 0.1, 3), rng.uniform((-0.5, -0.5, -3.0), (0.5, 0.5, 3.0)), stances)
+    whole = around(feet, stances)
+    low, high = rows_below(*whole, ground, 0.0)
+    for foot, stance in zip(map(foot_of, feet), map(stance_of, stances), strict=True):
+        first_row, last_row = rows_below(foot, stance, ground, -0.001)
+        assert low <= first_row
+        assert last_row <= high
+        for row in range(first_row, last_row + 1):
+            first, last = columns_below(foot, stance, ground, row, -0.001)
+            if first <= last:
+                west, east = columns_below(*whole, ground, row, 0.0)
+                assert west <= first
+                assert last <= east
+
+
 def test_slopes_slide_to_the_angle_of_repose():
     heights = np.zeros((40, 40))
     heights[20, 20] = 0.05
@@ -125,6 +168,19 @@ def test_slopes_slide_to_the_angle_of_repose():
     assert np.abs(np.diff(near, axis=0)).max() <= 1.011 * 0.6 * 0.01
     assert np.abs(np.diff(near, axis=1)).max() <= 1.011 * 0.6 * 0.01
     assert heights.sum() == pytest.approx(total)
+
+
+def test_soil_slides_around_a_rover_that_changes_the_ground_and_nowhere_else():
+    heights = np.zeros((90, 90))
+    between, beside, far = (45, 45), (45, 45 + 14), (10, 10)  # of the wheels of a side, ahead of the rover, elsewhere
+    for place in (between, beside, far):
+        heights[place] = 0.02
+    poses = np.zeros((60, 6))
+    poses[:, 2] = 0.051 - np.linspace(0.0, 0.01, 60)
+    drive(ground_of(heights), SHAPES["wheeled"].feet, poses)
+    assert heights[far] == 0.02
+    for i, j in (between, beside):
+        assert heights[i, j] <= heights[i - 1 : i + 2, j - 1 : j + 2].min() + 1.02 * np.sqrt(2.0) * 0.6 * 0.01
 
 
 def test_maps_that_do_not_wrap_keep_their_soil():
@@ -154,5 +210,5 @@ def test_a_recorded_stand_presses_the_firm_soil_as_an_imprint_does():
     mine, recorded = ground_of(np.zeros((90, 90))), ground_of(np.zeros((90, 90)))
     stances = drive(mine, feet, pose)
     recorded.heights[:] = mine.heights
-    stand_on(recorded, feet, stances, RATIO, 1, make_row(feet, 0.01))
+    stand_on(recorded, feet, stances, GIVE, 1, make_row(feet, 0.01))
     np.testing.assert_allclose(recorded.firm, mine.firm, atol=1e-12)

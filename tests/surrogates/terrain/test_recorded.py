@@ -11,7 +11,15 @@ from sandlot.surrogates.terrain.drives import STATES, symmetries
 from sandlot.surrogates.terrain.feet import make_ground
 from sandlot.surrogates.terrain.grip import GRIPS, hold_along, spots_of
 from sandlot.surrogates.terrain.inputs import SOIL_INPUTS, shear_of
-from sandlot.surrogates.terrain.recorded import drives_of, ground_before, open_drives, read_drives, soil_below
+from sandlot.surrogates.terrain.recorded import (
+    Follower,
+    Poses,
+    drives_of,
+    ground_before,
+    open_drives,
+    read_drives,
+    soil_below,
+)
 from sandlot.surrogates.terrain.shape import shape_of
 from sandlot.surrogates.terrain.springs import Give, make_springs
 from sandlot.worlds.record import record_world
@@ -46,6 +54,16 @@ def test_a_rover_is_where_the_recorded_ground_carries_it(recorded):
             axis=1
         )
         np.testing.assert_allclose(np.median(loads), 4.0, atol=0.1)
+
+
+def test_rigid_ground_keeps_no_footprints(tmp_path):
+    record_world("terrain", tmp_path / "rigid", 60, "varied", settings={"ground": "rigid", "shape": (60, 60)})
+    recording = open_drives(tmp_path / "rigid")
+    (drive,) = drives_of(recording, SHAPE)
+    follower = Follower(recording, SHAPE, drive.soil, 0)
+    follower.follow(Poses(drive.position, drive.attitude, drive.wheels), 60)
+    assert follower.state["imprints"] == 0
+    np.testing.assert_array_equal(follower.ground.firm, follower.ground.initial)
 
 
 def test_motion_is_that_of_the_recording(drive):

@@ -15,7 +15,7 @@ from sandlot.surrogates.terrain.contact import (
     give_of,
 )
 from sandlot.surrogates.terrain.feet import make_ground, stand
-from sandlot.surrogates.terrain.inputs import NO_SOIL, soil_inputs
+from sandlot.surrogates.terrain.inputs import NO_SOIL, soil_inputs, wheel_depth
 from sandlot.surrogates.terrain.springs import (
     BLOCK,
     DEPTH,
@@ -141,6 +141,9 @@ def test_springs_yield_as_deep_as_the_soil():
         assert carried == pytest.approx(WHEELED.weight / 4.0, rel=1e-3)
         assert ratio == 30.0
         assert damping * stiffness == pytest.approx(kind.damping)
+    clamped = give_of(soil_inputs(PRESETS["LETE sand"], WHEELED), WHEELED)
+    depth = wheel_depth(lambda deep: clamped.stiffness * deep, WHEELED)
+    assert yielding(clamped, depth)[0] == pytest.approx(depth, rel=0.01)
     assert give_of(NO_SOIL, WHEELED) == Give(1e6, 30.0, 0.0, 1.0, 0.0, 0.0)
 
 

@@ -148,7 +148,7 @@ def test_a_rover_looks_again_when_its_wheels_turn_differently():
     assert has_left(LEARNED.lever, state)
 
 
-def test_a_rover_looks_again_when_it_has_changed_the_ground_twice():
+def test_a_rover_looks_again_when_it_has_changed_the_ground_so_often():
     state = np.zeros(1, STATE)[0]
     for _ in range(LOOK_IMPRINTS):
         assert not has_left(LEARNED.lever, state)

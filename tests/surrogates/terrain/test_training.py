@@ -56,6 +56,13 @@ def test_the_same_seed_gives_the_same_nets(drives, trained):
     assert not np.array_equal(model.drives[0].weights, other.drives[0].weights)
 
 
+def test_a_symmetric_rover_may_lean_as_far_to_one_side_as_to_the_other(drives, trained):
+    low, high = trained[0].ranges[1:].T
+    np.testing.assert_allclose(low, -high)
+    rests = np.concatenate([each.rests for each in drives])[:, 1:]
+    assert (high > np.abs(rests).max(axis=0)).all()
+
+
 def test_training_drives_as_the_kernel_does(drives, trained):
     """The forward pass of the training, beside the nets of the model with inputs and outputs that are not scaled."""
     torch, model, drive = need("torch", "learn"), trained[0], drives[0]

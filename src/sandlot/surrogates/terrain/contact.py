@@ -18,9 +18,11 @@ from sandlot.surrogates.terrain.inputs import SOIL_INPUTS, wheel_depth
 from sandlot.surrogates.terrain.shape import Shape
 from sandlot.surrogates.terrain.springs import (
     CLOSE,
+    COARSE,
     DEPTH,
     DRAG,
     GAP,
+    POINTS,
     PRECISION,
     SIZE,
     Body,
@@ -128,7 +130,7 @@ def share_out_wheel(
         seen[AHEAD + quarter] += load * (slope_x * c + slope_y * s)
         seen[LEFT + quarter] += load * (slope_y * c - slope_x * s)
         seen[RUT + quarter] += load * (depth - deep)
-    entry = min(ahead + 0.5 * ground.spacing, foot.straight + foot.radius)
+    entry = min(ahead + 0.5 / POINTS * ground.spacing, foot.straight + foot.radius)
     area = rolled(foot, entry)
     for quarter, load in ((left_or_right, front), (left_or_right + 1, rear)):
         seen[ENTRY + quarter] += load * entry
@@ -155,8 +157,9 @@ def share_out(
     other arguments are as of `balance`.
     """
     blocks, (up, pitch, roll) = springs.blocks, (springs.shift[0], springs.shift[1], springs.shift[2])
-    carried, area, first, half = 0.0, ground.spacing * ground.spacing / UNIT, 0, 0.5 * ground.spacing
-    sign, ahead_left, ahead_right = 1.0 if speeds[0] + speeds[1] >= 0.0 else -1.0, -FAR, -FAR
+    carried, area, first, half = 0.0, ground.spacing * ground.spacing / UNIT, 0, 0.5 * COARSE * ground.spacing
+    foremost_left, foremost_right = -FAR, -FAR
+    sign_left, sign_right = 1.0 if speeds[0] >= 0.0 else -1.0, 1.0 if speeds[1] >= 0.0 else -1.0
     for k in range(SEEN):
         seen[k] = 0.0
     for n in range(len(body.feet)):
@@ -177,18 +180,18 @@ def share_out(
         stress, _ = yielding(give, down - blocks[p + DEPTH])
         load = size * min(give.ratio * deep, stress)
         carried += load
-        ahead_left = max(ahead_left, sign * x) if y >= 0.0 else ahead_left
-        ahead_right = max(ahead_right, sign * x) if y < 0.0 else ahead_right
+        foremost_left = max(foremost_left, sign_left * x) if y >= 0.0 else foremost_left
+        foremost_right = max(foremost_right, sign_right * x) if y < 0.0 else foremost_right
         seen[UNDER + quarter] += load
-        seen[DRAGGED + quarter] -= load * sign * x
+        seen[DRAGGED + quarter] -= load * x * (sign_left if y >= 0.0 else sign_right)
     for quarter in range(QUARTERS):
         load, entry, lever = seen[LOAD + quarter], LEAST_ENTRY, body.radius
         if load > 0.0:
             entry = max(seen[ENTRY + quarter] / load, LEAST_ENTRY)
             lever = min(seen[LEVER + quarter] / (load * entry), body.radius)
         seen[ENTRY + quarter], seen[LEVER + quarter] = entry, lever
-        under, ahead = seen[UNDER + quarter], ahead_left if quarter < 2 else ahead_right
-        seen[DRAGGED + quarter] = ahead + half + seen[DRAGGED + quarter] / under if under > 0.0 else half
+        under, begins = seen[UNDER + quarter], (foremost_left if quarter < 2 else foremost_right) + half
+        seen[DRAGGED + quarter] = begins + seen[DRAGGED + quarter] / under if under > 0.0 else half
     per = QUARTERS / max(carried, weight)
     for k in range(NEAR):
         seen[k] *= per
@@ -265,6 +268,7 @@ def give_of(soil: Array, shape: Shape) -> Give:
 
     depth = wheel_depth(stress, shape)
     stiffness = min(stress(depth) / depth, elastic, STIFFEST)
+    depth = wheel_depth(lambda deep: stiffness * deep, shape)
     ratio = min(max(elastic / stiffness, RATIO[0]), RATIO[1])
     return Give(stiffness, ratio, damping / stiffness, *bend(exponent, depth))
 

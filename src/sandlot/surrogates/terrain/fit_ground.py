@@ -20,6 +20,7 @@ from sandlot.surrogates.terrain.imprint import MAX_FEET, Spreading, imprint, sta
 from sandlot.surrogates.terrain.inputs import NO_SOIL, soil_inputs
 from sandlot.surrogates.terrain.recorded import episodes_of, ground_before, open_drives, replay, soil_below
 from sandlot.surrogates.terrain.shape import Shape
+from sandlot.surrogates.terrain.springs import Give
 from sandlot.surrogates.terrain.step import MAX_PUSHED
 from sandlot.typing import Array
 
@@ -90,7 +91,7 @@ def imprint_along(
     attitude: Array,
     interval: float,
     spreading: Spreading,
-    ratio: float,
+    give: Give,
     covers: Array,
 ) -> None:
     """Change the ground under a rover that drives as recorded: position (frames + 1, 3), attitude (frames + 1, 3)."""
@@ -98,15 +99,13 @@ def imprint_along(
     work, pushed = np.zeros((len(feet), 3)), np.zeros((len(feet), MAX_PUSHED, 3))
     last, since = 0, MAX_FEET
     stand(feet, position[0], attitude[0], after)
-    stand_on(ground, feet, after, ratio, 1, covers)
+    stand_on(ground, feet, after, give, 1, covers)
     for k in range(1, len(position)):
         if not has_moved(position[k], attitude[k], position[last], attitude[last], lever, ground.spacing):
             continue
         stand(feet, position[last], attitude[last], before)
         stand(feet, position[k], attitude[k], after)
-        imprint(
-            ground, feet, before, after, (k - last) * interval, spreading, ratio, k + 1, since, covers, work, pushed
-        )
+        imprint(ground, feet, before, after, (k - last) * interval, spreading, give, k + 1, since, covers, work, pushed)
         last, since = k, (k + 1) * MAX_FEET
 
 
@@ -117,10 +116,10 @@ def predicted(stretch: Stretch, shape: Shape, model: GroundModel) -> Array:
     spreading, soil = Spreading(*model.spreading(stretch.kind).tolist()), NO_SOIL
     if stretch.kind is not None:
         soil = soil_inputs(stretch.kind, shape)
-    ratio = give_of(soil, shape).ratio
+    give = give_of(soil, shape)
     feet, path = shape.feet, (stretch.position, stretch.attitude)
     covers = make_row(feet, ground.spacing)
-    imprint_along(ground, feet, shape.lever, *path, stretch.interval, spreading, ratio, covers)
+    imprint_along(ground, feet, shape.lever, *path, stretch.interval, spreading, give, covers)
     return ground.heights - start.heights
 
 

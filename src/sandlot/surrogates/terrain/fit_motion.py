@@ -55,7 +55,7 @@ def fit_motion(
         None if start is None else start.trained,
     )
     settling = train_settling(drives, shape, given.rate, given.seed) if start is None else start.settle
-    limits, ranges = bounds(drives)
+    limits, ranges = bounds(drives, shape)
     if start is not None:
         limits = np.maximum(limits, start.limits)
         low, high = np.minimum(ranges, start.ranges)[:, 0], np.maximum(ranges, start.ranges)[:, 1]

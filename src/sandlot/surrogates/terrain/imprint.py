@@ -19,11 +19,13 @@ from sandlot.surrogates.terrain.feet import (
     Stance,
     columns_below,
     cover_row,
+    extents,
     foot_of,
     node_in,
     rows_below,
     stance_of,
 )
+from sandlot.surrogates.terrain.springs import Give, yielding
 from sandlot.typing import Array
 
 CONTACT = 1e-4
@@ -34,10 +36,8 @@ STEEP = 1.01
 MAX_FEET, TOUCHED = 2 * MOST_FEET, MOST_FEET
 """Marks of a frame. A foot that is above a node in its rut leaves its number; one that touches it, its number and the
 second one."""
-CLEAR = 5e-3
-"""Boxes that are higher above the ground than this everywhere are skipped [m]."""
 MARGIN = 3
-"""Slopes are checked up to this many nodes beyond a foot."""
+"""Slopes are checked up to this many nodes beyond the feet."""
 
 
 class Spreading(NamedTuple):
@@ -57,25 +57,7 @@ class Spreading(NamedTuple):
 
 
 @kernel(error_model="numpy", allocates=False)
-def is_clear(ground: Ground, foot: Foot, stance: Stance, covers: Array) -> bool:
-    """Whether the underside of a box is above the ground, judged by every second node along both sides."""
-    heights, (ny, nx), spacing = ground.heights, ground.heights.shape, ground.spacing
-    first_row, last_row = rows_below(foot, stance, ground, 0.0)
-    for row in range(first_row, last_row + 1, 2):
-        i, y = node_in(row, ny, ground.wrap), ground.y0 + row * spacing
-        first, last = columns_below(foot, stance, ground, row, 0.0)
-        if i < 0:
-            continue
-        cover_row(foot, stance, ground.x0 + first * spacing, y, 2.0 * spacing, (last - first) // 2 + 1, spacing, covers)
-        for k in range((last - first) // 2 + 1):
-            j = node_in(first + 2 * k, nx, ground.wrap)
-            if j >= 0 and covers[0, k] > 0.0 and heights[i, j] > stance.z + covers[1, k] - CLEAR:
-                return False
-    return True
-
-
-@kernel(error_model="numpy", allocates=False)
-def pressed(ground: Ground, i: int, j: int, under: float, ratio: float) -> float:
+def pressed(ground: Ground, i: int, j: int, under: float, give: Give) -> float:
     """Let the firm soil of a node yield to a foot; returns its height [m].
 
     Args:
@@ -83,16 +65,17 @@ def pressed(ground: Ground, i: int, j: int, under: float, ratio: float) -> float
         i: Row of the node.
         j: Its column.
         under: Height of the underside of the foot there [m].
-        ratio: How many times stiffer soil is where it does not yield; by that share of its depth it springs back.
+        give: How soil gives way; it springs back by what is elastic.
     """
-    left = under + max(ground.initial[i, j] - under, 0.0) / ratio
+    stress, _ = yielding(give, ground.initial[i, j] - under)
+    left = under + stress / give.ratio
     ground.firm[i, j] = min(ground.firm[i, j], left)
     return ground.firm[i, j]
 
 
 @kernel(error_model="numpy", allocates=False)
 def stand_on(
-    ground: Ground, feet: NDArray[np.void], stances: NDArray[np.void], ratio: float, frame: int, covers: Array
+    ground: Ground, feet: NDArray[np.void], stances: NDArray[np.void], give: Give, frame: int, covers: Array
 ) -> None:
     """Note where feet stand as `press` does, on ground whose heights have changed already; see `imprint`."""
     (ny, nx), wrap, spacing = ground.heights.shape, ground.wrap, ground.spacing
@@ -109,7 +92,7 @@ def stand_on(
                     continue
                 under = stance.z + covers[1, column - first]
                 if under < ground.heights[i, j] + CONTACT:
-                    firm = pressed(ground, i, j, under, ratio)
+                    firm = pressed(ground, i, j, under, give)
                     ground.marks[i, j], ground.covered[i, j] = frame * MAX_FEET + TOUCHED + k, part
                     ground.surface[i, j] = min(max(under, firm), ground.heights[i, j])
 
@@ -120,7 +103,7 @@ def press(
     foot: Foot,
     stance: Stance,
     shelter: float,
-    ratio: float,
+    give: Give,
     mark: int,
     since: int,
     covers: Array,
@@ -136,7 +119,7 @@ def press(
         foot: Its size.
         stance: Where it is.
         shelter: As of `Spreading`.
-        ratio: As of `pressed`.
+        give: As of `pressed`.
         mark: Number that the nodes below the foot are marked with.
         since: Nodes with at least this mark were below a foot when the rover last changed the ground.
         covers: As of `imprint`.
@@ -168,7 +151,7 @@ def press(
                 if under < ground.initial[i, j] - max(ground.firm[i, j] - height, 0.0):
                     ground.marks[i, j] = mark - TOUCHED
                 continue
-            now = max(min(surface, under), pressed(ground, i, j, under, ratio))
+            now = max(min(surface, under), pressed(ground, i, j, under, give))
             now = min(now, surface)
             beside = (height - before * surface) / max(1.0 - before, 1e-9)
             down, side = min(part, before) * (surface - now), max(part - before, 0.0) * max(beside - now, 0.0)
@@ -308,12 +291,29 @@ def slide_from(
 
 
 @kernel(error_model="numpy", allocates=False)
+def around(feet: NDArray[np.void], stances: NDArray[np.void]) -> tuple[Foot, Stance]:
+    """A flat rectangle along the course of a rover that holds all its feet, and where it is."""
+    c, s = stances[0]["course_x"], stances[0]["course_y"]
+    rear, front, right, left = math.inf, -math.inf, math.inf, -math.inf
+    for k in range(len(feet)):
+        x, y = stances[k]["x"], stances[k]["y"]
+        long, wide = extents(foot_of(feet[k]), stance_of(stances[k]))
+        along, across = c * x + s * y, c * y - s * x
+        rear, front = min(rear, along - long), max(front, along + long)
+        right, left = min(right, across - wide), max(left, across + wide)
+    along, across = 0.5 * (rear + front), 0.5 * (right + left)
+    x, y = c * along - s * across, s * along + c * across
+    flat = Stance(x, y, 0.0, c, s, 0.0, -s, c, 0.0, 0.0, 0.0, 1.0, c, s)
+    return Foot(0.5 * (front - rear), 0.0, 0.5 * (left - right)), flat
+
+
+@kernel(error_model="numpy", allocates=False)
 def slide(ground: Ground, foot: Foot, stance: Stance, repose: float, least: int) -> None:
-    """Let soil slide down slopes around a foot that are steeper than the angle of repose.
+    """Let soil slide down slopes around a rover that are steeper than the angle of repose.
 
     Args:
         ground: Changed in place.
-        foot: Its size.
+        foot: As of `around`.
         stance: Where it is.
         repose: Tangent of the angle of repose.
         least: Nodes with at least this mark are below a foot, and hold their soil.
@@ -349,7 +349,7 @@ def imprint(
     after: NDArray[np.void],
     interval: float,
     spreading: Spreading,
-    ratio: float,
+    give: Give,
     frame: int,
     since: int,
     covers: Array,
@@ -365,7 +365,7 @@ def imprint(
         after: (feet,) where they are, of STANCE.
         interval: Between the two [s].
         spreading: Where soil goes.
-        ratio: As of `pressed`.
+        give: As of `pressed`.
         frame: Number of the frame, larger than any before on this ground, from 1; nodes below feet get at least
             ``frame * MAX_FEET`` as their mark.
         since: As of `press`.
@@ -373,24 +373,20 @@ def imprint(
         work: (feet, 3) scratch.
         pushed: (feet, n, 3) scratch.
     """
-    least = frame * MAX_FEET
+    least, displaced = frame * MAX_FEET, False
     for k in range(len(feet)):
         foot, here = foot_of(feet[k]), stance_of(after[k])
-        work[k, 0] = pushed[k, -1, 0] = 0.0
-        if foot.radius == 0.0 and is_clear(ground, foot, here, covers):
-            continue
         volume, x_sum, y_sum, count = press(
-            ground, foot, here, spreading.shelter, ratio, least + TOUCHED + k, since, covers, pushed[k, :-1]
+            ground, foot, here, spreading.shelter, give, least + TOUCHED + k, since, covers, pushed[k, :-1]
         )
         work[k, 0], work[k, 1], work[k, 2], pushed[k, -1, 0] = volume, x_sum, y_sum, count
     for k in range(len(feet)):
         volume, x_sum, y_sum = push(ground, least, pushed[k, : int(pushed[k, -1, 0])])
         volume, x_sum, y_sum = volume + work[k, 0], x_sum + work[k, 1], y_sum + work[k, 2]
-        work[k, 0] = volume + pushed[k, -1, 0]
+        displaced |= volume + pushed[k, -1, 0] > 0.0
         if volume > 0.0:
             foot, there, here = foot_of(feet[k]), stance_of(before[k]), stance_of(after[k])
             centre = (x_sum / volume, y_sum / volume)
             rise(ground, foot, there, here, interval, spreading, least + TOUCHED + k, least, volume, centre, pushed[k])
-    for k in range(len(feet)):
-        if work[k, 0] > 0.0:
-            slide(ground, foot_of(feet[k]), stance_of(after[k]), spreading.repose, least)
+    if displaced:
+        slide(ground, *around(feet, after), spreading.repose, least)

@@ -43,7 +43,7 @@ stands still, else 0; least mark of the nodes below it; frames since it last cha
 position and attitude then; place [m] and yaw [rad] where it last looked at the ground, height [m], pitch and roll
 [rad] at which it would rest there, its slopes along x and y, and the speeds of its wheels [rad/s] then; and how often
 it has changed the ground since."""
-LOOK, LOOK_WHEELS, LOOK_IMPRINTS = 0.02, 0.3, 2
+LOOK, LOOK_WHEELS, LOOK_IMPRINTS = 0.02, 0.3, 3
 """A rover looks at the ground again when its feet have moved by this [m], the speed of its wheels has changed by this
 [rad/s], or it has changed the ground so often."""
 ABOVE = 1.0

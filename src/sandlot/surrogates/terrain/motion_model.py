@@ -12,7 +12,8 @@ from sandlot.models.card import Card
 from sandlot.models.dense import Dense, forward, layers_of, make_dense, single
 from sandlot.models.store import Model, load, save
 from sandlot.surrogates.terrain.contact import SEEN, give_of
-from sandlot.surrogates.terrain.drives import MOVES, STATES, Drive
+from sandlot.surrogates.terrain.drives import MOVES, STATES, Drive, symmetries
+from sandlot.surrogates.terrain.drives import RESTS as OF_RESTS
 from sandlot.surrogates.terrain.ensemble import Trained
 from sandlot.surrogates.terrain.feet import FOOT
 from sandlot.surrogates.terrain.grip import GRIPS, spots_of
@@ -23,7 +24,7 @@ from sandlot.surrogates.terrain.step import GAINS, RESTS, Learned
 from sandlot.typing import Array
 
 SHIPPED = Path(__file__).parent / "shipped"
-VERSION = 4
+VERSION = 5
 """Models of other versions saw the ground, or turned their wheels, otherwise."""
 LAYERS = ("softsign", "softsign", "linear")
 SOIL_LAYERS = ("softsign", "linear")
@@ -215,11 +216,16 @@ def _net(model: Model, name: str, layers: Sequence[str], inputs: int, outputs: i
     return make_dense(weights, biases, layers)
 
 
-def bounds(drives: Sequence[Drive]) -> tuple[Array, Array]:
-    """Largest speeds (SPEEDS,), and ranges (RESTS, 2) of how a rover stands, for a model fitted to drives."""
+def bounds(drives: Sequence[Drive], shape: Shape) -> tuple[Array, Array]:
+    """Largest speeds (SPEEDS,), and ranges (RESTS, 2) of how a rover stands, for a model fitted to drives.
+
+    A symmetric rover leans as far to one side, or ahead, as to the other.
+    """
     speeds = np.concatenate([each.motion for each in drives])
     rests = np.concatenate([each.rests for each in drives])
-    low, high = rests.min(axis=0), rests.max(axis=0)
+    ends = np.stack([rests.min(axis=0), rests.max(axis=0)])
+    mirrored = np.concatenate([ends * each.state_signs[OF_RESTS] for each in symmetries(shape, 0)])
+    low, high = mirrored.min(axis=0), mirrored.max(axis=0)
     room = ROOM * (high - low)
     return RESERVE * np.abs(speeds).max(axis=0), np.column_stack([low - room, high + room])
 

@@ -102,6 +102,7 @@ def follow(
     rows: IntArray,
     columns: IntArray,
     changes: NDArray[np.float32],
+    deforms: bool,
     seen: Array,
     rests: Array,
 ) -> None:
@@ -119,6 +120,7 @@ def follow(
         rows: (frames,) of the first node of each window.
         columns: (frames,) of the same.
         changes: (frames, rows, columns) [m].
+        deforms: Whether the ground yields.
         seen: (frames, SEEN) what is seen in each frame, to be filled.
         rests: (frames,) heights at which the rover would rest, to be filled [m].
     """
@@ -141,10 +143,10 @@ def follow(
             seen[k, m] = held[m]
         add_window(ground.heights, rows[k], columns[k], changes[k])
         state["waited"] += 1
-        if has_moved(position, attitude, before, turned, lever, ground.spacing):
+        if deforms and has_moved(position, attitude, before, turned, lever, ground.spacing):
             frame = 1 if state["since"] == NEVER else state["since"] // MAX_FEET + 1
             stand(body.feet, position, attitude, stances)
-            stand_on(ground, body.feet, stances, give.ratio, frame, springs.covers[0])
+            stand_on(ground, body.feet, stances, give, frame, springs.covers[0])
             state["since"], state["waited"] = frame * MAX_FEET, 0
             state["imprints"] += 1
             for m in range(3):
@@ -163,6 +165,7 @@ class Follower:
         """Begin before the first frame of an episode."""
         self._recording, self._shape, self._first, self._now = recording, shape, first, first
         self._give = give_of(soil, shape)
+        self._deforms = ground_yields(recording)
         self.ground, self.state, self._held = ground_before(recording, first), np.zeros(1, STATE), np.zeros(SEEN)
         self._springs = make_springs(shape.feet, self.ground.spacing)
         self.state["since"], self.state["looked"] = NEVER, np.nan
@@ -193,11 +196,17 @@ class Follower:
                 np.ascontiguousarray(some["window_row"].values),
                 np.ascontiguousarray(some["window_column"].values),
                 np.ascontiguousarray(some["height_change"].values),
+                self._deforms,
                 seen[done],
                 rests[done],
             )
         self._now = end
         return seen, rests
+
+
+def ground_yields(recording: xr.Dataset) -> bool:
+    """Whether the ground of a recording yields."""
+    return bool(recordings.settings(recording).get("ground", "soil") != "rigid")
 
 
 def drives_of(recording: xr.Dataset, shape: Shape) -> Iterator[Drive]:
@@ -235,8 +244,8 @@ def _episode(recording: xr.Dataset, shape: Shape, first: int, end: int) -> Drive
     seen, middles = Follower(recording, shape, soil, first).follow(Poses(position, attitude, wheels), end)
     commands = np.column_stack([column[name] for name in COMMANDS])
     commands[0] = 0.0
-    deforms = given.get("ground", "soil") != "rigid"
-    return Drive(position, attitude, wheels, commands, seen, middles, soil, float(given["interval"]), kind, deforms)
+    interval, deforms = float(given["interval"]), ground_yields(recording)
+    return Drive(position, attitude, wheels, commands, seen, middles, soil, interval, kind, deforms)
 
 
 def _wraps(given: dict[str, Any]) -> bool:

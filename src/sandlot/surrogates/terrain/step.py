@@ -379,7 +379,7 @@ def deform(
             scratch.after,
             learned.interval * state["waited"],
             Spreading(share[0], share[1], share[2], share[3]),
-            soils[k, GIVE + 1],
+            give_in(soils[k]),
             maps.frames[at],
             state["since"],
             scratch.springs.covers[0],
