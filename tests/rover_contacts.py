@@ -14,8 +14,14 @@ from sandlot.surrogates.terrain.inputs import soil_inputs
 from sandlot.surrogates.terrain.shape import shape_of
 from sandlot.surrogates.terrain.springs import (
     BLOCK,
+    DEPTH,
+    DRAG,
+    GAP,
     LANES,
+    SIZE,
     SUMS,
+    X,
+    Y,
     gather,
     make_springs,
     resist,
@@ -70,6 +76,11 @@ class Scene:
         resist(self.springs, count, self.give)
         forces = self.springs.sums[:3] * self.give.stiffness * 1e-4 / self.shape.weight
         return np.abs(forces - (1.0, 0.0, 0.0)) / (1.0, self.shape.corner[0], self.shape.corner[0])
+
+
+def values_of(found):
+    """Gaps, depths, drags, sizes, x and y of springs, from rows as `Scene.gathered` gives them."""
+    return (found[row // LANES] for row in (GAP, DEPTH, DRAG, SIZE, X, Y))
 
 
 def stress_at(give, depth):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rover_contacts import CLEARANCE, TRACKED, WHEELED, Scene, hills, stress_at
+from rover_contacts import CLEARANCE, TRACKED, WHEELED, Scene, hills, stress_at, values_of
 from sandlot.surrogates.terrain.contact import (
     AHEAD,
     DRAGGED,
@@ -26,18 +26,7 @@ from sandlot.surrogates.terrain.contact import (
     UNDER,
     look,
 )
-from sandlot.surrogates.terrain.springs import (
-    BLOCK,
-    DEPTH,
-    DRAG,
-    GAP,
-    LANES,
-    POINTS,
-    PRECISION,
-    SIZE,
-    X,
-    Y,
-)
+from sandlot.surrogates.terrain.springs import POINTS, PRECISION
 
 
 @pytest.mark.parametrize("soil", ["soft", "mid"])
@@ -196,9 +185,8 @@ def test_lengths_travelled_over_the_soil_are_those_of_a_plain_twin(shape, sign):
     scene = Scene(hills(5), shape=shape, soil="soft")
     scene.wheels[:] = 5.0 * sign, 3.0 * sign
     seen = scene.look((0.01, 0.02), 0.6)
-    scene.gather(*scene.at)
-    rows = scene.springs.blocks.reshape(-1, BLOCK // LANES, LANES)
-    gap, depth, drag, size, x, y = (rows[:, row // LANES].ravel() for row in (GAP, DEPTH, DRAG, SIZE, X, Y))
+    _, found = scene.gathered(*scene.at, scene.springs.rest.copy())
+    gap, depth, drag, size, x, y = values_of(found)
     elastic, first = -scene.give.ratio * gap, 0
     loads = size * np.clip(np.minimum(elastic, stress_at(scene.give, -depth)), 0.0, None)
     loads += size * np.clip(np.minimum(elastic, drag), 0.0, None)

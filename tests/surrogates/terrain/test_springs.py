@@ -5,32 +5,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rover_contacts import CLEARANCE, WHEELED, Scene, hills, stress_at
+from rover_contacts import CLEARANCE, WHEELED, Scene, hills, stress_at, values_of
 from sandlot.geometry.rotations import rotation_matrix
 from sandlot.physics.soil import PRESETS
 from sandlot.physics.soil.ground import LOOSE_DEPTH
 from sandlot.physics.soil.stress import REBOUND_SPEED
-from sandlot.surrogates.terrain.contact import (
-    bend,
-    give_of,
-)
+from sandlot.surrogates.terrain.contact import bend, give_of
 from sandlot.surrogates.terrain.feet import make_ground, stand
 from sandlot.surrogates.terrain.inputs import NO_SOIL, soil_inputs, wheel_depth
-from sandlot.surrogates.terrain.springs import (
-    BLOCK,
-    DEPTH,
-    DRAG,
-    GAP,
-    LANES,
-    POINTS,
-    SIZE,
-    Give,
-    X,
-    Y,
-    carrying,
-    resist,
-    yielding,
-)
+from sandlot.surrogates.terrain.springs import BLOCK, LANES, POINTS, SIZE, Give, carrying, resist, yielding
 
 
 @settings(max_examples=20)
@@ -73,8 +56,7 @@ def test_forces_equal_those_of_a_plain_twin(seed, x, y, yaw, wrap):
             force = part * kept * (np.clip(np.minimum(elastic, yields), 0.0, None) + pushed) / POINTS
             total, drags = total + force.sum(), drags + pushed.sum()
             moment -= (force * ((px - x) * np.cos(yaw) + (py - y) * np.sin(yaw) + shift)).sum()
-    x, y, size = (found[row // LANES, :wheels] for row in (X, Y, SIZE))
-    gap, depth, drag = (found[row // LANES, :wheels] for row in (GAP, DEPTH, DRAG))
+    gap, depth, drag, size, x, y = values_of(found[:, :wheels])
     assert np.hypot(x, y).max() < shape.reach + 0.01
     elastic = -scene.give.ratio * gap
     yields = stress_at(scene.give, -depth)
